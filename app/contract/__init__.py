@@ -1,0 +1,1 @@
+"""The border: operations, requests, responses and errors, nothing else."""

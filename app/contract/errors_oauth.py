@@ -1,0 +1,54 @@
+"""OAuth's errors (RFC 6749 section 5.2, RFC 6750 section 3.1; statuses as in interface federation.md section 6)."""
+
+from app.kit.errors import OAuthError
+
+
+class InvalidRequest(OAuthError):
+    code, status, description = "invalid_request", 400, "The request is malformed."
+
+
+class InvalidClient(OAuthError):
+    """The client is unknown or could not be authenticated."""
+
+    code, status, description = "invalid_client", 401, "The client_id is not valid."
+    headers = {"WWW-Authenticate": 'Basic realm="client"'}
+
+
+class UnauthorizedClient(OAuthError):
+    """The client_secret is wrong (seed), or the client may not use this grant."""
+
+    code, status, description = "unauthorized_client", 403, "The client_secret is not valid."
+
+
+class InvalidGrant(OAuthError):
+    code, status, description = "invalid_grant", 400, "The supplied grant or token is not valid."
+
+
+class UnsupportedGrantType(OAuthError):
+    code, status, description = "unsupported_grant_type", 400, "The grant_type is not valid."
+
+
+class InvalidScope(OAuthError):
+    code, status, description = "invalid_scope", 400, "The scope is not allowed."
+
+
+class InvalidToken(OAuthError):
+    """No access token, or one that is unknown, revoked or expired (RFC 6750 section 3.1)."""
+
+    code, status, description = "invalid_token", 401, "The access token is not valid."
+    headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+
+
+class InsufficientScope(OAuthError):
+    code, status, description = "insufficient_scope", 403, "The access token lacks the scope that this needs."
+    headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
+
+
+class ServerError(OAuthError):
+    code, status, description = "server_error", 500, "An unexpected failure. Try again later."
+
+
+class SlowDown(OAuthError):
+    """Too many requests of one client or address (answered with Retry-After)."""
+
+    code, status, description = "temporarily_unavailable", 429, "Too many requests."

@@ -1,0 +1,57 @@
+"""The families of operations: how each refuses malformed requests (interface errors.md, user.md section 0)."""
+
+from app.contract import errors as e
+from app.contract import errors_oauth as oauth
+from app.kit.operation import Family, Letter
+
+MAIN = Family(
+    name="main",
+    bad_parameter=e.BadParameter,
+    bad_body=e.BadPostBody,
+    bad_put_body=e.BadPutBody,
+    bad_delete_body=e.BadDeleteBody,
+    bad_content_type=e.BadContentType,
+    broken=e.Broken,
+    dangerous=e.Dangerous,
+    common=(e.UnknownKey, e.TooManyRequests),
+    by_letter=(
+        (Letter.K, (e.MalformedKey, e.TrialExpired)),
+        (Letter.S, (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden)),
+        (Letter.U, (e.NotAuthenticated,)),
+        (Letter.M, (e.MachineRefused,)),
+    ),
+)
+
+MANAGE = Family(
+    name="manage",
+    bad_parameter=e.BadField,
+    bad_body=e.BadManagePost,
+    bad_put_body=e.BadManagePut,
+    bad_delete_body=e.BadManagePost,
+    bad_content_type=e.BadContentType,
+    broken=e.BrokenManage,
+    dangerous=e.Dangerous,
+    common=(e.TooManyRequests,),
+    by_letter=((Letter.M, (e.MachineRefused,)),),
+)
+
+OAUTH = Family(
+    name="oauth",
+    bad_parameter=oauth.InvalidRequest,
+    bad_body=oauth.InvalidRequest,
+    bad_content_type=oauth.InvalidRequest,
+    broken=oauth.ServerError,
+    dangerous=oauth.InvalidRequest,
+    common=(e.BadParameter, e.UnknownKey, e.UnknownTenant, oauth.SlowDown),
+    by_letter=((Letter.C, (oauth.InvalidClient, oauth.UnauthorizedClient)), (Letter.U, (oauth.InvalidToken,))),
+)
+
+HUB = Family(
+    name="hub",
+    bad_parameter=e.BadParameter,
+    bad_body=e.BadPostBody,
+    bad_content_type=e.BadContentType,
+    broken=e.Broken,
+    dangerous=e.Dangerous,
+    common=(e.UnknownTenant, e.HubRefused, e.TooManyRequests),
+)

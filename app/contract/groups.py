@@ -1,0 +1,76 @@
+"""Parameters that many rows share, under the letters of the interface's tables (user.md section 0)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+
+
+class F(Lower):
+    """`fields`: which profile members the answer holds: `a,b`, `*`, `a/b`, `a(b,c)`."""
+
+    fields_: Annotated[str | None, Query] = Field(default=None, alias="fields")
+
+
+class PW(Lower):
+    """Suppresses webhooks where either spelling is true."""
+
+    prevent_webhook: Annotated[bool, Query] = Field(default=False, alias="prevent_webhook")
+    prevent_webhook_header: Annotated[bool, From.HEADER] = Field(default=False, alias="X-PreventWebhook")
+
+    @property
+    def is_silent(self) -> bool:
+        return self.prevent_webhook or self.prevent_webhook_header
+
+
+class AT(Lower):
+    """The access token where it travels in the query; the header and the body are read too."""
+
+    access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
+
+
+class CAP(Lower):
+    """A captcha's answer, in every spelling that clients use, in the query or in the body."""
+
+    recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
+    recaptcha_query_older: Annotated[str | None, Query] = Field(default=None, alias="g_recaptcha_response")
+    hcaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="h-captcha-response")
+    tencent_ticket_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_ticket")
+    tencent_randstr_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_randstr")
+
+
+class LOCK(Lower):
+    """What answers a lock challenge: answers by question id, or a captcha's answer in the body."""
+
+    security_answer: dict[str, str] | None = None
+    recaptcha: str | None = Field(default=None, alias="g-recaptcha-response")
+    hcaptcha: str | None = Field(default=None, alias="h-captcha-response")
+
+
+class MF(Lower):
+    """Inline second factor: which templates are sent and where Duo returns to."""
+
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+    email_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="emailtemplate2fa")
+    duo_redirect_uri: Annotated[str | None, Query] = Field(default=None, alias="duoredirecturi")
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class Uid(Lower):
+    """An account addressed by the id in the path."""
+
+    uid: Annotated[str, From.PATH]
+
+
+class Posted(Wire):
+    is_posted: bool = True
+
+
+class Deleted(Wire):
+    is_deleted: bool = True
+
+
+Json = dict[str, Any]

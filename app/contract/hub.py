@@ -1,0 +1,292 @@
+"""What the hub asks of the identity service: one operation per use case, callers H only, outside the public OpenAPI.
+
+Every answer that moves a visitor is a `Next`. The identity service decides it; the hub only shows it (design section 1).
+The visit (tenant host, session cookie, browser binding, address, agent, languages) travels signed beside each call.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import From, Wire
+
+
+class Step(StrEnum):
+    """Where the visitor is: each but REDIRECT and REFUSED has a page."""
+
+    LOGIN = "login"
+    CONSENT = "consent"
+    REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
+    FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
+    PROFILE = "profile"
+    SIGNED_OUT = "signed_out"
+    CONFIRM_SIGN_OUT = "confirm_sign_out"
+    REFUSED = "refused"  # an error page; never a redirect, because the address cannot be believed
+    START_AGAIN = "start_again"  # the attempt is gone; `relying_party` tells where to start again
+
+
+class RelyingPartyView(Wire):
+    """The application that asks, as pages show it."""
+
+    name: str
+    client_id: str
+    home: str | None = None  # where "back to the app" and "start again" lead
+    logo: str | None = None
+    redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme: for form-action
+    policy: str | None = None
+    terms: str | None = None
+
+
+class ScopeView(Wire):
+    """One asked permission; the page has the words for the standard scopes."""
+
+    name: str
+    description: str | None = None
+
+
+class PersonView(Wire):
+    """Who is signed in, as a chip shows it."""
+
+    uid: str
+    label: str  # email, username or phone
+    name: str | None = None
+
+
+class Session(Wire):
+    """The browser session to keep in the one opaque cookie."""
+
+    token: str
+    lifetime_seconds: int | None = None  # None: until the browser closes
+
+
+class Next(Wire):
+    """Where the visitor goes next."""
+
+    step: Step
+    attempt: str | None = None  # rides in the address and the form
+    attempt_lifetime_seconds: int = 600
+    binding: str | None = None  # set when the attempt is made: the browser's secret, for the attempt's cookie
+    address: str | None = None
+    fields: dict[str, str] = Field(default_factory=dict)
+    relying_party: RelyingPartyView | None = None
+    person: PersonView | None = None
+    scopes: list[ScopeView] = Field(default_factory=list)
+    login_hint: str | None = None
+    ui_locales: str | None = None
+    display: str | None = None
+    must_reauthenticate: bool = False  # signed in, but the password is asked again (prompt=login, max_age)
+    session: Session | None = None  # renew the session cookie with this
+    ends_session: bool = False  # drop the session cookie
+    error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
+    problem: str | None = None  # REFUSED: which rule, one word: client, redirect_uri, request, tenant, return_url ...
+
+
+class BrandView(Wire):
+    """A tenant's own look; pages compute readable colours from it."""
+
+    color: str = "#3b49d9"
+    logo: str | None = None
+    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; the scene's one sentence
+    signature: str | None = None
+    radius_px: int = 12
+    links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
+
+
+class TenantView(Wire):
+    """What pages need of a tenant's configuration."""
+
+    name: str
+    display_name: str
+    version: str
+    brand: BrandView = Field(default_factory=BrandView)
+    locales: list[str] = Field(default_factory=lambda: ["en", "de", "ar"])
+    default_locale: str = "en"
+    identifiers: list[str] = Field(default_factory=lambda: ["email"])  # of email, username, phone: what sign-in accepts
+    remember_me: bool = True
+    registration: bool = True
+    uses_https: bool = False
+
+
+class TenantRead(Wire):
+    version: Annotated[str | None, From.QUERY] = None  # the version the hub holds
+
+
+class TenantAnswer(Wire):
+    """The view, or nothing where the version that the hub holds is the present one."""
+
+    tenant: TenantView | None = None
+
+
+tenant = state(
+    "hub.tenant", "GET /hub/tenant", TenantRead, TenantAnswer, auth=H, family=HUB, public=False,
+    summary="Read what pages need of the tenant at this host.",
+)  # fmt: skip
+
+
+class AuthorizeRequest(Wire):
+    """The raw authorization request (RFC 6749 section 4.1.1); `parameters` in order, repeated ones included."""
+
+    protocol: str  # oidc or oauth
+    app: str | None = None  # the application's name where the address has it; None at the tenant-wide issuer
+    parameters: list[tuple[str, str]]
+
+
+authorize = state(
+    "hub.authorize", "POST /hub/authorize", AuthorizeRequest, Next, auth=H, family=HUB, public=False,
+    summary="Open an authorization request.",
+)  # fmt: skip
+
+
+class ReturnRequest(Wire):
+    """A plain visit: sign in, then go to an address of the tenant's whitelist (hosted-pages.md section 3), or to the profile."""
+
+    return_url: str | None = None
+    action: str = "login"
+
+
+open_return = state(
+    "hub.open_return", "POST /hub/return", ReturnRequest, Next, auth=H, family=HUB, public=False,
+    summary="Open a sign-in that ends at a return address or at the profile.",
+)  # fmt: skip
+
+
+class AttemptRequest(Wire):
+    attempt: Annotated[str, From.PATH]
+
+
+resume = state(
+    "hub.resume", "GET /hub/attempts/{attempt}", AttemptRequest, Next, auth=H, family=HUB, public=False,
+    summary="Read the current step of an attempt: for Back, refresh and a page opened again.",
+)  # fmt: skip
+
+
+class SignInRequest(Wire):
+    """The sign-in form. `attempt` is None where somebody opened /login alone: the landing is then the profile."""
+
+    attempt: str | None = None
+    identifier: str = Field(max_length=320)
+    password: str = Field(max_length=1024)
+    remember: bool = False
+    security_answer: dict[str, str] | None = None
+    captcha: str | None = None
+
+
+SIGN_IN_REFUSALS = (
+    e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
+    e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha, e.PhoneLoginOff,
+    e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
+)  # fmt: skip
+
+sign_in = state(
+    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, auth=H, family=HUB, public=False, errors=SIGN_IN_REFUSALS,
+    summary="Sign in with identifier and password within an attempt.",
+)  # fmt: skip
+
+
+class ConsentRequest(Wire):
+    attempt: str
+    allow: bool
+
+
+consent = state(
+    "hub.consent", "POST /hub/consent", ConsentRequest, Next, auth=H, family=HUB, public=False,
+    summary="Answer the consent question of an attempt.",
+)  # fmt: skip
+
+
+class SwitchRequest(Wire):
+    attempt: str
+
+
+switch_account = state(
+    "hub.switch_account", "POST /hub/switch-account", SwitchRequest, Next, auth=H, family=HUB, public=False,
+    summary="Not you? End the session and return to the attempt's sign-in step.",
+)  # fmt: skip
+
+
+class SignOutRequest(Wire):
+    """OpenID Connect RP-Initiated Logout 1.0 section 2; `confirmed` after the person said yes on our page."""
+
+    id_token_hint: str | None = None
+    client_id: str | None = None
+    post_logout_redirect_uri: str | None = None
+    state: str | None = None
+    return_url: str | None = None
+    confirmed: bool = False
+
+
+sign_out = state(
+    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next, auth=H, family=HUB, public=False,
+    summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT where nothing proves who asks.",
+)  # fmt: skip
+
+
+class SessionView(Wire):
+    """One live browser session of the account."""
+
+    id: str
+    is_current: bool
+    browser: str | None = None
+    os: str | None = None
+    device_type: str | None = None  # desktop, phone, tablet
+    address: str | None = None
+    signed_in_at: str
+    last_seen_at: str
+    relying_parties: list[str] = Field(default_factory=list)
+
+
+class ProfileRequest(Wire):
+    pass
+
+
+class ProfileAnswer(Wire):
+    """The signed-in person's profile page. `profile` is the interface's profile (profile.json.md)."""
+
+    person: PersonView
+    profile: dict[str, Any]
+    sessions: list[SessionView]
+
+
+profile = state(
+    "hub.profile", "GET /hub/profile", ProfileRequest, ProfileAnswer, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Read the signed-in person's profile and live sessions; 1409 when nobody is signed in.",
+)  # fmt: skip
+
+
+class EndSessionRequest(Wire):
+    """End one session by its id, or with `others` all but the present one."""
+
+    id: str | None = None
+    others: bool = False
+
+
+end_session = state(
+    "hub.end_session", "POST /hub/sessions/end", EndSessionRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.SessionExpired), summary="Sign out other sessions of the signed-in person.",
+)  # fmt: skip
+
+
+class RelyingPartyRead(Wire):
+    """The hub's own client: what it needs to finish a redirect at /callback/{name}."""
+
+    name: Annotated[str, From.PATH]
+
+
+class OwnClient(Wire):
+    client_id: str
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    scope: str = "openid profile email"
+
+
+own_client = state(
+    "hub.own_client", "GET /hub/clients/{name}", RelyingPartyRead, OwnClient, auth=H, family=HUB, public=False,
+    errors=(e.UnknownAccount,), summary="Read the hub's own registration as a relying party (a public client, PKCE).",
+)  # fmt: skip

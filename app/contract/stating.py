@@ -1,0 +1,41 @@
+"""Where operations are stated into the one catalogue."""
+
+from typing import Any, TypeVar
+
+from app.contract.families import MAIN
+from app.kit.errors import ApiError
+from app.kit.operation import OPEN, Accept, Auth, Catalogue, Family, Host, Operation
+from app.kit.wire import Document, Wire
+
+CATALOGUE = Catalogue()
+
+Req = TypeVar("Req", bound=Wire)
+Res = TypeVar("Res", bound="Wire | Document")
+
+
+def state(
+    name: str,
+    address: str,
+    request: type[Req],
+    response: type[Res],
+    *,
+    auth: Auth = OPEN,
+    family: Family = MAIN,
+    also: tuple[str, ...] = (),
+    when: tuple[str, ...] = (),
+    on: Host = Host.API,
+    accepts: Accept = Accept.JSON_OR_FORM,
+    errors: tuple[type[ApiError], ...] = (),
+    summary: str,
+    row: str = "",
+    public: bool = True,
+    cors: bool = False,
+) -> Operation[Req, Res]:
+    """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row."""
+    method, _, path = address.partition(" ")
+    options: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
+    operation = Operation(
+        name, method, path, request, response, auth, family, summary=summary, row=row, public=public, cors=cors, **options
+    )
+    CATALOGUE.add(operation)
+    return operation

@@ -1,0 +1,1 @@
+"""General code without a word of our domain; imports nothing of ours."""

@@ -1,0 +1,79 @@
+"""The errors that cross the border.
+
+    ApiError            code, status and sentence, stated once as a class
+    └─ OAuthError       `error` / `error_description` instead of a number (RFC 6749 section 5.2)
+
+An error is raised at the bottom, mapped once by `server.py`, raised again as the same class by `client.py`.
+The status is an attribute of the class; codes repeat across families with different statuses, so an operation
+that answers a code at another status states `TheError.at(400)` in its `errors` (decisions/0001).
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Self
+
+
+class ApiError(Exception):
+    """A refusal with a code of its own.
+
+    Args:
+        description: replaces the class's own description, for example to name a parameter.
+        data: the `Data` member (`Data:{LoginLockedTimeout}` and the like).
+        problems: field problems as `(field, sentence)`, the `Errors` member.
+        retry_after_seconds: sent as `Retry-After`.
+    """
+
+    code: ClassVar[int | str] = 950
+    status: ClassVar[int] = 500
+    message: ClassVar[str] = "Operation failed due to an unknown error"
+    description: str = "An unexpected failure. Try again later."
+    camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
+    stated: ClassVar[type["ApiError"] | None] = None  # the class that an `.at()` restates
+
+    def __init__(
+        self,
+        description: str | None = None,
+        *,
+        data: Mapping[str, Any] | None = None,
+        problems: Sequence[tuple[str, str]] = (),
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(description or self.description)
+        self.description = description or type(self).description
+        self.data = dict(data) if data else None
+        self.problems = tuple(problems)
+        self.retry_after_seconds = retry_after_seconds
+
+    @classmethod
+    def at(cls, status: int) -> type[Self]:
+        """Return this error as answered at another status by the operation that states it so."""
+        return _restated(cls, status)
+
+    @classmethod
+    def names(cls, parameter: str) -> Self:
+        """Return the refusal of a missing parameter, in the interface's own sentence."""
+        return cls(f"The {parameter} is a required parameter.")
+
+
+@cache
+def _restated(cls: type[ApiError], status: int) -> Any:
+    return type(cls.__name__, (cls,), {"status": status, "stated": cls, "__module__": cls.__module__})
+
+
+class OAuthError(ApiError):
+    """An OAuth refusal: `code` is the `error` value, the description goes into `error_description`."""
+
+    code: ClassVar[int | str] = "server_error"
+    headers: ClassVar[Mapping[str, str]] = {}
+
+
+def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[ApiError] | None:
+    """Return the class under which an operation declares this error, or None.
+
+    An exact or inherited class wins; a service that raises the plain class is answered as the `.at()` that
+    the operation states of it.
+    """
+    for kind in declared:
+        if isinstance(error, kind) or (kind.stated is not None and isinstance(error, kind.stated)):
+            return kind
+    return None

@@ -1,0 +1,163 @@
+"""How an API operation is stated: once, as data. From the statement come the route, the client call, the OpenAPI entry
+and the general tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from app.kit.errors import ApiError
+from app.kit.wire import Document, Wire
+
+
+class Letter(Enum):
+    """Who calls, in the letters of the interface's tables."""
+
+    K = "tenant API key"
+    S = "tenant API secret"
+    U = "access token of an account"
+    M = "machine token"
+    T = "second-factor token"
+    C = "credentials of an application"
+    H = "hub"
+
+
+@dataclass(frozen=True)
+class Auth:
+    """The ways to be admitted: any one of `ways`, all letters of it together. No way at all: open to everyone."""
+
+    ways: tuple[frozenset[Letter], ...] = ()
+
+    def __and__(self, other: Auth) -> Auth:
+        return Auth(tuple(mine | theirs for mine in self.ways for theirs in other.ways))
+
+    def __or__(self, other: Auth) -> Auth:
+        return Auth(self.ways + other.ways)
+
+    def letters(self) -> frozenset[Letter]:
+        """Return every letter that some way needs."""
+        return frozenset().union(*self.ways)
+
+    def __str__(self) -> str:
+        return " or ".join("+".join(sorted(letter.name for letter in way)) for way in self.ways) or "open"
+
+
+OPEN = Auth()
+K, S, U, M, T, C, H = (Auth((frozenset({letter}),)) for letter in Letter)
+
+
+class Host(Enum):
+    """Where an operation is served (design: a program calls, the identity service answers)."""
+
+    API = "api"
+    TENANT = "tenant"
+
+
+class Accept(Enum):
+    """Which request bodies an operation reads."""
+
+    JSON = ("application/json",)
+    FORM = ("application/x-www-form-urlencoded",)
+    JSON_OR_FORM = ("application/json", "application/x-www-form-urlencoded")
+
+
+@dataclass(frozen=True)
+class Family:
+    """What operations of one family share: how they refuse malformed requests and how their errors are written."""
+
+    name: str
+    bad_parameter: type[ApiError]
+    bad_body: type[ApiError]
+    bad_content_type: type[ApiError]
+    broken: type[ApiError]
+    dangerous: type[ApiError]
+    bad_put_body: type[ApiError] | None = None
+    bad_delete_body: type[ApiError] | None = None
+    common: tuple[type[ApiError], ...] = ()
+    by_letter: tuple[tuple[Letter, tuple[type[ApiError], ...]], ...] = ()
+
+    def body_error(self, method: str) -> type[ApiError]:
+        """Return the refusal of a body that cannot be read, which the interface numbers by method."""
+        return {"PUT": self.bad_put_body, "DELETE": self.bad_delete_body}.get(method) or self.bad_body
+
+    def errors_for(self, auth: Auth) -> tuple[type[ApiError], ...]:
+        """Return what any operation of this family with these callers may answer."""
+        letters = auth.letters()
+        asked = [error for letter, errors in self.by_letter if letter in letters for error in errors]
+        shape = [self.bad_parameter, self.bad_body, self.bad_content_type, self.broken, self.dangerous]
+        shape += [kind for kind in (self.bad_put_body, self.bad_delete_body) if kind]
+        return tuple(dict.fromkeys([*self.common, *asked, *shape]))
+
+
+Req = TypeVar("Req", bound=Wire)
+Res = TypeVar("Res", bound="Wire | Document")
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Generic[Req, Res]):
+    """One row of the interface."""
+
+    name: str
+    method: str
+    path: str
+    request: type[Req]
+    response: type[Res]
+    auth: Auth
+    family: Family
+    also: tuple[str, ...] = ()  # further addresses, as "/path" or "METHOD /path"
+    when: tuple[str, ...] = ()  # query names of which one must be present: tells apart operations at one address
+    on: Host = Host.API
+    accepts: Accept = Accept.JSON_OR_FORM
+    errors: tuple[type[ApiError], ...] = ()
+    summary: str = ""
+    row: str = ""  # the id of the interface table's row, for example U12
+    public: bool = True
+    cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
+    every_error: tuple[type[ApiError], ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "every_error", tuple(dict.fromkeys(self.errors + self.family.errors_for(self.auth))))
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """Yield (method, path) for the operation's own address and its aliases."""
+        yield self.method, self.path
+        for other in self.also:
+            method, _, path = other.rpartition(" ")
+            yield method or self.method, path
+
+    @property
+    def area(self) -> str:
+        """The part of the name before the dot: `accounts` of `accounts.create`."""
+        return self.name.partition(".")[0]
+
+
+AnyOperation = Operation[Any, Any]
+
+
+class Catalogue:
+    """Every operation of the interface, by name."""
+
+    def __init__(self, operations: Iterable[AnyOperation] = ()) -> None:
+        self._by_name: dict[str, AnyOperation] = {}
+        for operation in operations:
+            self.add(operation)
+
+    def add(self, operation: AnyOperation) -> None:
+        if operation.name in self._by_name:
+            raise ValueError(f"operation {operation.name} is stated twice")
+        self._by_name[operation.name] = operation
+
+    def __iter__(self) -> Iterator[AnyOperation]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __getitem__(self, name: str) -> AnyOperation:
+        return self._by_name[name]
+
+    def on(self, host: Host) -> Catalogue:
+        """Return the operations served on one kind of host."""
+        return Catalogue(operation for operation in self if operation.on is host)

@@ -1,0 +1,183 @@
+"""Reads a request into its model: bodies, queries, headers, and what no request may contain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from app.kit.errors import ApiError
+from app.kit.operation import Accept, AnyOperation
+from app.kit.wire import From, Wire, shape_of
+
+MOST_BODY_BYTES = 1_000_000
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_MARKUP = re.compile(r"<[A-Za-z!/?]")
+_MOST_FIELDS = 1000
+
+
+@dataclass
+class RawRequest:
+    """A request as it arrived, before anything is believed of it."""
+
+    method: str
+    path: str
+    query_text: str
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    address: str = ""
+    host: str = ""
+    scheme: str = "http"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    too_large: bool = False
+
+    @cached_property
+    def query_pairs(self) -> list[tuple[str, str]]:
+        """Every query parameter in order, repeated ones included."""
+        return parse_qsl(self.query_text, keep_blank_values=True, errors="surrogateescape", max_num_fields=_MOST_FIELDS)
+
+    @cached_property
+    def query(self) -> dict[str, str]:
+        """Query parameters by lower-case name; the first of a repeated one. An empty value counts as absent."""
+        read: dict[str, str] = {}
+        for name, value in self.query_pairs:
+            if value != "":
+                read.setdefault(name.lower(), value)
+        return read
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters, lower-case."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def first(self, *names: str) -> str | None:
+        """Return the first of these query parameters that is present."""
+        return next((self.query[name] for name in names if name in self.query), None)
+
+    def bearer(self) -> str | None:
+        """Return the token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
+        scheme, _, value = self.headers.get("authorization", "").partition(" ")
+        return value.strip() or None if scheme.lower() == "bearer" else None
+
+
+def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
+    """Refuse control characters anywhere and markup in the address: error 1214 of the interface."""
+    for name, value in (*raw.query_pairs, *raw.parameters.items()):
+        if _CONTROL.search(name) or _CONTROL.search(value) or (operation.public and _MARKUP.search(value)):
+            raise operation.family.dangerous
+
+
+def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
+    """Return the body's members.
+
+    Raises the family's refusals: a wrong content type, a body that is not one JSON object (or not form-encoded), is
+    too large, nests too deeply, or holds control characters.
+    """
+    family = operation.family
+    unreadable = family.body_error(raw.method)
+    if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
+        raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
+    wanted = shape_of(operation.request)
+    if not raw.body.strip():
+        if wanted.required_body and raw.method in ("POST", "PUT", "DELETE", "PATCH"):
+            if raw.media_type and raw.media_type not in operation.accepts.value:
+                raise family.bad_content_type
+            raise unreadable("The body is empty.")
+        return {}
+    if not wanted.has_body and raw.method in ("GET", "HEAD"):
+        return {}
+    if raw.media_type not in operation.accepts.value and not raw.media_type.endswith("+json"):
+        raise family.bad_content_type
+    if raw.media_type in Accept.FORM.value:
+        return _read_form(raw.body, unreadable, operation)
+    return _read_json(raw.body, unreadable, operation)
+
+
+def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except (ValueError, UnicodeDecodeError):
+        raise unreadable from None
+    read: dict[str, Any] = {}
+    for name, value in pairs:
+        if _CONTROL.search(value) or _CONTROL.search(name):
+            raise operation.family.dangerous
+        if value != "":
+            read.setdefault(name, value)
+    return read
+
+
+def _read_json(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
+    try:
+        members = from_json(body, allow_inf_nan=False)
+    except (ValueError, RecursionError):
+        raise unreadable from None
+    if not isinstance(members, dict):
+        raise unreadable("The body must be one JSON object.")
+    if b"\\u00" in body or b"\\ud" in body.lower() or _CONTROL.search(body.decode("utf-8", "replace")):
+        _refuse_control(members, operation)
+    return members
+
+
+def _refuse_control(value: Any, operation: AnyOperation) -> None:
+    if isinstance(value, str):
+        if _CONTROL.search(value):
+            raise operation.family.dangerous
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _refuse_control(name, operation)
+            _refuse_control(item, operation)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_control(item, operation)
+
+
+def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> Wire:
+    """Return the operation's request.
+
+    Raises the family's `bad_parameter`, naming the first parameter that is missing or malformed.
+    """
+    shape = shape_of(operation.request)
+    values: dict[str, Any] = dict(body) if shape.has_body or operation.request.model_config.get("extra") == "allow" else {}
+    lowered = {name.lower(): name for name in values}
+    for place in (From.PATH, From.QUERY, From.HEADER):
+        for name, wire in shape.places[place].items():
+            for stray in {lowered.get(wire.lower()), lowered.get(name.lower())} - {None}:
+                values.pop(stray, None)  # a body member must not stand in for the address
+            found = _find(raw, place, wire)
+            if found is not None:
+                values[name] = found
+    try:
+        return operation.request.model_validate(values)
+    except ValidationError as problem:
+        raise _refusal(operation, problem) from None
+
+
+def _find(raw: RawRequest, place: From, wire: str) -> str | None:
+    if place is From.PATH:
+        return raw.parameters.get(wire)
+    if place is From.QUERY:
+        return raw.query.get(wire.lower())
+    return raw.headers.get(wire.lower())
+
+
+def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:
+    first = problem.errors(include_url=False, include_input=False)[0]
+    name = _public_name(operation.request, first["loc"])
+    if first["type"] == "missing":
+        return operation.family.bad_parameter.names(name)
+    return operation.family.bad_parameter(f"The {name} is not formatted correctly: {first['msg']}.")
+
+
+def _public_name(request: type[Wire], location: tuple[int | str, ...]) -> str:
+    shape = shape_of(request)
+    for names in shape.places.values():
+        if location and location[0] in names:
+            return ".".join([names[str(location[0])], *map(str, location[1:])])
+    return ".".join(map(str, location)) or "body"

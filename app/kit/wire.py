@@ -1,0 +1,148 @@
+"""How requests and responses are spelt on the wire, settled once.
+
+PascalCase is made from the field's name; an exception stands at the field (`Field(alias="access_token")`). On input the
+exact spelling wins and other letter cases fold, but names of one model that differ only in case never do.
+Free maps stay untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class From(Enum):
+    """Where a request's field travels when it is not in the body: `Annotated[str, From.PATH]`."""
+
+    BODY = "body"
+    QUERY = "query"
+    PATH = "path"
+    HEADER = "header"
+
+
+@dataclass(frozen=True)
+class Also:
+    """Other spellings that a field is read from: `Annotated[str, Also("op")]`."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+
+def pascal(name: str) -> str:
+    """Return `RoleIds` for `role_ids`."""
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def lower(name: str) -> str:
+    """Return `newpassword` for `new_password`."""
+    return name.replace("_", "")
+
+
+class Wire(BaseModel):
+    """A request, a response or a part of one."""
+
+    model_config = ConfigDict(alias_generator=pascal, populate_by_name=True, extra="ignore", defer_build=True)
+
+    sparse: ClassVar[bool] = False  # True: members that are None are left out of the answer
+    _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fold(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        exact, folded = _spellings_of(cls)
+        if all(name in exact for name in given):
+            return given
+        read: dict[str, Any] = {}
+        for name, value in given.items():
+            wire = name if name in exact else folded.get(name.lower() if isinstance(name, str) else "")
+            if wire is None:
+                read.setdefault(name, value)
+            elif wire == name or wire not in given:
+                read[wire] = value
+        return read
+
+    def to_json(self) -> bytes:
+        """Return the answer's bytes."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=self.sparse)
+
+
+class Lower(Wire):
+    """A model whose names are the fields' without underscores, as the interface's older requests spell them."""
+
+    model_config = ConfigDict(alias_generator=lower)
+
+
+class Nothing(Wire):
+    """A request without fields, or the empty object as an answer."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """An answer that is not a JSON object made from a model: key sets, signed JWTs, prepared bytes."""
+
+    content: bytes
+    media_type: str = "application/json"
+    max_age_seconds: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where each field of a request travels: field name -> wire name, per place."""
+
+    places: Mapping[From, Mapping[str, str]]
+    required_body: tuple[str, ...]
+
+    @property
+    def has_body(self) -> bool:
+        return bool(self.places[From.BODY])
+
+
+def _wire_name(name: str, info: Any) -> str:
+    """Outside the body names are lower-case without underscores, whatever the model's alias generator makes."""
+    stated = info.alias_priority == 2
+    if not stated and any(isinstance(mark, From) and mark is not From.BODY for mark in info.metadata):
+        return lower(name)
+    return info.alias or name
+
+
+def _spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
+    known = Wire._spellings.get(cls)
+    if known is None:
+        exact = set()
+        by_lower: dict[str, list[str]] = {}
+        for name, info in cls.model_fields.items():
+            wire = _wire_name(name, info)
+            exact |= {wire, name}
+            others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
+            for spelt in {wire, name, lower(name), *others}:
+                by_lower.setdefault(spelt.lower(), []).append(wire)
+        folded = {key: wires[0] for key, wires in by_lower.items() if len(set(wires)) == 1}
+        known = Wire._spellings[cls] = (frozenset(exact), folded)
+    return known
+
+
+_shapes: dict[type[Wire], Shape] = {}
+
+
+def shape_of(request: type[Wire]) -> Shape:
+    """Return the request's shape; read once per class, on first use."""
+    known = _shapes.get(request)
+    if known is None:
+        places: dict[From, dict[str, str]] = {place: {} for place in From}
+        required = []
+        for name, info in request.model_fields.items():
+            place = next((mark for mark in info.metadata if isinstance(mark, From)), From.BODY)
+            places[place][name] = _wire_name(name, info)
+            if place is From.BODY and info.is_required():
+                required.append(_wire_name(name, info))
+        known = _shapes[request] = Shape(places, tuple(required))
+    return known
