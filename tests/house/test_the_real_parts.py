@@ -1,0 +1,66 @@
+"""The parts beneath the tests are the real ones, set up as in production, and the network is closed."""
+
+import socket
+
+import psycopg
+import pytest
+import redis
+
+from tests.support.network import NetworkClosed
+from tests.support.servers import Postgres, PostgresUrls, Redis
+
+
+def test_the_runtime_role_neither_owns_nor_rules(fresh_postgres: PostgresUrls) -> None:
+    with psycopg.connect(fresh_postgres.migrate_url) as owner:
+        owner.execute("CREATE TABLE note (tenant_id text PRIMARY KEY)")
+        owner.execute("ALTER TABLE note ENABLE ROW LEVEL SECURITY")
+        owner.execute("ALTER TABLE note FORCE ROW LEVEL SECURITY")
+        owner.execute("CREATE POLICY own ON note USING (tenant_id = current_setting('gatehouse.tenant', true))")
+    with psycopg.connect(fresh_postgres.runtime_url) as runtime:
+        runtime.execute("SELECT set_config('gatehouse.tenant', 'acme', true)")
+        runtime.execute("INSERT INTO note VALUES ('acme')")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), runtime.transaction():
+            runtime.execute("INSERT INTO note VALUES ('globex')")
+        runtime.execute("SELECT set_config('gatehouse.tenant', 'globex', true)")
+        assert runtime.execute("SELECT * FROM note").fetchall() == []
+        for forbidden in (
+            "DROP TABLE note",
+            "CREATE TABLE other (id int)",
+            "ALTER TABLE note DISABLE ROW LEVEL SECURITY",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), runtime.transaction():
+                runtime.execute(forbidden.encode())
+
+
+def test_redis_answers(redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        assert client.ping()
+
+
+def test_a_redis_of_ones_own_can_go_and_come_back(own_redis: Redis) -> None:
+    own_redis.stop()
+    with pytest.raises(redis.ConnectionError):
+        own_redis.ping()
+    own_redis.start()
+    own_redis.ping()
+
+
+def test_a_postgres_of_ones_own_can_go_and_come_back(own_postgres: Postgres) -> None:
+    own_postgres.stop()
+    with pytest.raises(psycopg.OperationalError):
+        own_postgres.execute("SELECT 1")
+    own_postgres.start()
+    own_postgres.execute("SELECT 1")
+
+
+@pytest.mark.parametrize("address", [("192.0.2.1", 80), ("2001:db8::1", 80), ("example.com", 443)])
+def test_the_world_outside_is_closed(address: tuple[str, int]) -> None:
+    with pytest.raises(NetworkClosed):
+        socket.create_connection(address, timeout=1)
+
+
+def test_names_under_localhost_are_this_machine() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with socket.create_connection(("acme.localhost", port), timeout=5) as connection:
+            assert connection.getpeername() == ("127.0.0.1", port)

@@ -1,0 +1,241 @@
+"""A real PostgreSQL and a real Redis for the tests: started in a folder of their own, stopped by process id."""
+
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+import redis
+
+ROLES = Path(__file__).resolve().parents[2] / "deploy" / "postgres-roles.sql"
+SUPERUSER = "postgres"
+OWNER = "gatehouse_owner"
+RUNTIME = "gatehouse_runtime"
+PATIENCE_SECONDS = 60
+
+# Durability is what a test database does not need; everything else is as shipped.
+POSTGRES_OPTIONS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+}
+
+
+class PartMissing(Exception):
+    """A real part of the tests cannot be had; tests never go on without it."""
+
+
+class PostgresUrls(NamedTuple):
+    """One database: `migrate_url` for the owner of its tables, `runtime_url` for the role that serves."""
+
+    migrate_url: str
+    runtime_url: str
+
+
+def program(name: str, *folders: str) -> str:
+    """The path of a program, or a loud failure that says how to get it."""
+    candidates = [
+        shutil.which(name),
+        *(str(path) for folder in folders for path in sorted(Path("/").glob(folder + "/" + name))),
+    ]
+    found = [path for path in candidates if path and Path(path).is_file()]
+    if not found:
+        raise PartMissing(f"{name} is not installed, and the tests run against the real one: 'make test' installs it.")
+    return found[-1]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def wait_until(
+    ready: Callable[[], object], errors: type[Exception], process: subprocess.Popen[bytes], log: Path
+) -> None:
+    """Return once `ready()` no longer raises; fail with the server's own log when it died or never came."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            ready()
+            return
+        except errors:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise PartMissing(f"the server did not come up:\n{log.read_text(errors='replace')[-4000:]}") from None
+            time.sleep(0.02)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; one of our own is reaped on the way, else it would linger."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def end(pid: int, how: int) -> None:
+    """End a server by its id and wait until it is gone; a server that is gone already is fine."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, how)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_gone(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@dataclass
+class Server:
+    """A server process in a folder; `start` and `stop` may follow one another, on the same port."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    pid: int | None = None
+
+    def stop(self) -> None:
+        if self.pid is not None:
+            end(self.pid, self.stop_signal)
+            self.pid = None
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    stop_signal = signal.SIGTERM
+
+    def launch(self, command: list[str], ready: Callable[[], object], errors: type[Exception], **how: Any) -> None:
+        log = self.folder / "server.log"
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.folder, **how
+            )
+        self.pid = process.pid
+        wait_until(ready, errors, process, log)
+        _KEPT.append(process)
+
+
+# Popen complains when it is forgotten while its process runs, and another worker may be the one that stops it.
+_KEPT: list[subprocess.Popen[bytes]] = []
+
+
+@dataclass
+class Postgres(Server):
+    superuser_password: str = field(default_factory=lambda: secrets.token_hex(16))
+    owner_password: str = field(default_factory=lambda: secrets.token_hex(16))
+    runtime_password: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
+    stop_signal = signal.SIGINT
+
+    @classmethod
+    def create(cls) -> "Postgres":
+        """Make a cluster and start it (about two seconds)."""
+        server = cls(Path(tempfile.mkdtemp(prefix="gatehouse-pg-", dir="/tmp")))
+        try:
+            server.initialize()
+            server.start()
+        except BaseException:
+            server.remove()
+            raise
+        return server
+
+    def initialize(self) -> None:
+        password_file = self.folder / "password"
+        password_file.write_text(self.superuser_password)
+        if owner := unprivileged():
+            for path in (self.folder, password_file):
+                shutil.chown(path, owner["user"], owner["group"])
+        subprocess.run(
+            [
+                self.binary("initdb"), "--pgdata", "cluster", "--username", SUPERUSER, "--pwfile", str(password_file), "--no-sync",
+                "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C.UTF-8",
+            ],
+            cwd=self.folder, check=True, capture_output=True, **owner,
+        )  # fmt: skip
+
+    def start(self) -> None:
+        options = [part for name, value in POSTGRES_OPTIONS.items() for part in ("-c", f"{name}={value}")]
+        command = [self.binary("postgres"), "-D", "cluster", "-p", str(self.port), *options]
+        self.launch(command, lambda: self.execute("SELECT 1"), psycopg.OperationalError, **unprivileged())
+
+    def binary(self, name: str) -> str:
+        return program(name, "usr/lib/postgresql/*/bin")
+
+    def url(self, user: str, password: str, database: str) -> str:
+        return f"postgresql://{user}:{password}@127.0.0.1:{self.port}/{database}"
+
+    def execute(self, statement: str) -> None:
+        """Run one statement as superuser, outside any transaction."""
+        with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def database(self, name: str, template: str = "template1") -> PostgresUrls:
+        """Make an empty database with both roles, or a copy of `template` (which nobody may be connected to)."""
+        self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        names = {"owner": OWNER, "runtime": RUNTIME}
+        names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
+        subprocess.run(
+            [
+                self.binary("psql"), "--quiet", "--no-psqlrc", "--file", str(ROLES),
+                *(f"--set={key}={value}" for key, value in names.items()),
+                self.url(SUPERUSER, self.superuser_password, name),
+            ],
+            check=True, capture_output=True,
+        )  # fmt: skip
+        return PostgresUrls(self.url(OWNER, self.owner_password, name), self.url(RUNTIME, self.runtime_password, name))
+
+    def drop(self, name: str) -> None:
+        self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@dataclass
+class Redis(Server):
+    @classmethod
+    def create(cls) -> "Redis":
+        server = cls(Path(tempfile.mkdtemp(prefix="gatehouse-redis-", dir="/tmp")))
+        try:
+            server.start()
+        except BaseException:
+            server.remove()
+            raise
+        return server
+
+    def start(self) -> None:
+        options = {"bind": "127.0.0.1", "port": str(self.port), "save": "", "appendonly": "no", "dir": str(self.folder)}
+        command = [program("redis-server"), *(part for name, value in options.items() for part in ("--" + name, value))]
+        self.launch(command, self.ping, redis.RedisError)
+
+    def ping(self) -> None:
+        with redis.Redis.from_url(self.url()) as client:
+            client.ping()
+
+    def url(self, database: int = 0) -> str:
+        return f"redis://127.0.0.1:{self.port}/{database}"
+
+
+def unprivileged() -> dict[str, Any]:
+    """How to start what refuses to run as root: as Debian's `postgres`, or `nobody`; no change for anybody else."""
+    if os.geteuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            account = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+    raise PartMissing(
+        "PostgreSQL does not run as root, and there is neither a 'postgres' nor a 'nobody' account to run it as."
+    )

@@ -1,0 +1,140 @@
+"""Fixtures for the real PostgreSQL, Redis and Chromium. Import nothing from here: pytest loads it as a plugin.
+
+The servers start when a test first asks for them, once for the whole run: with several pytest workers the first one starts
+them, the rest find their addresses in a file, and the process that began the run stops them at its end.
+"""
+
+import fcntl
+import itertools
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.servers import Postgres, PostgresUrls, Redis, Server, program
+
+FOLDER = pytest.StashKey[Path]()
+KINDS: dict[str, type[Server]] = {"postgres": Postgres, "redis": Redis}
+MAX_REDIS_DATABASES = 16
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    worker_input = getattr(config, "workerinput", None)
+    folder = worker_input["services"] if worker_input else tempfile.mkdtemp(prefix="gatehouse-tests-")
+    config.stash[FOLDER] = Path(folder)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each xdist worker where the addresses of the shared servers are kept."""
+    node.workerinput["services"] = str(node.config.stash[FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") or FOLDER not in config.stash:
+        return
+    for name, kind in KINDS.items():
+        with suppress(FileNotFoundError):
+            load(config.stash[FOLDER] / name, kind).remove()
+    shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def load(path: Path, kind: type[Server]) -> Server:
+    record = json.loads(path.read_text())
+    return kind(**{**record, "folder": Path(record["folder"])})
+
+
+def shared(config: pytest.Config, name: str, create: Callable[[], Server]) -> Any:
+    """The server of this run: started by whoever asks first, found by the others."""
+    path = config.stash[FOLDER] / name
+    with locked(path.with_suffix(".lock")):
+        if not path.exists():
+            path.write_text(json.dumps(asdict(create()), default=str))
+        return load(path, KINDS[name])
+
+
+def worker_number(config: pytest.Config) -> int:
+    worker_input = getattr(config, "workerinput", None)
+    return int(worker_input["workerid"].removeprefix("gw")) if worker_input else 0
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> Postgres:
+    """The run's PostgreSQL: shared, so make databases in it and leave it running."""
+    server: Postgres = shared(request.config, "postgres", Postgres.create)
+    return server
+
+
+@pytest.fixture(scope="session")
+def postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> PostgresUrls:
+    """One empty database for this worker: (migrate_url of the owner, runtime_url of the role that serves)."""
+    return postgres_server.database(f"gatehouse_{worker_number(request.config)}")
+
+
+@pytest.fixture
+def fresh_postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> Iterator[PostgresUrls]:
+    """An empty database for one test alone."""
+    name = f"fresh_{worker_number(request.config)}_{next(_NUMBERS)}"
+    yield postgres_server.database(name)
+    postgres_server.drop(name)
+
+
+@pytest.fixture(scope="session")
+def redis_server(request: pytest.FixtureRequest) -> Redis:
+    """The run's Redis: shared, so leave it running and flush nothing but your own database."""
+    server: Redis = shared(request.config, "redis", Redis.create)
+    return server
+
+
+@pytest.fixture(scope="session")
+def redis_url(request: pytest.FixtureRequest, redis_server: Redis) -> str:
+    """A Redis database that this worker has to itself."""
+    number = worker_number(request.config)
+    assert number < MAX_REDIS_DATABASES, "more workers than Redis has databases"
+    return redis_server.url(number)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that the test may stop and start again."""
+    server = Postgres.create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def own_redis() -> Iterator[Redis]:
+    """A Redis that the test may stop and start again."""
+    server = Redis.create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'gatehouse.db'}"
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """The system's Chromium; Playwright drives it, so no browser is downloaded."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    return program("chromium")
+
+
+_NUMBERS = itertools.count()

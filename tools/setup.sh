@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Make .venv and fill it with exactly what requirements-dev.lock names. Does nothing when that is already done.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stamp=.venv/setup.stamp
+
+fail() {
+    printf 'make setup: %s\n' "$*" >&2
+    exit 1
+}
+
+# The path belongs to the fingerprint because scripts in a moved .venv point at the old place.
+fingerprint() {
+    { pwd && cat requirements-dev.lock pyproject.toml tools/setup.sh; } | cksum
+}
+
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3 python3.11 python3.12 python3.13 python3.14}; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    fail "Python 3.11 or newer is needed; install it (on Debian: apt-get install python3) or name it: make setup PYTHON=/path/to/python3."
+}
+
+# Debian keeps ensurepip, which venv needs, in a package of its own.
+have_venv() {
+    "$1" -c 'import ensurepip, venv' 2>/dev/null
+}
+
+install_venv_module() {
+    local python=$1 package
+    package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        fail "this Python has no venv module: run 'sudo apt-get install $package', then this command again."
+    fi
+    echo "Installing $package (Python's venv module is missing) ..."
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >/dev/null
+}
+
+make_venv() {
+    local python
+    python=$(find_python)
+    have_venv "$python" || install_venv_module "$python"
+    echo "Making .venv with $("$python" --version) ..."
+    "$python" -m venv --clear .venv
+}
+
+# One line for each part, instead of pip's own chatter or its silence.
+show_progress() {
+    local total=$1 count=0 line
+    while IFS= read -r line; do
+        case $line in
+        "Collecting "*)
+            count=$((count + 1))
+            line=${line#Collecting }
+            printf '  [%3d/%d] %s\n' "$count" "$total" "${line%% *}"
+            ;;
+        "Installing collected packages"*) echo "  unpacking ..." ;;
+        esac
+    done
+}
+
+install_parts() {
+    local total
+    total=$(grep -c '^[a-z0-9].*==' requirements-dev.lock)
+    echo "Installing up to $total locked parts (a minute or two the first time) ..."
+    .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes -r requirements-dev.lock |
+        show_progress "$total" ||
+        fail "the parts could not be installed; pip's own message stands above."
+    .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable . ||
+        fail "the gatehouse command could not be installed; pip's own message stands above."
+}
+
+compile_translations() {
+    if compgen -G 'translations/*/LC_MESSAGES/*.po' >/dev/null; then
+        .venv/bin/python -m tools.translations compile
+    fi
+}
+
+if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$(fingerprint)" ]; then
+    # A .venv that moved, or whose Python went away, is made anew; a healthy one only gets what changed.
+    .venv/bin/python -c 'import pip' 2>/dev/null &&
+        [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)')" = "$PWD/.venv" ] &&
+        grep -q "$PWD/.venv" .venv/bin/activate || make_venv
+    install_parts
+    fingerprint >"$stamp"
+    echo "Set-up is done."
+fi
+compile_translations

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# See to it that the real parts of the tests are there: PostgreSQL, Redis, Chromium, fonts, and the checkers from npm.
+# Root on Debian gets what is missing; anybody else gets one sentence that says what to install. Nothing is skipped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+have_postgres() { command -v initdb >/dev/null && command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
+have_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+have_arabic() { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ar family)" ]; }
+
+missing=()
+have_postgres || missing+=(postgresql)
+command -v redis-server >/dev/null || missing+=(redis-server)
+have_chromium || missing+=(chromium)
+have_arabic || missing+=(fontconfig fonts-noto-core)
+
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "make test: the tests run against real parts, and these are missing: ${missing[*]}. Run 'sudo apt-get install ${missing[*]}' first." >&2
+        exit 1
+    fi
+    echo "Installing what the tests need: ${missing[*]} (a few minutes the first time) ..."
+    apt-get update -qq
+    # RUNLEVEL=1 keeps the packages from starting servers: the tests start their own.
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" |
+        sed -un 's/^Setting up \([^ ]*\).*/  \1/p'
+fi
+
+if ! cmp -s package-lock.json node_modules/.installed-lock; then
+    echo "Installing the page checkers (axe-core, html-validate) and the second OpenID client ..."
+    PATH="$PWD/.venv/bin:$PATH" npm ci --no-audit --no-fund --loglevel=error
+    cp package-lock.json node_modules/.installed-lock
+fi
