@@ -1,0 +1,129 @@
+"""The rules of the house that no linter knows. Each lists every offence at once, so that one run is enough to mend them."""
+
+import ast
+import re
+from pathlib import Path
+
+from tests.support import sources
+
+CODE = ("app", "tests", "tools", "examples")
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 40
+MAX_DECISION_LINES = 50
+MEASURED = {".py", ".html", ".css", ".js", ".mjs", ".sh", ".sql", ".toml", ".yaml"}
+VAGUE = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "data", "info"}
+
+# Written in pieces, so that this file does not offend against itself.
+HOSTS = ["pypi" + ".org", "python" + "hosted.org", "npmjs" + ".org", "npmjs" + ".com/", "yarn" + "pkg.com"]
+HOMES = re.compile(r"(?<![\w.}~-])/(?:" + "ro" + r"ot|ho" + r"me/\w+|Us" + r"ers/\w+|wo" + r"rk)/\w")
+
+
+def readable() -> list[Path]:
+    binary = {".png", ".jpg", ".jpeg", ".webp", ".ico", ".woff2", ".gz", ".mo"}
+    return [path for path in sources.files() if path.suffix not in binary]
+
+
+def test_no_file_is_too_long() -> None:
+    measured = [path for path in sources.files() if path.suffix in MEASURED]
+    lengths = {str(path): sources.text(path).count("\n") for path in measured}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES} == {}
+
+
+def test_no_function_is_too_long() -> None:
+    long = []
+    for path in sources.under(*CODE):
+        for node in sources.functions(path):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1 - docstring_lines(node)
+            if lines > MAX_FUNCTION_LINES:
+                long.append(f"{path}:{node.lineno} {node.name}: {lines} lines")
+    assert long == []
+
+
+def docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    first = node.body[0]
+    is_docstring = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return (first.end_lineno or first.lineno) - first.lineno + 1 if is_docstring else 0
+
+
+def test_no_module_has_a_vague_name() -> None:
+    vague = [str(path) for path in sources.under(*CODE) if VAGUE & {*path.parts[:-1], path.stem}]
+    assert vague == []
+
+
+def test_no_class_has_a_vague_name() -> None:
+    vague = []
+    for path in sources.under("app"):
+        classes = (node for node in ast.walk(sources.tree(path)) if isinstance(node, ast.ClassDef))
+        vague += [f"{path} {node.name}" for node in classes if re.search(r"(Manager|Helper|Utils?|Misc)$", node.name)]
+    assert vague == []
+
+
+def test_an_account_is_not_called_a_user() -> None:
+    """`user_agent`, `userinfo`, `username` and `user_code` are words of the wire."""
+    wrong = []
+    for path in sources.under("app"):
+        for node in sources.functions(path):
+            names = [node.name, *(argument.arg for argument in (*node.args.args, *node.args.kwonlyargs))]
+            bad = [
+                name
+                for name in names
+                if re.search(r"(^|_)users?(_|$)", name) and not re.search("user_(agent|code)", name)
+            ]
+            wrong += [f"{path}:{node.lineno} {name}" for name in bad]
+    assert wrong == []
+
+
+def test_no_file_names_the_machine_it_was_written_on() -> None:
+    found = []
+    for path in readable():
+        text = sources.text(path)
+        found += [f"{path}: {host}" for host in HOSTS if host in text]
+        found += [f"{path}: {match.group()}" for match in HOMES.finditer(text)]
+    assert found == []
+
+
+def test_the_tables_of_an_area_stay_in_the_area() -> None:
+    """An area is asked through its service or store; only the store of all tables gathers them."""
+    outside = []
+    for path in sources.under("app"):
+        for name in sources.imports(path):
+            match = re.match(r"app\.identity\.(?!store\b)(\w+)\.tables\b", name)
+            if match and not str(path).startswith((f"app/identity/{match[1]}/", "app/identity/store/")):
+                outside.append(f"{path} imports {name}")
+    assert outside == []
+
+
+def test_every_exception_to_a_check_says_why() -> None:
+    """`# noqa: S603 - the command is ours`: the code of the rule, and the reason on the same line."""
+    silent = []
+    mark = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover|fmt: (?:skip|off)|djlint:\s*off)")
+    reason = re.compile(
+        r"#\s*(?:noqa:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*|type:\s*ignore\[[\w-]+(?:,\s*[\w-]+)*\])\s*(?:#|-|—|:)?\s*\w{2,}"
+    )
+    for path in sources.under(*CODE):
+        if path == Path("tests/house/test_house_rules.py"):
+            continue
+        for number, line in enumerate(sources.text(path).splitlines(), 1):
+            if (found := mark.search(line)) and "fmt:" not in found.group() and not reason.search(line):
+                silent.append(f"{path}:{number} {line.strip()}")
+    assert silent == []
+
+
+def test_tests_use_the_real_thing_and_skip_nothing() -> None:
+    wrong = []
+    forbidden = re.compile(
+        r"unittest\.mock|MagicMock|pytest\.(?:skip|importorskip|xfail)\b|mark\.(?:skip|skipif|xfail)\b"
+    )
+    for path in sources.under("tests"):
+        if path == Path("tests/house/test_house_rules.py"):
+            continue
+        wrong += [f"{path}: {match.group()}" for match in forbidden.finditer(sources.text(path))]
+    assert wrong == []
+
+
+def test_decisions_are_short() -> None:
+    decisions = [path for path in sources.files() if path.match("app/decisions/*.md")]
+    lengths = {str(path): sources.text(path).count("\n") for path in decisions}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_DECISION_LINES} == {}

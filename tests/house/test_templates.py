@@ -1,0 +1,88 @@
+"""Templates say every word through gettext, carry no inline script or style, and keep to logical directions."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+from jinja2 import Environment
+
+from tests.support import sources
+
+# Marks and symbols that every language writes alike.
+NO_WORD = re.compile(r"^[\W\d_]*$")
+SPOKEN_ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "aria-description", "label", "content"}
+STANDS_FOR_A_VALUE = "\x00"
+
+
+def templates() -> list[Path]:
+    return sources.under("templates", suffix=".html")
+
+
+def without_jinja(path: Path) -> str:
+    """The plain text of a template, with a mark where an expression stands; what stands in `trans` blocks is left out."""
+    parts: list[str] = []
+    is_translated, tag = False, ""
+    for _line, kind, value in Environment(extensions=["jinja2.ext.i18n"]).lex(sources.text(path)):
+        if kind == "block_begin":
+            tag = ""
+        elif kind == "name" and not tag:
+            tag = value
+            is_translated = {"trans": True, "endtrans": False}.get(tag, is_translated)
+        elif kind == "variable_begin":
+            parts.append(STANDS_FOR_A_VALUE)
+        elif kind == "data" and not is_translated:
+            parts.append(value)
+    return "".join(parts)
+
+
+class Words(HTMLParser):
+    """Collects what a visitor would read that did not come from an expression."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.silent += tag in ("script", "style")
+        is_machine_read = tag in ("meta", "script", "link")
+        for name, value in attrs:
+            if name in SPOKEN_ATTRIBUTES and not is_machine_read and value:
+                self.handle_data(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        word = data.replace(STANDS_FOR_A_VALUE, " ").strip()
+        if not self.silent and not NO_WORD.match(word):
+            self.found.append(word)
+
+
+def test_every_word_of_a_template_goes_through_gettext() -> None:
+    untranslated = []
+    for path in templates():
+        words = Words()
+        words.feed(without_jinja(path))
+        untranslated += [f"{path}: {word!r}" for word in words.found]
+    assert untranslated == []
+
+
+def test_no_template_carries_inline_script_or_style() -> None:
+    """The content security policy would stop it anyway, at the visitor's end."""
+    inline = re.compile(r"\sstyle\s*=|\son[a-z]+\s*=\s*[\"']|javascript:|\|\s*safe\b")
+    found = [
+        f"{path}: {match.group().strip()}" for path in templates() for match in inline.finditer(sources.text(path))
+    ]
+    assert found == []
+
+
+def test_stylesheets_follow_the_direction_of_the_text() -> None:
+    """`margin-inline-start`, not `margin-left`: Arabic turns the page round."""
+    physical = re.compile(
+        r"(?:margin|padding|border)-(?:left|right)\b|text-align:\s*(?:left|right)|(?<![-\w])(?:left|right|float)\s*:"
+    )
+    found = []
+    for path in sources.under("static", suffix=".css"):
+        found += [f"{path}: {match.group()}" for match in physical.finditer(sources.text(path))]
+    assert found == []

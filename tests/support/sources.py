@@ -1,0 +1,43 @@
+"""The files of the repository, for the house tests that read them."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """Every file that is, or is about to be, in the repository, as a path relative to its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return tuple(path for name in sorted(filter(None, listed.split("\0"))) if (ROOT / (path := Path(name))).is_file())
+
+
+def under(*folders: str, suffix: str = ".py") -> list[Path]:
+    return [path for path in files() if path.suffix == suffix and path.parts[0] in folders]
+
+
+def text(path: Path) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(text(path), filename=str(path))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The dotted names a file imports: `from a.b import c` gives `a.b.c`, which may be a module or a name in one."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
