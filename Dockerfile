@@ -1,0 +1,33 @@
+# One image; the command chooses: serve (hub and identity), serve --only hub|identity, worker, migrate, apply ...
+FROM python:3.12-slim-bookworm AS parts
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
+RUN python -m venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH
+COPY requirements.lock /tmp/requirements.lock
+RUN pip install --require-hashes --only-binary :all: -r /tmp/requirements.lock
+WORKDIR /srv/gatehouse
+COPY tools/__init__.py tools/translations.py tools/
+COPY translations translations
+RUN python -m tools.translations compile
+COPY app app
+RUN python -m compileall -q app /opt/venv/lib
+# The command, without the build tools that an installed package would need.
+RUN printf '#!/opt/venv/bin/python\nimport sys\n\nsys.path.insert(0, "/srv/gatehouse")\nfrom app.cli import main\n\nmain()\n' > /opt/venv/bin/gatehouse \
+    && chmod 0755 /opt/venv/bin/gatehouse
+
+FROM python:3.12-slim-bookworm
+RUN useradd --system --uid 10001 --user-group --home-dir /var/lib/gatehouse --create-home gatehouse
+COPY --from=parts /opt/venv /opt/venv
+COPY --from=parts /srv/gatehouse/app /srv/gatehouse/app
+COPY --from=parts /srv/gatehouse/translations /srv/gatehouse/translations
+COPY templates /srv/gatehouse/templates
+COPY static /srv/gatehouse/static
+COPY LICENSE /srv/gatehouse/LICENSE
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 GATEHOUSE_DATA_DIR=/var/lib/gatehouse
+WORKDIR /srv/gatehouse
+USER 10001:10001
+VOLUME /var/lib/gatehouse
+EXPOSE 8000
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["gatehouse"]
+CMD ["serve", "--bind", "0.0.0.0:8000"]
