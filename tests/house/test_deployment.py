@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_what_serves_meets_every_command_of_the_program() -> None:
         if service.get("image", "").startswith("gatehouse:")
     }
     shown = subprocess.run(
-        [sources.ROOT / ".venv/bin/gatehouse", "--help"], check=True, capture_output=True, text=True
+        [Path(sys.executable).parent / "gatehouse", "--help"], check=True, capture_output=True, text=True
     ).stdout
     assert {name for name in used if not re.search(rf"^  {name}\b", shown, re.MULTILINE)} == set()
 
