@@ -19,7 +19,7 @@ run: setup ## serve the demo on http://acme.localhost:8000
 
 test: setup ## run every test against real parts; installs what is missing when root
 	@tools/test-parts.sh
-	@$(BIN)/pytest $(PYTEST_ARGS)
+	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
 
 lint: setup ## style, types, import contracts, templates, translations
 	$(BIN)/ruff check $(wildcard $(CODE))
