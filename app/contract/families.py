@@ -15,7 +15,7 @@ MAIN = Family(
     dangerous=e.Dangerous,
     common=(e.UnknownKey, e.TooManyRequests),
     by_letter=(
-        (Letter.K, (e.MalformedKey, e.TrialExpired)),
+        (Letter.K, (e.TrialExpired,)),
         (Letter.S, (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden)),
         (Letter.U, (e.NotAuthenticated,)),
         (Letter.M, (e.MachineRefused,)),

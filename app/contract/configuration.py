@@ -1,0 +1,136 @@
+"""What a tenant is, as configuration: settings, brand, applications. The configuration file, the store and the
+management operations share these models; names are snake_case, bounds and defaults stand here once."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+Mode = Literal["required", "optional", "disabled"]
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+class Stated(BaseModel):
+    """A part of a configuration file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
+
+
+class Lockout(Stated):
+    """Brute-force protection (interface limits.md section 3)."""
+
+    type: Literal["none", "suspend", "captcha", "security_question", "block"] = "suspend"
+    maximum_failed_attempts: int = Field(default=5, ge=0, le=100)  # 0: off
+    suspend_seconds: int = Field(default=900, ge=1, le=30 * DAY)
+
+
+class Argon2(Stated):
+    """Password hashing: argon2id; a changed value rehashes at the next good sign-in."""
+
+    memory_kib: int = Field(default=19_456, ge=8_192, le=1_048_576)
+    iterations: int = Field(default=2, ge=1, le=20)
+    parallelism: int = Field(default=1, ge=1, le=8)
+
+
+class PasswordPolicy(Stated):
+    """Interface limits.md section 5."""
+
+    min_length: int = Field(default=10, ge=1, le=128)
+    max_length: int = Field(default=128, ge=8, le=1024)
+    require_lowercase: bool = False
+    require_uppercase: bool = False
+    require_number: bool = True
+    require_symbol: bool = True
+    history: int = Field(default=5, ge=0, le=24)
+    expiry_days: int = Field(default=0, ge=0, le=3650)
+    common_check: bool = True
+    profile_check: bool = True
+
+
+class TenantSettings(Stated):
+    """Everything that a tenant may switch."""
+
+    email_verification: Mode = "required"
+    two_factor: Mode = "disabled"
+    passkeys: bool = False
+    email_login: bool = True
+    phone_login: bool = False
+    username_login: bool = False
+    registration: bool = True
+    remember_me: bool = True
+    hide_unknown_accounts: bool = False
+    token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
+    legacy_native_login: bool = False
+    custom_uid: bool = False
+    trial_ends_at: str | None = None
+    lockout: Lockout = Lockout()
+    argon2: Argon2 = Argon2()
+    password_policy: PasswordPolicy = PasswordPolicy()
+    access_token_minutes: int = Field(default=15, ge=1, le=129_600)
+    refresh_token_minutes: int = Field(default=86_400, ge=1, le=525_600)
+    refresh_tokens: bool = True
+    session_idle_minutes: int = Field(default=120, ge=5, le=43_200)
+    session_absolute_hours: int = Field(default=24, ge=1, le=8_760)
+    remember_days: int = Field(default=30, ge=1, le=365)
+    session_limit: int = Field(default=0, ge=0, le=100)
+    request_signing: Literal["off", "preferred", "strict"] = "preferred"
+    custom_fields: tuple[str, ...] = Field(default=(), max_length=15)
+    locales: tuple[str, ...] = ("en", "de", "ar")
+    default_locale: str = "en"
+    denied_ips: tuple[str, ...] = ()
+    allowed_ips: tuple[str, ...] = ()
+
+
+class Brand(Stated):
+    """A tenant's look and names."""
+
+    display_name: str = ""
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b49d9"
+    logo: str | None = Field(default=None, max_length=12_000)  # a data: URI or an https address
+    sentence: dict[str, str] = Field(default_factory=dict)
+    signature: str | None = None
+    radius_px: int = Field(default=12, ge=0, le=24)
+    links: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("links")
+    @classmethod
+    def _web_addresses(cls, links: dict[str, str]) -> dict[str, str]:
+        for name, address in links.items():
+            if not address.startswith(("https://", "http://")):
+                raise ValueError(f"links.{name} must be a web address")
+        return links
+
+
+class ApplicationSettings(Stated):
+    """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+    client_name: str | None = None  # what people read; the name where absent
+    protocol: Literal["openid", "oauth"] = "openid"
+    application_type: Literal["web", "native", "spa", "m2m"] = "web"
+    redirect_uris: tuple[str, ...] = ()
+    post_logout_redirect_uris: tuple[str, ...] = ()
+    grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
+    response_types: tuple[str, ...] = ("code",)
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    scope: str = "openid profile email phone address offline_access"
+    require_consent: bool = False
+    require_pkce: bool = False
+    allow_plain_pkce: bool = False
+    cors_origins: tuple[str, ...] = ()
+    client_uri: str | None = None
+    logo_uri: str | None = None
+    policy_uri: str | None = None
+    tos_uri: str | None = None
+    force_reauthentication: bool = False
+    access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
+    refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
+    id_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
+    access_token_format: Literal["opaque", "jwt"] = "opaque"
+    signed_userinfo: bool = False
+    audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    is_active: bool = True
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it has no secret: PKCE is then required (RFC 9700 section 2.1.1)."""
+        return self.token_endpoint_auth_method == "none"

@@ -1,0 +1,27 @@
+"""The visit: what the hub tells the identity service about the browser in front of it, signed with every call."""
+
+import base64
+
+from pydantic import BaseModel
+
+
+class Visit(BaseModel):
+    """One request of a browser at the hub."""
+
+    host: str  # the tenant host, with port
+    scheme: str = "http"
+    session: str | None = None  # the browser session's cookie
+    binding: str | None = None  # the browser's secret of the attempt at hand
+    address: str = ""  # the client's address, after trusted proxies
+    agent: str = ""
+    languages: str = ""
+    reference: str = ""  # the number that error pages show and log lines bear
+
+    def to_header(self) -> str:
+        """Return the visit as a header value."""
+        return base64.urlsafe_b64encode(self.model_dump_json(exclude_defaults=True).encode()).decode()
+
+    @classmethod
+    def from_header(cls, text: str) -> "Visit":
+        """Return the visit of a header value; raises ValueError for anything else."""
+        return cls.model_validate_json(base64.urlsafe_b64decode(text.encode()))

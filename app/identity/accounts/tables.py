@@ -1,0 +1,45 @@
+"""Accounts: what is asked of every account in columns, the free profile as one document."""
+
+from sqlalchemy import Boolean, Column, Index, Integer, String, Text
+
+from app.identity.store.tables import Free, Id, Instant, tenant_table
+
+accounts = tenant_table(
+    "accounts",
+    Column("uid", Id, primary_key=True),
+    Column("profile_id", Id, nullable=False),  # the interface's ID: the profile entry inside the account
+    Column("password_hash", Text),
+    Column("email", String(320)),  # as typed; the primary one
+    Column("username", String(64)),
+    Column("phone", String(32)),
+    Column("email_verified", Boolean, nullable=False, default=False),
+    Column("phone_verified", Boolean, nullable=False, default=False),
+    Column("is_active", Boolean, nullable=False, default=True),
+    Column("is_deleted", Boolean, nullable=False, default=False),
+    Column("login_disabled", Boolean, nullable=False, default=False),
+    Column("failed_attempts", Integer, nullable=False, default=0),
+    Column("lock_type", String(24), nullable=False, default="None"),
+    Column("locked_until", Instant),
+    Column("is_locked", Boolean, nullable=False, default=False),
+    Column("logins", Integer, nullable=False, default=0),
+    Column("session_limit", Integer, nullable=False, default=0),
+    Column("roles", Free),
+    Column("emails", Free, nullable=False),  # [{Type, Value, verified}], the order the interface returns
+    Column("profile", Free, nullable=False),  # the interface's free fields, spelt as it spells them
+    Column("private", Free, nullable=False),  # answers, PIN, policy: never part of a profile as such
+    Column("created_at", Instant, nullable=False),
+    Column("modified_at", Instant, nullable=False),
+    Column("profile_modified_at", Instant),
+    Column("last_login_at", Instant),
+    Column("password_changed_at", Instant),
+    Index("ix_accounts_created", "tenant_id", "created_at"),
+)
+
+identifiers = tenant_table(
+    "identifiers",
+    Column("kind", String(16), primary_key=True),  # email, username, phone, previous_uid
+    Column("value", String(320), primary_key=True),  # normalized
+    Column("uid", Id, nullable=False),
+    Column("is_verified", Boolean, nullable=False, default=False),
+    Index("ix_identifiers_uid", "tenant_id", "uid"),
+)

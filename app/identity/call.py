@@ -1,0 +1,87 @@
+"""One call of an operation: the tenant, who calls, the unit of work and the books of this request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.contract import errors as e
+from app.contract.visit import Visit
+from app.identity.house import House
+from app.identity.ledger import Ledger
+from app.identity.outbox import Outbox
+from app.identity.store.unit import Cost, UnitOfWork
+from app.identity.tenants.tenant import Application, Tenant
+from app.kit.limits import OverLimit, Rate
+from app.kit.operation import Letter
+from app.kit.reading import RawRequest
+
+
+@dataclass(frozen=True)
+class TokenHolder:
+    """The account behind an access token that was shown."""
+
+    uid: str
+    token: str
+    token_hash: str
+    session_id: str | None
+    client_id: str | None
+    scope: str
+    facts: dict[str, object]
+    issued_at: datetime
+    expires_at: datetime
+
+
+@dataclass
+class Call:
+    """What a handler gets."""
+
+    house: House
+    tenant: Tenant
+    work: UnitOfWork
+    ledger: Ledger
+    outbox: Outbox
+    raw: RawRequest
+    letters: frozenset[Letter] = frozenset()
+    visit: Visit | None = None  # H
+    holder: TokenHolder | None = None  # U
+    client: Application | None = None  # C
+    machine: dict[str, object] | None = None  # M: the claims of the machine token
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def now(self) -> datetime:
+        return self.house.clock.now()
+
+    @property
+    def address(self) -> str:
+        """The visitor's address: as the hub tells it, else the caller's own."""
+        return self.visit.address if self.visit else self.raw.address
+
+    @property
+    def agent(self) -> str:
+        """The visitor's user agent, cut to what the store keeps."""
+        return (self.visit.agent if self.visit else self.raw.headers.get("user-agent", ""))[:400]
+
+    @property
+    def account(self) -> TokenHolder:
+        """The signed-in account; raises 1409 where no access token was shown."""
+        if self.holder is None:
+            raise e.NotAuthenticated
+        return self.holder
+
+    @property
+    def issuer(self) -> str:
+        """The tenant's address, which is its OpenID issuer."""
+        return self.house.settings.hub_url(self.tenant.name)
+
+    def spend(self, what: str, rate: Rate, *who: str) -> None:
+        """Spend from a limit of this tenant; raises 429 with Retry-After."""
+        try:
+            self.house.limits.spend(what, rate, self.tenant.tenant_id, *who)
+        except OverLimit as over:
+            raise e.TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+
+    def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
+        """Return the tenant's application by client id or name, from the cache."""
+        return self.house.directory.application(self.tenant, self.work, client_id=client_id, name=name)

@@ -1,0 +1,131 @@
+"""Who calls: admits K, S, U, C, M and H, each in the carriers that the interface names (user.md section 0, account.md section 0)."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.visit import Visit
+from app.identity import signed_requests
+from app.identity.call import Call
+from app.identity.house import House
+from app.identity.oauth import clients, machines
+from app.identity.store.unit import Cost
+from app.identity.tenants.tenant import Tenant
+from app.identity.tokens import service as tokens
+from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.reading import RawRequest
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, is_signed
+
+_VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
+_GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
+
+
+def host_of(house: House, host: str) -> Host:
+    """Return which kind of host this is; the API host is one, everything else is a tenant's."""
+    return Host.API if host.lower() == house.settings.api_hostname else Host.TENANT
+
+
+def tenant_at(house: House, host: str, cost: Cost | None = None) -> Tenant:
+    """Return the tenant served at a host; raises UnknownTenant (404) without a word about others."""
+    name, _, domain = host.lower().partition(".")
+    found = house.directory.by_name(name, cost) if domain == house.settings.hub_domain else None
+    if found is None:
+        raise e.UnknownTenant
+    return found
+
+
+def visit_of(house: House, raw: RawRequest) -> Visit:
+    """Return the visit that the hub signed; raises HubRefused."""
+    visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
+    address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
+    now = int(house.clock.now().timestamp())
+    if not is_signed(house.hub_key, raw.method, address, raw.body, visit, signature, now):
+        raise e.HubRefused
+    try:
+        return Visit.from_header(visit)
+    except ValueError:
+        raise e.HubRefused from None
+
+
+def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
+    """Return the tenant whose API key was sent (order of checks: 908, 920, 901, 6003)."""
+    key = api_key(raw)
+    if key is None:
+        raise operation.family.bad_parameter.names("apikey") if operation.name.startswith("oauth.") else e.BadParameter.names("apikey")
+    if e.MalformedKey in operation.errors and not _GUID.match(key):
+        raise e.MalformedKey
+    tenant = house.directory.by_key(key, cost)
+    if tenant is None:
+        raise e.UnknownKey
+    refuse_expired_trial(house, tenant)
+    return tenant
+
+
+def refuse_expired_trial(house: House, tenant: Tenant) -> None:
+    """Raise 6003 once the tenant's trial is over."""
+    ends = tenant.settings.trial_ends_at
+    if ends is not None and house.clock.now().isoformat() > ends:
+        raise e.TrialExpired
+
+
+def api_key(raw: RawRequest) -> str | None:
+    """Return the API key: query `apikey` (older paths: `key`) or the header `X-{vendor}-ApiKey`."""
+    older = ("key",) if raw.path.lower().startswith("/api/v2/") else ()
+    return raw.first("apikey", *older) or _vendor_header(raw, "apikey")
+
+
+def _vendor_header(raw: RawRequest, what: str) -> str | None:
+    return next((value for name, value in raw.headers.items() if name.endswith(what) and _VENDOR_HEADER.match(name)), None)
+
+
+def admit_secret(call: Call) -> None:
+    """Admit S: the secret in the query or a header, or a signature in its place (account.md section 10)."""
+    tenant, raw = call.tenant, call.raw
+    _refuse_address(call)
+    held = call.house.vault.open(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
+    if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, call.now):
+        return
+    shown = raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
+    if shown is None:
+        raise e.MissingSecret
+    if not hmac.compare_digest(shown.lower().encode("utf-8", "surrogatepass"), held.lower()):
+        call.ledger.record("secret.refused")
+        raise e.WrongSecret
+
+
+def _refuse_address(call: Call) -> None:
+    settings = call.tenant.settings
+    if settings.denied_ips and signed_requests.is_listed(call.raw.address, settings.denied_ips):
+        raise e.IpRefused
+    if settings.allowed_ips and not signed_requests.is_listed(call.raw.address, settings.allowed_ips):
+        raise e.IpRefused
+
+
+def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
+    """Return the access token: `Authorization: Bearer`, else query, else body member `access_token`."""
+    shown = raw.bearer() or raw.first("access_token")
+    if shown is None:
+        member = next((value for name, value in body.items() if name.lower() == "access_token"), None)
+        shown = member if isinstance(member, str) else None
+    return shown
+
+
+def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+    """Admit what may stand in the body: C and U, by the first way of the statement that is fully met."""
+    letters = operation.auth.letters()
+    if Letter.C in letters:
+        call.client = clients.authenticate(call, raw, body)
+    if Letter.U in letters:
+        shown = access_token(raw, body)
+        optional = any(Letter.U not in way for way in operation.auth.ways)
+        if shown is None and optional:
+            return
+        call.holder = tokens.holder_of(call, shown, operation)
+
+
+def admit_machine(call: Call) -> None:
+    """Admit M: a machine token of this tenant; raises 6002."""
+    call.machine = machines.claims_of(call, call.raw.bearer())

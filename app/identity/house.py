@@ -1,0 +1,38 @@
+"""What all operations of this process share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from app.identity.passwords.hashing import Hashing
+from app.identity.store.database import Database
+from app.identity.tenants.directory import Directory
+from app.identity.tokens.keys import Keyring
+from app.identity.vault import Vault, derive
+from app.kit.clock import Clock, SystemClock
+from app.kit.limits import Limits
+from app.settings import Settings
+
+
+@dataclass
+class House:
+    """The process's services, made once from the settings."""
+
+    settings: Settings
+    clock: Clock = field(default_factory=SystemClock)
+    database: Database = field(init=False)
+    vault: Vault = field(init=False)
+    hashing: Hashing = field(init=False)
+    limits: Limits = field(init=False)
+    directory: Directory = field(init=False)
+    keyring: Keyring = field(init=False)
+    hub_key: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.database = Database(self.settings.database)
+        self.vault = Vault(self.settings.secrets)
+        self.hashing = Hashing(self.settings.hashes_at_once)
+        self.limits = Limits(self.settings.redis_url, self.clock)
+        self.directory = Directory(self.database)
+        self.keyring = Keyring(self.vault, self.clock)
+        self.hub_key = derive(self.settings.secret, "hub calls")

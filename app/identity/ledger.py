@@ -1,0 +1,40 @@
+"""The audit trail of one call. Entries of a call that succeeds stand in its transaction; those of one that was refused are
+written after it was rolled back: a refusal leaves its trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import insert
+
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.kit import randomness
+from app.kit.clock import Clock
+
+
+class Ledger:
+    """Collects entries until the call ends."""
+
+    def __init__(self, clock: Clock, address: str = "") -> None:
+        self._clock = clock
+        self._address = address[:64]
+        self._entries: list[dict[str, Any]] = []
+
+    def record(self, event: str, *, uid: str | None = None, client_id: str | None = None, **facts: Any) -> None:
+        """Note what happened. Facts carry ids and codes, never passwords, tokens or whole bodies."""
+        now = self._clock.now()
+        entry_id = f"{int(now.timestamp() * 1000):012x}{randomness.token(9)}"
+        self._entries.append(
+            {"entry_id": entry_id, "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
+        )
+
+    def write(self, work: UnitOfWork) -> None:
+        """Write what was collected into the unit of work."""
+        entries, self._entries = self._entries, []
+        if entries:
+            work.run(insert(audit), [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries])
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._entries

@@ -1,0 +1,105 @@
+"""The server of the catalogue: the border of the identity service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.families import MAIN
+from app.contract.stating import CATALOGUE
+from app.identity import callers
+from app.identity.call import Call
+from app.identity.house import House
+from app.identity.ledger import Ledger
+from app.identity.oauth import cors
+from app.identity.outbox import Outbox
+from app.identity.store.unit import Cost, UnitOfWork
+from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.reading import RawRequest
+from app.kit.server import Server
+
+
+class Border:
+    """Opens and closes calls."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
+    def open(self, operation: AnyOperation, raw: RawRequest) -> Call:
+        """Admit K, S, M and H, in the interface's order of checks."""
+        letters = operation.auth.letters()
+        cost = Cost()
+        visit = None
+        if Letter.H in letters:
+            visit = callers.visit_of(self.house, raw)
+            tenant = callers.tenant_at(self.house, visit.host, cost)
+        elif operation.on is Host.TENANT:
+            tenant = callers.tenant_at(self.house, raw.host, cost)
+            self._check_key(operation, raw, tenant.api_key)
+        elif Letter.M in letters and raw.bearer() is not None and callers.api_key(raw) is None:
+            tenant = callers.machines.tenant_of(self.house, raw.bearer(), cost)
+        elif Letter.M in letters and letters == {Letter.M}:
+            raise e.MachineRefused
+        else:
+            tenant = callers.tenant_of_key(self.house, operation, raw, cost)
+        work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
+        ledger = Ledger(self.house.clock, visit.address if visit else raw.address)
+        outbox = Outbox(work, self.house.clock)
+        call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost)
+        try:
+            self._admit_program(call, letters)
+        except Exception as refusal:
+            self.close(call, refusal)
+            raise
+        return call
+
+    def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
+        """On a tenant's host the key is demanded where stated; one that is sent must be right."""
+        shown = callers.api_key(raw)
+        if shown is None and Letter.K in operation.auth.letters():
+            raise e.BadParameter.names("apikey")
+        if shown is not None and shown.lower() != expected.lower():
+            raise e.UnknownKey
+
+    def _admit_program(self, call: Call, letters: frozenset[Letter]) -> None:
+        if Letter.M in letters and call.raw.bearer() is not None:
+            callers.admit_machine(call)
+        elif Letter.S in letters:
+            callers.admit_secret(call)
+
+    def admit_person(self, call: Call, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+        """Admit U and C."""
+        callers.admit_person(call, operation, raw, body)
+
+    def close(self, call: Call, refusal: Exception | None) -> None:
+        """Commit with the audit entries, or roll back and write them on their own."""
+        try:
+            if refusal is None:
+                call.ledger.write(call.work)
+                call.work.commit()
+                return
+            call.work.rollback()
+            if not call.ledger.is_empty:
+                with call.work.apart() as own:
+                    call.ledger.write(own)
+        finally:
+            call.work.rollback()
+
+    def headers(self, call: Call | None, operation: AnyOperation | None, raw: RawRequest) -> Iterable[tuple[str, str]]:
+        """Add CORS for registered origins, the tenant's version for the hub, and the cost when asked."""
+        if operation is not None and operation.cors and "origin" in raw.headers:
+            yield from cors.headers(self.house, raw)
+        if call is not None and call.visit is not None:
+            yield "X-Gatehouse-Tenant-Version", str(call.tenant.version)
+        if call is not None and self.house.settings.shows_cost:
+            cost = call.cost
+            yield (
+                "X-Gatehouse-Cost",
+                f"api=1; sql={cost.statements}; commits={cost.commits}; hashes={cost.hashes}; signatures={cost.signatures}",
+            )
+
+
+def make_server(house: House) -> Server:
+    """Return the server of the whole catalogue, its operations not implemented yet."""
+    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house, host), MAIN)

@@ -1,0 +1,75 @@
+"""Attempts: one sign-in in one tab, server-side state named by an unguessable id and bound to the browser that began it."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from app.identity.call import Call
+from app.identity.sign_in.tables import attempts
+from app.kit import randomness
+
+LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
+A = attempts.c
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One sign-in in one tab."""
+
+    attempt_id: str
+    kind: str  # authorize or return
+    request: dict[str, Any]
+    session_id: str | None
+    is_done: bool
+    created_at: datetime
+    expires_at: datetime
+
+
+def open(call: Call, kind: str, request: dict[str, Any]) -> tuple[Attempt, str]:
+    """Store a new attempt; returns it and the browser's secret of it, which goes into the attempt's cookie."""
+    attempt_id, binding = randomness.token(18), randomness.token(24)
+    now = call.now
+    row = {
+        "tenant_id": call.tenant.tenant_id,
+        "attempt_hash": randomness.digest(attempt_id),
+        "binding_hash": randomness.digest(binding),
+        "kind": kind,
+        "request": request,
+        "is_done": False,
+        "created_at": now,
+        "expires_at": now + LIFETIME,
+    }
+    call.work.run(insert(attempts), row)
+    return Attempt(attempt_id, kind, request, None, False, now, now + LIFETIME), binding
+
+
+def find(call: Call, attempt_id: str) -> Attempt | None:
+    """Return the attempt if it lives and this browser began it (else a stolen address would let its bearer take part)."""
+    where = (A.tenant_id == call.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
+    row = call.work.one(select(attempts).where(*where))
+    if row is None or row.expires_at <= call.now:
+        return None
+    shown = randomness.digest(call.visit.binding) if call.visit and call.visit.binding else ""
+    if not hmac.compare_digest(shown, row.binding_hash):
+        return None
+    return Attempt(attempt_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at)
+
+
+def mark_signed_in(call: Call, attempt: Attempt, session_id: str) -> Attempt:
+    """Note which session the attempt's own sign-in began."""
+    call.work.run(update(attempts).where(*_where(call, attempt)).values(session_id=session_id))
+    return Attempt(attempt.attempt_id, attempt.kind, attempt.request, session_id, attempt.is_done, attempt.created_at, attempt.expires_at)
+
+
+def finish(call: Call, attempt: Attempt) -> bool:
+    """End the attempt; False where another tab or a second submit ended it before."""
+    return call.work.changed(update(attempts).where(*_where(call, attempt), A.is_done.is_(False)).values(is_done=True)) > 0
+
+
+def _where(call: Call, attempt: Attempt) -> tuple[Any, ...]:
+    return A.tenant_id == call.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt.attempt_id)

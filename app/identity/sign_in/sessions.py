@@ -1,0 +1,131 @@
+"""Browser sessions: one opaque cookie at the hub, everything else here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.identity.call import Call
+from app.identity.sign_in.tables import sessions
+from app.kit import randomness
+
+S = sessions.c
+_SEEN_EVERY = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
+
+
+@dataclass(frozen=True)
+class BrowserSession:
+    """A live session of an account in one browser."""
+
+    session_hash: str
+    session_id: str
+    uid: str
+    methods: tuple[str, ...]  # amr (RFC 8176)
+    authenticated_at: datetime
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    is_remembered: bool
+    address: str
+    agent: str
+    relying_parties: tuple[str, ...]
+
+
+def current(call: Call) -> BrowserSession | None:
+    """Return the session of this visit, if it is live: neither idle too long nor over its absolute end."""
+    shown = call.visit.session if call.visit else None
+    if not shown:
+        return None
+    row = call.work.one(select(sessions).where(S.tenant_id == call.tenant.tenant_id, S.session_hash == randomness.digest(shown)))
+    if row is None:
+        return None
+    session = _session(row)
+    idle = timedelta(minutes=call.tenant.settings.session_idle_minutes)
+    if call.now >= session.expires_at or (not session.is_remembered and call.now - session.seen_at > idle):
+        return None
+    return session
+
+
+def touch(call: Call, session: BrowserSession) -> None:
+    """Note that the session was used, at most once a minute."""
+    if call.now - session.seen_at > _SEEN_EVERY:
+        where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == session.session_hash)
+        call.work.run(update(sessions).where(*where).values(seen_at=call.now))
+
+
+def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
+    """Begin a session under a new id (fixation: the old cookie's session, if any, ends) and return its cookie text."""
+    settings, now = call.tenant.settings, call.now
+    if call.visit and call.visit.session:
+        where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == randomness.digest(call.visit.session))
+        call.work.run(delete(sessions).where(*where))
+    life = timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
+    text = randomness.token()
+    row: dict[str, Any] = {
+        "tenant_id": call.tenant.tenant_id,
+        "session_hash": randomness.digest(text),
+        "session_id": randomness.token(18),
+        "uid": uid,
+        "methods": list(methods),
+        "authenticated_at": now,
+        "created_at": now,
+        "seen_at": now,
+        "expires_at": now + life,
+        "is_remembered": remember,
+        "address": call.address[:64],
+        "agent": call.agent,
+        "relying_parties": [],
+    }
+    call.work.run(insert(sessions), row)
+    held = {name: value for name, value in row.items() if name != "tenant_id"}
+    return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
+
+
+def note_relying_party(call: Call, session: BrowserSession, client_id: str) -> None:
+    """Remember that this relying party got a code in the session, so that signing out can tell it."""
+    if client_id not in session.relying_parties:
+        where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == session.session_hash)
+        call.work.run(update(sessions).where(*where).values(relying_parties=[*session.relying_parties, client_id]))
+
+
+def of_account(call: Call, uid: str) -> list[BrowserSession]:
+    """Return the account's live sessions, the one used last first."""
+    where = (S.tenant_id == call.tenant.tenant_id, S.uid == uid, S.expires_at > call.now)
+    rows = call.work.all(select(sessions).where(*where).order_by(S.seen_at.desc()).limit(200))
+    idle = call.now - timedelta(minutes=call.tenant.settings.session_idle_minutes)
+    return [_session(row) for row in rows if row.is_remembered or row.seen_at > idle]
+
+
+def end(call: Call, uid: str, session_id: str) -> bool:
+    """End one session of the account; returns whether it was there."""
+    where = (S.tenant_id == call.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
+    return call.work.changed(delete(sessions).where(*where)) > 0
+
+
+def end_all(call: Call, uid: str, except_id: str | None = None) -> int:
+    """End every session of the account but one; returns how many ended."""
+    where = [S.tenant_id == call.tenant.tenant_id, S.uid == uid]
+    if except_id is not None:
+        where.append(S.session_id != except_id)
+    return call.work.changed(delete(sessions).where(*where))
+
+
+def _session(row: Row[Any]) -> BrowserSession:
+    return BrowserSession(
+        session_hash=row.session_hash,
+        session_id=row.session_id,
+        uid=row.uid,
+        methods=tuple(row.methods),
+        authenticated_at=row.authenticated_at,
+        created_at=row.created_at,
+        seen_at=row.seen_at,
+        expires_at=row.expires_at,
+        is_remembered=row.is_remembered,
+        address=row.address or "",
+        agent=row.agent or "",
+        relying_parties=tuple(row.relying_parties),
+    )

@@ -1,0 +1,102 @@
+"""The engine: SQLite tuned so that it is never "locked", PostgreSQL with the tenant set per transaction."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import QueuePool
+
+BUSY_MS = 10_000
+
+
+class StoreUnavailable(Exception):
+    """The database cannot be reached or written: the answer is 503, and nothing was half written."""
+
+    unavailable_status = 503
+
+
+class Database:
+    """One database for all tenants.
+
+    Every connection stands in autocommit; transactions are begun by `unit.py` in so many words, because SQLite's
+    writers must begin with BEGIN IMMEDIATE and PostgreSQL's must set the tenant.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size)
+        self.writing = threading.Lock()  # one writer at a time in this process: a queue instead of busy waiting
+
+    def connect(self) -> Connection:
+        """Return a connection of the pool; raises StoreUnavailable."""
+        try:
+            return self.engine.connect()
+        except DBAPIError as problem:
+            raise StoreUnavailable(_sentence(problem)) from problem
+
+    def dispose(self) -> None:
+        self.engine.dispose()
+
+
+def translate(problem: DBAPIError) -> Exception:
+    """Return StoreUnavailable for a lost, full or read-only database, else the problem itself."""
+    text = str(problem.orig).lower()
+    gone = problem.connection_invalidated or isinstance(problem, OperationalError)
+    if gone or "readonly" in text or "read-only" in text or "disk" in text:
+        return StoreUnavailable(_sentence(problem))
+    return problem
+
+
+def _sentence(problem: DBAPIError) -> str:
+    return f"The database does not answer as it should: {str(problem.orig).splitlines()[0] if str(problem.orig) else problem}"
+
+
+def _sqlite(url: str, pool_size: int) -> Engine:
+    file = make_url(url).database
+    if file and file != ":memory:":
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=20,
+        pool_reset_on_return=None,
+        connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000, "cached_statements": 512},
+    )
+
+    @event.listens_for(engine, "connect")
+    def tune(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        for pragma in (
+            f"busy_timeout={BUSY_MS}",
+            "journal_mode=WAL",
+            "synchronous=NORMAL",
+            "foreign_keys=ON",
+            "temp_store=MEMORY",
+            "cache_size=-8000",
+            "wal_autocheckpoint=2000",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    return engine
+
+
+def _postgres(url: str, pool_size: int) -> Engine:
+    return create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        pool_size=pool_size,
+        max_overflow=20,
+        pool_reset_on_return=None,
+        pool_recycle=900,
+        pool_timeout=10,
+        connect_args={"connect_timeout": 5, "application_name": "gatehouse", "prepare_threshold": 3},
+    )

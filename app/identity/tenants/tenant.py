@@ -1,0 +1,45 @@
+"""What an operation knows of its tenant and of an application: frozen, cached with a version."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """One customer, as configured at `version`."""
+
+    tenant_id: str
+    name: str
+    api_key: str
+    sealed_api_secret: bytes
+    version: int
+    settings: TenantSettings
+    brand: Brand
+
+    @property
+    def display_name(self) -> str:
+        return self.brand.display_name or self.name.title()
+
+
+@dataclass(frozen=True)
+class Application:
+    """One registered relying party."""
+
+    client_id: str
+    secret_hash: str | None
+    settings: ApplicationSettings
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    @property
+    def display_name(self) -> str:
+        return self.settings.client_name or self.settings.name
+
+    @cached_property
+    def scopes(self) -> frozenset[str]:
+        """The scopes it may ask for."""
+        return frozenset(self.settings.scope.split())

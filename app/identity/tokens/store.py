@@ -1,0 +1,97 @@
+"""The queries of tokens, always inside the tenant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.identity.call import TokenHolder
+from app.identity.store.unit import UnitOfWork
+from app.identity.tokens.tables import access_tokens, refresh_tokens
+
+A, R = access_tokens.c, refresh_tokens.c
+
+
+def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
+    work.run(insert(access_tokens), row)
+
+
+def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
+    work.run(insert(refresh_tokens), row)
+
+
+def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
+    """Return what an access token stands for, expired or not."""
+    row = work.one(select(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash))
+    if row is None:
+        return None
+    return TokenHolder(
+        uid=row.uid,
+        token="",
+        token_hash=row.token_hash,
+        session_id=row.session_id,
+        client_id=row.client_id,
+        scope=row.scope,
+        facts=dict(row.facts),
+        issued_at=row.issued_at,
+        expires_at=row.expires_at,
+    )
+
+
+def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[Row[Any]]:
+    """Return the live access tokens of an account, the newest first."""
+    where = (A.tenant_id == work.tenant_id, A.uid == uid, A.expires_at > now)
+    return list(work.all(select(access_tokens).where(*where).order_by(A.issued_at.desc())))
+
+
+def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
+    work.run(update(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).values(expires_at=ends))
+
+
+def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
+    return work.one(select(refresh_tokens).where(R.tenant_id == work.tenant_id, R.token_hash == token_hash))
+
+
+def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime) -> Row[Any] | None:
+    """Mark a live refresh token of this client used, and return it; None for every racer but one."""
+    owner = R.client_id == client_id if client_id is not None else R.client_id.is_(None)
+    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now, owner)
+    return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))
+
+
+def drop_access(work: UnitOfWork, token_hash: str) -> bool:
+    return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)) > 0
+
+
+def drop_refresh(work: UnitOfWork, token_hash: str, client_id: str | None) -> bool:
+    """Delete the whole rotation chain of a refresh token that is still good."""
+    owner = (R.client_id == client_id,) if client_id is not None else ()
+    row = work.one(select(R.family_id).where(R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), *owner))
+    if row is None:
+        return False
+    return work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id)) > 0
+
+
+def drop_family(work: UnitOfWork, family_id: str) -> None:
+    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.family_id == family_id))
+    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == family_id))
+
+
+def drop_session(work: UnitOfWork, session_id: str) -> None:
+    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.session_id == session_id))
+    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.session_id == session_id))
+
+
+def drop_refresh_of_account(work: UnitOfWork, uid: str) -> None:
+    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid))
+
+
+def drop_account(work: UnitOfWork, uid: str, except_session: str | None) -> None:
+    for table in (access_tokens, refresh_tokens):
+        where = [table.c.tenant_id == work.tenant_id, table.c.uid == uid]
+        if except_session is not None:
+            where.append(table.c.session_id.is_distinct_from(except_session))
+        work.run(delete(table).where(*where))

@@ -1,0 +1,59 @@
+"""Rate limits, kept outside every transaction: in memory, or in Redis where several processes share them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from limits import RateLimitItemPerSecond
+from limits.storage import MemoryStorage, RedisStorage, Storage
+from limits.strategies import SlidingWindowCounterRateLimiter
+
+from app.kit.clock import Clock, SystemClock
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`amount` times in `seconds`."""
+
+    amount: int
+    seconds: int
+
+
+class OverLimit(Exception):
+    """The limit is used up; `retry_after_seconds` tells for how long."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__(f"over the limit for {retry_after_seconds} s")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class LimitsUnavailable(Exception):
+    """The shared store does not answer; the request is refused with 503 rather than let through uncounted."""
+
+    unavailable_status = 503
+
+
+class Limits:
+    """Spends from windows that slide."""
+
+    def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
+        self._storage: Storage = RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else MemoryStorage()
+        self._windows = SlidingWindowCounterRateLimiter(self._storage)  # type: ignore[arg-type]  # both kinds support it
+        self._clock = clock or SystemClock()
+
+    def spend(self, what: str, rate: Rate, *who: str) -> None:
+        """Take one from the window of `what` and `who`.
+
+        Raises:
+            OverLimit: nothing is left.
+            LimitsUnavailable: Redis is gone.
+        """
+        item = RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
+        try:
+            if self._windows.hit(item, what, *who):
+                return
+            stats = self._windows.get_window_stats(item, what, *who)
+        except Exception as problem:
+            raise LimitsUnavailable(str(problem)) from problem
+        raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))

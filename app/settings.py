@@ -1,0 +1,183 @@
+"""The process's settings: the only file that reads the environment. What differs per tenant is data, not configuration."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class SettingsError(Exception):
+    """A setting is missing or contradicts another; the text is the one sentence to show."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that differs between installations."""
+
+    data_dir: Path = ROOT / "var"
+    """Where the embedded database and the generated secret lie."""
+    database_url: str = ""
+    """SQLAlchemy address; empty: SQLite in `data_dir`. On PostgreSQL the runtime role, which owns nothing."""
+    migrate_url: str = ""
+    """The owner's address for migrations on PostgreSQL; empty: `database_url`."""
+    redis_url: str = ""
+    """Limits, cache and messages between workers; empty: in memory."""
+    hub_domain: str = "localhost:8000"
+    """Tenants answer at NAME.<hub_domain>."""
+    api_host: str = ""
+    """The host of the JSON interface; empty: api.<hub_domain>."""
+    api_url: str = ""
+    """Where a hub that runs apart finds the identity service; empty: in this process."""
+    scheme: str = ""
+    """https or http; empty: http on localhost, https elsewhere."""
+    secrets: tuple[bytes, ...] = field(default=(), repr=False)
+    """The secret keys: the first encrypts and signs, the others still decrypt (rotation)."""
+    mail_url: str = "inbox:"
+    """inbox: (development) or smtp://user:password@host:port."""
+    sms_url: str = "inbox:"
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses or networks whose X-Forwarded-* is believed."""
+    development: bool = False
+    """Serves the gallery; never outside a laptop."""
+    shows_cost: bool = False
+    """Answers carry X-Gatehouse-Cost (for `make bench`)."""
+    hashes_at_once: int = 2
+    """How many password hashes run at one time; the rest queue."""
+
+    @property
+    def database(self) -> str:
+        return self.database_url or f"sqlite:///{self.data_dir / 'gatehouse.db'}"
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.database.startswith("sqlite")
+
+    @property
+    def api_hostname(self) -> str:
+        return self.api_host or f"api.{self.hub_domain}"
+
+    @property
+    def is_local(self) -> bool:
+        name = self.hub_domain.partition(":")[0]
+        return name == "localhost" or name.endswith(".localhost")
+
+    @property
+    def public_scheme(self) -> str:
+        return self.scheme or ("http" if self.is_local else "https")
+
+    @property
+    def secret(self) -> bytes:
+        return self.secrets[0]
+
+    def hub_url(self, tenant: str) -> str:
+        """Return the address of a tenant's host."""
+        return f"{self.public_scheme}://{tenant}.{self.hub_domain}"
+
+    @property
+    def base_url(self) -> str:
+        """The address of the JSON interface."""
+        return f"{self.public_scheme}://{self.api_hostname}"
+
+
+def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None) -> Settings:
+    """Return the settings that the environment states.
+
+    Raises SettingsError for anything missing or contradictory. On an embedded start the secret is generated once
+    into the data folder.
+    """
+    env = os.environ if environ is None else environ
+    folder = data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or ROOT / "var")
+    settings = Settings(
+        data_dir=folder,
+        database_url=_database(env.get("GATEHOUSE_DATABASE_URL", "")),
+        migrate_url=_database(env.get("GATEHOUSE_MIGRATE_URL", "")),
+        redis_url=env.get("GATEHOUSE_REDIS_URL", ""),
+        hub_domain=(env.get("GATEHOUSE_HUB_DOMAIN") or "localhost:8000").lower(),
+        api_host=env.get("GATEHOUSE_API_HOST", "").lower(),
+        api_url=env.get("GATEHOUSE_API_URL", ""),
+        scheme=env.get("GATEHOUSE_SCHEME", ""),
+        mail_url=env.get("GATEHOUSE_MAIL_URL") or "inbox:",
+        sms_url=env.get("GATEHOUSE_SMS_URL") or "inbox:",
+        trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
+        development=env.get("GATEHOUSE_DEVELOPMENT", "") == "1",
+        shows_cost=env.get("GATEHOUSE_COST", "") == "1",
+        hashes_at_once=int(env.get("GATEHOUSE_HASHES_AT_ONCE") or os.cpu_count() or 2),
+    )
+    _check(settings)
+    keys = _secrets(env, settings)
+    return _with_secrets(settings, keys)
+
+
+def _with_secrets(settings: Settings, keys: tuple[bytes, ...]) -> Settings:
+    values = {name: getattr(settings, name) for name in settings.__dataclass_fields__}
+    return Settings(**{**values, "secrets": keys})
+
+
+def _check(settings: Settings) -> None:
+    if settings.scheme not in ("", "http", "https"):
+        raise SettingsError(f"GATEHOUSE_SCHEME is {settings.scheme!r}; it must be http or https.")
+    if not settings.is_local and settings.scheme == "http":
+        raise SettingsError("GATEHOUSE_SCHEME=http works on localhost only; anywhere else browsers need https.")
+    if settings.migrate_url and settings.is_sqlite:
+        raise SettingsError("GATEHOUSE_MIGRATE_URL is for PostgreSQL; GATEHOUSE_DATABASE_URL names SQLite.")
+    if urlsplit(settings.mail_url).scheme not in ("inbox", "smtp", "smtps"):
+        raise SettingsError("GATEHOUSE_MAIL_URL must be inbox: or smtp://user:password@host:port.")
+    if "/" in settings.hub_domain or not settings.hub_domain:
+        raise SettingsError("GATEHOUSE_HUB_DOMAIN is a host name such as id.example.com, without scheme or path.")
+
+
+def _database(url: str) -> str:
+    if url.startswith(("postgres://", "postgresql://")):
+        return "postgresql+psycopg://" + url.partition("://")[2]
+    if url and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
+        raise SettingsError("GATEHOUSE_DATABASE_URL must start with sqlite:/// or postgresql://.")
+    return url
+
+
+def _proxies(text: str) -> tuple[str, ...]:
+    listed = tuple(part for part in text.replace(",", " ").split() if part)
+    for part in listed:
+        try:
+            ip_network(part, strict=False)
+        except ValueError:
+            raise SettingsError(f"GATEHOUSE_TRUSTED_PROXIES: {part!r} is not an address or a network.") from None
+    return listed
+
+
+def _secrets(env: Mapping[str, str], settings: Settings) -> tuple[bytes, ...]:
+    text = env.get("GATEHOUSE_SECRET_KEY", "")
+    named = env.get("GATEHOUSE_SECRET_KEY_FILE", "")
+    if text and named:
+        raise SettingsError("Set GATEHOUSE_SECRET_KEY or GATEHOUSE_SECRET_KEY_FILE, not both.")
+    if named:
+        try:
+            text = Path(named).read_text()
+        except OSError as problem:
+            raise SettingsError(f"GATEHOUSE_SECRET_KEY_FILE cannot be read: {problem.strerror}.") from None
+    if not text and settings.is_sqlite and settings.is_local:
+        text = _generated(settings.data_dir / "secret")
+    keys = tuple(line.strip().encode() for line in text.splitlines() if line.strip())
+    if not keys:
+        raise SettingsError("GATEHOUSE_SECRET_KEY is required: at least 32 random characters.")
+    if any(len(key) < 32 for key in keys):
+        raise SettingsError("GATEHOUSE_SECRET_KEY is too short: at least 32 random characters.")
+    return keys
+
+
+def _generated(path: Path) -> str:
+    try:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_urlsafe(48) + "\n")
+        return path.read_text()
+    except OSError as problem:
+        raise SettingsError(f"The secret in {path} cannot be read or made: {problem.strerror}.") from None
