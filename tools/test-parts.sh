@@ -28,6 +28,7 @@ fi
 
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
     echo "Installing the page checkers (axe-core, html-validate) and the second OpenID client ..."
-    PATH="$PWD/.venv/bin:$PATH" npm ci --no-audit --no-fund --loglevel=error
+    # Node trusts its own list of authorities unless it is told to trust the system's, as pip and apt do.
+    PATH="$PWD/.venv/bin:$PATH" NODE_USE_SYSTEM_CA=1 npm ci --no-audit --no-fund --loglevel=error
     cp package-lock.json node_modules/.installed-lock
 fi
