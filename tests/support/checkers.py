@@ -1,0 +1,75 @@
+"""The page checkers from npm: html-validate for markup, axe-core for accessibility."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.support.servers import PartMissing
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ROOT / "node_modules"
+
+# `recommended` and `document` follow the HTML standard; what is set here is a matter of house style, or a rule of our own.
+RULES: dict[str, Any] = {
+    "root": True,
+    "extends": ["html-validate:recommended", "html-validate:document"],
+    "rules": {
+        "void-style": "off",
+        "doctype-style": "off",
+        "attr-quotes": "off",
+        "no-trailing-whitespace": "off",
+        "long-title": "off",
+        "no-inline-style": "error",
+        "require-sri": "off",
+    },
+}
+
+
+def node() -> str:
+    """The locked Node of .venv: the checkers need a newer one than Debian's."""
+    return str(Path(sys.executable).parent / "node")
+
+
+def module(path: str) -> Path:
+    found = MODULES / path
+    if not found.exists():
+        raise PartMissing(f"{path} is not installed: 'make test' installs what package-lock.json names.")
+    return found
+
+
+@cache
+def axe_source() -> str:
+    """The script to add to a page before `axe.run()`."""
+    return module("axe-core/axe.min.js").read_text()
+
+
+def html_problems(pages: Mapping[str, str]) -> list[str]:
+    """What html-validate has against these pages (name -> whole document), as 'name:line rule: message'; empty when valid.
+
+    One start of Node costs half a second, so hand over all pages at once.
+    """
+    with tempfile.TemporaryDirectory(prefix="gatehouse-html-") as folder:
+        Path(folder, ".htmlvalidate.json").write_text(json.dumps(RULES))
+        names = {}
+        for number, (name, document) in enumerate(pages.items()):
+            file = Path(folder, f"{number}.html")
+            file.write_text(document)
+            names[str(file)] = name
+        command = [node(), str(module("html-validate/bin/html-validate.mjs")), "--formatter", "json", *names]
+        done = subprocess.run(
+            command, check=False, cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"}
+        )
+        if done.returncode not in (0, 1) or not re.match(r"\s*\[", done.stdout):
+            raise PartMissing(f"html-validate did not run:\n{done.stdout}{done.stderr}")
+    return [
+        f"{names[report['filePath']]}:{message['line']} {message['ruleId']}: {message['message']}"
+        for report in json.loads(done.stdout)
+        for message in report["messages"]
+    ]
