@@ -33,6 +33,6 @@ class House:
         self.vault = Vault(self.settings.secrets)
         self.hashing = Hashing(self.settings.hashes_at_once)
         self.limits = Limits(self.settings.redis_url, self.clock)
-        self.directory = Directory(self.database)
+        self.directory = Directory(self.database, self.settings.hub_url)
         self.keyring = Keyring(self.vault, self.clock)
         self.hub_key = derive(self.settings.secret, "hub calls")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
@@ -49,11 +50,18 @@ class Limits:
             OverLimit: nothing is left.
             LimitsUnavailable: Redis is gone.
         """
+        self._ask(self._windows.hit, rate, what, *who)
+
+    def demand(self, what: str, rate: Rate, *who: str) -> None:
+        """Raise OverLimit where the window is used up, without taking from it: for counts of failures."""
+        self._ask(self._windows.test, rate, what, *who)
+
+    def _ask(self, question: Callable[..., bool], rate: Rate, *who: str) -> None:
         item = RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
         try:
-            if self._windows.hit(item, what, *who):
+            if question(item, *who):
                 return
-            stats = self._windows.get_window_stats(item, what, *who)
+            stats = self._windows.get_window_stats(item, *who)
         except Exception as problem:
             raise LimitsUnavailable(str(problem)) from problem
         raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from app.identity.store.database import Database
 from app.identity.store.unit import Cost, UnitOfWork
-from app.identity.tenants import store
+from app.identity.tenants import own, store
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.clock import monotonic
 
@@ -58,10 +58,12 @@ class _Held:
 class Directory:
     """Finds tenants by host name or API key, and a tenant's applications."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, hub_url: Callable[[str], str]) -> None:
         self._database = database
+        self._hub_url = hub_url
         self._tenants: Recent[tuple[str, str], _Held] = Recent(_MOST_TENANTS)
-        self._applications: Recent[tuple[str, int, str, str], Application | None] = Recent(_MOST_APPLICATIONS)
+        self._applications: Recent[tuple[str, int, str, str], Application] = Recent(_MOST_APPLICATIONS)
+        self._origins: Recent[tuple[str, int], frozenset[str]] = Recent(_MOST_TENANTS)
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant whose subdomain this is."""
@@ -74,20 +76,31 @@ class Directory:
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
     ) -> Application | None:
-        """Return the tenant's application; also that there is none is remembered, until the version changes."""
+        """Return the tenant's application; the hub's own client is one in every tenant, without a row."""
         kind, value = ("id", client_id) if client_id is not None else ("name", (name or "").lower())
         key = (tenant.tenant_id, tenant.version, kind, value or "")
         held = self._applications.get(key)
         if held is None:
-            held = store.application(work, client_id=client_id, name=name)
+            is_own = value == own.CLIENT_ID
+            held = own.application(self._hub_url(tenant.name)) if is_own else store.application(work, client_id=client_id, name=name)
             if held is not None:
                 self._applications.put(key, held)
+        return held
+
+    def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
+        """Return the web origins that the tenant's active applications registered."""
+        key = (tenant.tenant_id, tenant.version)
+        held = self._origins.get(key)
+        if held is None:
+            held = store.origins(work)
+            self._origins.put(key, held)
         return held
 
     def forget(self) -> None:
         """Drop everything: called after a change in this process."""
         self._tenants.clear()
         self._applications.clear()
+        self._origins.clear()
 
     def _find(self, key: tuple[str, str], load: Callable[[UnitOfWork], Tenant | None], cost: Cost | None) -> Tenant | None:
         held = self._tenants.get(key)

@@ -37,6 +37,13 @@ def application(work: UnitOfWork, *, client_id: str | None = None, name: str | N
     return _application(work.one(select(applications).where(applications.c.tenant_id == work.tenant_id, where)))
 
 
+def origins(work: UnitOfWork) -> frozenset[str]:
+    """Return the web origins that the tenant's active applications registered, as browsers write them."""
+    rows = work.all(select(applications.c.settings).where(applications.c.tenant_id == work.tenant_id))
+    held = [ApplicationSettings.model_validate(row.settings) for row in rows]
+    return frozenset(origin.rstrip("/").lower() for settings in held if settings.is_active for origin in settings.cors_origins)
+
+
 def _tenant(row: Row[Any] | None) -> Tenant | None:
     if row is None:
         return None

@@ -1,0 +1,124 @@
+"""Who asks at the back channel: authenticates a client (RFC 6749 section 2.3)."""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64decode
+from binascii import Error as NotBase64
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote_plus
+
+from app.contract.errors_oauth import InvalidClient, InvalidRequest, UnauthorizedClient
+from app.identity.call import Call
+from app.identity.oauth import rates
+from app.identity.tenants.tenant import Application
+from app.kit import randomness
+from app.kit.errors import OAuthError
+from app.kit.reading import RawRequest
+
+_NOBODY = randomness.digest(randomness.token())  # compared where no client is, so that both ways do the same
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The credentials that a request brings."""
+
+    client_id: str
+    secret: str | None
+
+
+def authenticate(call: Call, raw: RawRequest, body: dict[str, Any]) -> Application:
+    """Return the client that the request proves to come from; a public one shows only its id.
+
+    Raises:
+        InvalidRequest: no client_id, two methods at once, or no secret where the address names the application.
+        InvalidClient: unknown, switched off, another application's than the address names; at the tenant-wide
+            addresses also a wrong or missing secret.
+        UnauthorizedClient: the secret is wrong, at addresses that name the application and at the machine ones (seed).
+        SlowDown: too many wrong secrets of this client from this address.
+    """
+    shown = credentials(raw, body)
+    rates.demand(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
+    client = call.application(client_id=shown.client_id)
+    secret_is_right = _matches(client, shown.secret)
+    if client is None or not client.settings.is_active or not lives_at(client, raw):
+        raise _refused(call, shown, InvalidClient())
+    if client.settings.is_public:
+        if shown.secret is not None:
+            raise _refused(call, shown, InvalidClient("A public client has no client_secret."))
+        return client
+    if shown.secret is None:
+        raise _missing_secret(raw)
+    if not secret_is_right:
+        raise _refused(call, shown, _wrong_secret(raw))
+    return client
+
+
+def credentials(raw: RawRequest, body: dict[str, Any]) -> Shown:
+    """Return what the request shows: HTTP Basic, or `client_id` and `client_secret` of the body."""
+    named, secret = _member(body, "client_id"), _member(body, "client_secret")
+    scheme, _, text = raw.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        if named is None:
+            raise InvalidRequest.names("client_id")
+        return Shown(named, secret)
+    basic = _basic(text)
+    if secret is not None or named not in (None, basic.client_id):
+        raise InvalidRequest("The client is named twice.")
+    return basic
+
+
+def lives_at(client: Application, raw: RawRequest) -> bool:
+    """Return whether the client is the one that the address names, under its own protocol."""
+    app = raw.parameters.get("app")
+    if app is None:
+        return True
+    protocol = "oauth" if "/oauth/" in raw.path.lower() else "openid"
+    return client.name.lower() == app.lower() and client.settings.protocol == protocol
+
+
+def _basic(text: str) -> Shown:
+    """Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1)."""
+    try:
+        client_id, colon, secret = b64decode(text.strip(), validate=True).decode().partition(":")
+    except (NotBase64, ValueError):
+        raise InvalidRequest("The Authorization header is malformed.") from None
+    if not colon or not client_id:
+        raise InvalidRequest("The Authorization header is malformed.")
+    return Shown(unquote_plus(client_id), unquote_plus(secret) or None)
+
+
+def _member(body: dict[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    if value is None:
+        value = next((held for key, held in body.items() if key.lower() == name), None)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InvalidRequest(f"The {name} is not formatted correctly.")
+    return value
+
+
+def _matches(client: Application | None, secret: str | None) -> bool:
+    held = client.secret_hash if client is not None and client.secret_hash else None
+    same = hmac.compare_digest(randomness.digest(secret or "").encode(), (held or _NOBODY).encode())
+    return same and held is not None and secret is not None
+
+
+def _is_tenant_wide(raw: RawRequest) -> bool:
+    return "app" not in raw.parameters and not raw.path.lower().startswith("/service/oauth/")
+
+
+def _missing_secret(raw: RawRequest) -> OAuthError:
+    return InvalidClient("The client must authenticate.") if _is_tenant_wide(raw) else InvalidRequest.names("client_secret")
+
+
+def _wrong_secret(raw: RawRequest) -> OAuthError:
+    return InvalidClient("The client_secret is not valid.") if _is_tenant_wide(raw) else UnauthorizedClient()
+
+
+def _refused(call: Call, shown: Shown, error: OAuthError) -> OAuthError:
+    rates.spend(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
+    call.ledger.record("client.refused", client_id=shown.client_id[:128], error=error.code)
+    return error
