@@ -34,7 +34,8 @@ def without_jinja(path: Path) -> str:
             parts.append(STANDS_FOR_A_VALUE)
         elif kind == "data" and not is_translated:
             parts.append(value)
-    return "".join(parts)
+    # A macro may choose between two tags: any name will do here.
+    return "".join(parts).replace("<" + STANDS_FOR_A_VALUE, "<b").replace("</" + STANDS_FOR_A_VALUE, "</b")
 
 
 class Words(HTMLParser):
