@@ -1,3 +1,9 @@
 """What every test stands on. Fixtures live in tests/support, one module per subject."""
 
+import hypothesis
+
 pytest_plugins = ["tests.support.network", "tests.support.translations", "tests.support.services"]
+
+# A busy machine is no failure: hypothesis measures nothing here.
+hypothesis.settings.register_profile("house", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("house")
