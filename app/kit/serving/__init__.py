@@ -1,1 +1,71 @@
-"""The server in front of the applications: reads requests whole before a thread is taken."""
+"""Serving a WSGI application over HTTP (see decisions: the server).
+
+    serve(lambda: create_both(settings), bind="127.0.0.1:8000", workers=2)
+
+Bodies are read before a thread is taken, everything a client can be slow at has a deadline, everything it can have many
+of has a bound, and SIGTERM finishes what has arrived.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from wsgiref.types import WSGIApplication
+
+from app.kit.serving.address import listen, name_of
+from app.kit.serving.limits import Limits
+from app.kit.serving.refusals import RefusalPage, plain_page
+from app.kit.serving.supervisor import Supervisor
+from app.kit.serving.worker import Job, Plan, run_worker
+
+__all__ = ["Job", "Limits", "RefusalPage", "serve"]
+
+MakeApp = Callable[[], WSGIApplication]
+
+
+def serve(
+    make_app: MakeApp | str,
+    *,
+    bind: str,
+    workers: int = 1,
+    threads: int = 16,
+    limits: Limits | None = None,
+    background: Sequence[Job] = (),
+    page: RefusalPage = plain_page,
+    on_ready: Callable[[str], object] = str,
+) -> int:
+    """Serve until SIGTERM or SIGINT; return the exit status.
+
+    One worker is this process itself. More are forked from it, so nothing that a fork does not survive (threads,
+    database connections) may exist yet; `make_app` is called in each.
+
+    Args:
+        make_app: makes the application; or where to import it from, `package.module:callable`.
+        bind: `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`; port 0 takes a free one.
+        threads: requests one worker computes at once.
+        background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
+            each returns soon after its event is set.
+        page: makes the body of the answers the server gives by itself.
+        on_ready: called once with the real address, when every worker serves.
+
+    Raises:
+        ValueError: `bind` is not an address.
+        OSError: it cannot be listened on.
+    """
+    listener = listen(bind)
+    address = name_of(listener)
+    plan = Plan(
+        make_app=_imported(make_app) if isinstance(make_app, str) else make_app,
+        threads=threads,
+        limits=limits or Limits(),
+        page=page,
+        is_one_of_many=workers > 1,
+    )
+    if workers > 1:
+        return Supervisor(plan, listener, workers, background).run(lambda: on_ready(address))
+    run_worker(plan, listener, background=background, on_ready=lambda: on_ready(address))
+    return 0
+
+
+def _imported(name: str) -> MakeApp:
+    module, _, attribute = name.partition(":")
+    make_app: MakeApp = getattr(importlib.import_module(module), attribute)
+    return make_app

@@ -1,0 +1,94 @@
+"""Answers that the server gives itself, without a thread: 400, 408, 431, 503."""
+
+import asyncio
+from collections.abc import Callable
+from http import HTTPStatus
+
+from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+RefusalPage = Callable[[int, str], tuple[str, bytes]]
+"""(status, the request's Accept header) -> (content type, body): lets the caller bring words and a look of its own."""
+
+REASONS = {
+    400: "The request names no host, or several.",
+    408: "The request took too long to arrive.",
+    413: "The request is too large.",
+    431: "The head of the request is too large.",
+    500: "Something went wrong here.",
+    503: "Too many requests are waiting. Please try again in a moment.",
+}
+
+
+def plain_page(status: int, accept: str) -> tuple[str, bytes]:
+    """One English sentence, when nobody brought a page."""
+    del accept
+    return "text/plain; charset=utf-8", (REASONS.get(status) or HTTPStatus(status).phrase).encode() + b"\n"
+
+
+class Refusal(Exception):
+    """A request that the server answers itself, with `status`."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Gone(Exception):
+    """The client left before its request was whole."""
+
+
+class Refusals:
+    """Sends refusals, each with `Connection: close`, as what is left of the request would be in the way of the next."""
+
+    def __init__(self, page: RefusalPage = plain_page, *, retry_after_seconds: int) -> None:
+        self._page = page
+        self._retry_after = str(retry_after_seconds).encode()
+
+    def raw(self, status: int) -> bytes:
+        """The answer as bytes, for a connection whose request never became one."""
+        content_type, body = self._page(status, "")
+        head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "connection: close", "cache-control: no-store"]
+        head += [f"content-type: {content_type}", f"content-length: {len(body)}"]
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            head.append(f"retry-after: {self._retry_after.decode()}")
+        return "\r\n".join([*head, "", ""]).encode("latin-1") + body
+
+    async def send(
+        self, status: int, scope: HTTPScope, unread: ASGIReceiveCallable | None, send: ASGISendCallable
+    ) -> None:
+        """Answer with `status`, then take what is `unread` of the request, so that the client gets to read the answer."""
+        accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+        content_type, body = self._page(status, accept.decode("latin-1"))
+        headers = [(b"content-type", content_type.encode("latin-1")), (b"content-length", str(len(body)).encode())]
+        headers += [(b"cache-control", b"no-store"), (b"connection", b"close")]
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers.append((b"retry-after", self._retry_after))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send_last(body, unread, send)
+
+
+async def send_last(body: bytes, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
+    """Send a whole body; the connection may close only after the rest of the request was taken."""
+    if unread is not None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await discard_rest(unread)
+        body = b""
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def discard_rest(receive: ASGIReceiveCallable) -> None:
+    """Read and drop the rest of a body, up to 16 MiB or 5 seconds.
+
+    Closing at once, with bytes of the client unread, resets the connection, and the client may lose the answer
+    that is already on its way.
+    """
+    left_bytes = 16 * 1024 * 1024
+    try:
+        async with asyncio.timeout(5):
+            while left_bytes > 0:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
+                left_bytes -= len(message.get("body") or b"")
+    except TimeoutError:
+        return

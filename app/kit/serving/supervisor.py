@@ -1,0 +1,109 @@
+"""Several serving processes on one socket: start them, restart the fallen, pass the signal on, wait for the last."""
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from app.kit.serving.address import turn_away
+from app.kit.serving.worker import Job, Plan, run_worker
+
+WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
+RESTART_AFTER_SECONDS = 1.0
+logger = logging.getLogger("gatehouse.serving")
+
+
+class Supervisor:
+    """The parent. It forks before there are threads, and never runs the application itself."""
+
+    def __init__(self, plan: Plan, listener: socket.socket, workers: int, background: Sequence[Job]) -> None:
+        self._plan = plan
+        self._listener = listener
+        self._workers = workers
+        self._background = background
+        self._number_of: dict[int, int] = {}  # process id -> which worker
+        self._ready_from, self._ready_to = os.pipe()
+        os.set_blocking(self._ready_from, False)
+        self._not_ready = workers
+
+    def run(self, on_ready: Callable[[], object]) -> int:
+        """Serve until told to stop; return the exit status: 1 when a worker cannot even start."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+        for number in range(self._workers):
+            self._fork(number)
+        try:
+            return self._watch(on_ready)
+        finally:
+            self._stop()
+
+    def _watch(self, on_ready: Callable[[], object]) -> int:
+        while True:
+            told = signal.sigtimedwait(WATCHED, 0.05 if self._not_ready else 1.0)
+            if self._not_ready and self._count_ready() == 0:
+                on_ready()
+            if told is not None and told.si_signo != signal.SIGCHLD:
+                return 0
+            for number, status in self._fallen():
+                if self._not_ready:
+                    logger.error("A worker process cannot start; exit status %s", status)
+                    return 1
+                logger.warning("A worker process ended with status %s; starting another", status)
+                time.sleep(RESTART_AFTER_SECONDS)
+                self._fork(number)
+
+    def _fork(self, number: int) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        process = os.fork()
+        if process == 0:
+            self._be_worker(number)
+        self._number_of[process] = number
+
+    def _be_worker(self, number: int) -> None:
+        """Run as a worker, and never return into what the parent was doing."""
+        status = 1
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+            os.close(self._ready_from)
+            jobs = self._background if number == 0 else ()
+            run_worker(self._plan, self._listener, background=jobs, on_ready=self._say_ready)
+            status = 0
+        except BaseException:
+            logger.exception("A worker process failed")
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+    def _say_ready(self) -> None:
+        os.write(self._ready_to, b"r")
+
+    def _count_ready(self) -> int:
+        with contextlib.suppress(BlockingIOError):
+            self._not_ready -= len(os.read(self._ready_from, self._not_ready))
+        return self._not_ready
+
+    def _fallen(self) -> list[tuple[int, int]]:
+        """Workers that have ended, with their exit status (negative: the signal)."""
+        fallen = []
+        while self._number_of:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                break
+            if process in self._number_of:
+                fallen.append((self._number_of.pop(process), os.waitstatus_to_exitcode(status)))
+        return fallen
+
+    def _stop(self) -> None:
+        """Close our copy of the door first, or who knocks after the workers have closed theirs would wait for nobody."""
+        turn_away(self._listener)
+        self._listener.close()
+        for process in self._number_of:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+        for process in list(self._number_of):
+            os.waitpid(process, 0)

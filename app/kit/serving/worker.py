@@ -1,0 +1,193 @@
+"""One serving process: its event loop, its threads, its background jobs, and its end."""
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import cast
+from wsgiref.types import WSGIApplication
+
+import uvicorn
+from uvicorn._types import ASGIApplication
+
+from app.kit.serving.address import BACKLOG, turn_away
+from app.kit.serving.bridge import Bridge
+from app.kit.serving.connections import Book, Connection, GuardedConfig
+from app.kit.serving.limits import Limits
+from app.kit.serving.pool import Pool
+from app.kit.serving.refusals import RefusalPage, Refusals, plain_page
+
+GRACE_SECONDS = 0.5
+"""While draining, a connection that rests this long is closed: a client that is busy on it has learnt by then."""
+ARRIVAL_SECONDS = 0.1
+"""How long connections that are half open when the drain begins may take to open."""
+SWEEP_TICKS = 10
+"""uvicorn ticks ten times a second."""
+
+Job = Callable[[threading.Event], None]
+"""A background job: runs until the event is set."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What each process of one server does."""
+
+    make_app: Callable[[], WSGIApplication]
+    threads: int
+    limits: Limits = field(default_factory=Limits)
+    page: RefusalPage = plain_page
+    is_one_of_many: bool = False
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, with our drain instead of its shutdown."""
+
+    def __init__(self, config: GuardedConfig, bridge: Bridge, limits: Limits, on_ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self.book = config.book
+        self._bridge = bridge
+        self._limits = limits
+        self._on_ready = on_ready
+        self._parent = os.getppid()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._kept = [listener.dup() for listener in sockets or []]
+        await super().startup(sockets)
+        self._on_ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % SWEEP_TICKS == 0:
+            self._sweep()
+            self.should_exit = self.should_exit or os.getppid() != self._parent
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept what has connected, close the door, finish what is in flight.
+
+        Every request that has arrived is answered, with `Connection: close`. Half of one has a few seconds to become whole.
+        """
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + self._limits.drain_seconds
+        self.book.is_draining = True
+        for connection in self._connections():
+            connection.shutdown()
+        for listener in sockets or []:
+            turn_away(listener)
+        await asyncio.sleep(ARRIVAL_SECONDS)
+        await self._close_door(sockets or [])
+        self._bridge.bodies.drain()
+        await self._wait_until_empty(min(ends_at, loop.time() + GRACE_SECONDS))
+        for connection in self.book.resting():
+            connection.transport.close()
+        await self._wait_until_empty(min(ends_at, loop.time() + self._limits.drain_arrival_seconds))
+        self.book.close_waiting()
+        await self._wait_until_empty(ends_at)
+        for task in list(self.server_state.tasks):
+            task.cancel()
+
+    def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
+        """The first signal drains; SIGINT while draining ends it at once.
+
+        Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the next tick, which drains.
+        """
+        self.force_exit = self.force_exit or (self.book.is_draining and sig == signal.SIGINT)
+        self.should_exit = True
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """As uvicorn's, but does not raise the signal again at the end: a drained process has ended well."""
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _connections(self) -> list[Connection]:
+        return [cast(Connection, connection) for connection in self.server_state.connections]
+
+    def _sweep(self) -> None:
+        self.book.sweep(self._connections(), asyncio.get_running_loop().time())
+
+    async def _close_door(self, sockets: Sequence[socket.socket]) -> None:
+        """Stop listening without dropping who has connected but was not accepted yet: the kernel would reset them."""
+        for server in self.servers:
+            server.close()
+        for listener in sockets:
+            listener.close()
+        loop = asyncio.get_running_loop()
+        for listener in self._kept:
+            listener.listen(0)
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listener.accept()
+                    client.setblocking(False)
+                    await loop.connect_accepted_socket(self._connection, client)
+            listener.close()
+
+    def _connection(self) -> asyncio.Protocol:
+        return Connection(config=self.config, server_state=self.server_state, app_state={})
+
+    async def _wait_until_empty(self, ends_at: float) -> None:
+        loop = asyncio.get_running_loop()
+        while (self.server_state.connections or self.server_state.tasks) and not self.force_exit:
+            if loop.time() > ends_at:
+                return
+            self._sweep()
+            await asyncio.sleep(0.02)
+
+
+def run_worker(
+    plan: Plan, listener: socket.socket, *, background: Sequence[Job] = (), on_ready: Callable[[], object]
+) -> None:
+    """Serve until SIGTERM or SIGINT, then drain, end the background jobs, and return."""
+    _raise_file_limit()
+    refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds)
+    pool = Pool(threads=plan.threads, waiting=plan.limits.waiting)
+    bridge = Bridge(plan.make_app(), pool, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
+    server = Server(_config(bridge, plan.limits, refusals), bridge, plan.limits, on_ready)
+    stop = threading.Event()
+    jobs = [threading.Thread(target=job, args=(stop,), name=f"background-{job}", daemon=True) for job in background]
+    for thread in jobs:
+        thread.start()
+    try:
+        server.run(sockets=[listener])
+    finally:
+        stop.set()
+        pool.close()
+        for thread in jobs:
+            thread.join(plan.limits.drain_seconds)
+
+
+def _config(bridge: Bridge, limits: Limits, refusals: Refusals) -> GuardedConfig:
+    config = GuardedConfig(
+        cast(ASGIApplication, bridge),
+        http=Connection,
+        loop="uvloop",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=1,
+        backlog=BACKLOG,
+        timeout_keep_alive=limits.keep_alive_seconds,
+    )
+    config.book = Book(limits, refusals)
+    return config
+
+
+def _raise_file_limit() -> None:
+    """Every connection is an open file; the soft limit of 1,024 is history."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65536 if hard == resource.RLIM_INFINITY else min(65536, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,123 @@
+"""A small WSGI application and the process that serves it, for the tests of the server.
+
+    python -m tests.load.application '{"workers": 2, "limits": {"waiting": 4}}'
+
+It prints its address when it serves, and writes down what its background job does.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from flask import Flask, Response, request
+
+from app.kit.serving import Limits, serve
+
+application = Flask(__name__)
+closed = threading.Event()
+
+
+@application.get("/")
+def ordinary() -> str:
+    return "ordinary"
+
+
+@application.get("/slow/<float:seconds>")
+def slow(seconds: float) -> str:
+    time.sleep(seconds)
+    return "slow but whole"
+
+
+@application.post("/length")
+def length() -> str:
+    return str(len(request.get_data()))
+
+
+@application.post("/unread")
+def unread() -> str:
+    return "not looked at"
+
+
+@application.get("/environ/<path:rest>")
+@application.get("/environ/")
+def environ(rest: str = "") -> dict[str, Any]:
+    del rest
+    return {key: value for key, value in request.environ.items() if isinstance(value, str | bool)}
+
+
+@application.get("/stream")
+def stream() -> Response:
+    def blocks() -> Iterator[bytes]:
+        try:
+            for number in range(10_000):
+                yield b"%d " % number * 1000
+                time.sleep(0.001)
+        finally:
+            closed.set()
+
+    return Response(blocks())
+
+
+@application.get("/broken-stream")
+def broken_stream() -> Response:
+    def blocks() -> Iterator[bytes]:
+        yield b"the first half"
+        raise RuntimeError("no second half")
+
+    return Response(blocks())
+
+
+@application.get("/closed")
+def was_closed() -> str:
+    return str(closed.wait(5))
+
+
+@application.get("/large")
+def large() -> bytes:
+    return b"x" * 30_000_000
+
+
+@application.get("/cookies")
+def cookies() -> Response:
+    response = Response("two cookies")
+    response.set_cookie("first", "1")
+    response.set_cookie("second", "2")
+    return response
+
+
+def raising(environ: dict[str, Any], start_response: Any) -> Any:
+    """The application, with an address where it fails outside Flask."""
+    if environ["PATH_INFO"] == "/raise":
+        raise RuntimeError("outside of everything")
+    return application.wsgi_app(environ, start_response)
+
+
+def say(line: str) -> None:
+    """Write a line in one piece: `print` lets another thread's words in."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def background(stop: threading.Event) -> None:
+    say("job started")
+    stop.wait()
+    say("job stopped")
+
+
+def main(settings: dict[str, Any]) -> int:
+    limits = Limits(**settings.pop("limits", {}))
+    return serve(
+        lambda: raising,
+        bind="127.0.0.1:0",
+        limits=limits,
+        background=[background],
+        on_ready=lambda address: say(f"ready {address}"),
+        **settings,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

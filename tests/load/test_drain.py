@@ -1,0 +1,123 @@
+"""SIGTERM: the door closes, what has arrived is answered, the process ends well."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.load.conftest import Served, get, post, read_all, read_answer, status
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_in_flight_and_in_line_is_answered(
+    serving: Callable[..., Served], workers: int, number: signal.Signals
+) -> None:
+    served = serving(workers=workers, threads=1)
+    asked = [served.connect(get("/slow/0.6")) for _ in range(4)]
+    time.sleep(0.2)
+    served.process.send_signal(number)
+    for client in asked:
+        answer = read_all(client)
+        assert answer.endswith(b"slow but whole")
+        assert b"connection: close" in answer
+    assert served.wait() == 0
+
+
+def test_half_a_request_may_still_become_whole(served: Served) -> None:
+    request = post("/length", b"hello")
+    with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
+        time.sleep(0.2)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        in_head.sendall(request[20:])
+        in_body.sendall(request[-2:])
+        assert read_all(in_head).endswith(b"5")
+        assert read_all(in_body).endswith(b"5")
+    assert served.wait() == 0
+
+
+def test_half_a_request_that_stays_half_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"drain_arrival_seconds": 0.2})
+    request = post("/length", b"hello")
+    with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
+        time.sleep(0.2)
+        served.process.send_signal(signal.SIGTERM)
+        assert status(read_answer(in_body)) == 503
+        assert status(read_all(in_head)) == 503
+    assert served.wait() == 0
+
+
+def test_a_request_on_a_kept_connection_is_answered_while_the_door_closes(served: Served) -> None:
+    with served.connect(get("/")) as client:
+        read_answer(client)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        client.sendall(get("/"))
+        assert b"connection: close" in read_all(client)
+    assert served.wait() == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_answer_breaks_under_load(serving: Callable[..., Served], workers: int) -> None:
+    """Clients that ask without pause see whole answers, then a closed door: never a reset after a request was sent."""
+    served = serving(workers=workers, threads=2)
+    broken: list[str] = []
+    answered: list[int] = []
+
+    def ask_until_the_door_closes() -> None:
+        while True:
+            try:
+                client = served.connect()
+            except OSError:
+                return
+            try:
+                with client:
+                    client.sendall(get("/", "Connection: close"))
+                    answer = read_all(client)
+            except OSError as error:
+                broken.append(repr(error))
+                continue
+            answered.append(status(answer)) if answer.endswith(b"ordinary") else broken.append(repr(answer))
+
+    clients = [threading.Thread(target=ask_until_the_door_closes) for _ in range(8)]
+    for client in clients:
+        client.start()
+    time.sleep(0.5)
+    served.process.send_signal(signal.SIGTERM)
+    for client in clients:
+        client.join()
+    assert served.wait() == 0
+    assert len(answered) > len(clients)
+    assert broken == []
+
+
+def test_work_without_end_does_not_hold_the_process(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"drain_seconds": 1.0, "drain_arrival_seconds": 0.5})
+    with served.connect(get("/slow/600.0")):
+        time.sleep(0.2)
+        served.process.send_signal(signal.SIGTERM)
+        assert served.wait() == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_background_jobs_run_once_and_are_told_to_stop(serving: Callable[..., Served], workers: int) -> None:
+    served = serving(workers=workers)
+    served.get("/")
+    served.process.send_signal(signal.SIGTERM)
+    assert served.wait() == 0
+    assert served.said == ["job started", "job stopped"]
+
+
+def test_a_fallen_worker_is_replaced(serving: Callable[..., Served]) -> None:
+    served = serving(workers=2)
+    path = f"/proc/{served.process.pid}/task/{served.process.pid}/children"
+    for worker in Path(path).read_text().split():
+        os.kill(int(worker), signal.SIGKILL)
+    assert served.get("/").endswith(b"ordinary")
+    served.process.send_signal(signal.SIGTERM)
+    assert served.wait() == 0

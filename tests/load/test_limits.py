@@ -1,0 +1,178 @@
+"""Slow clients and too many of them: others are served meanwhile, and each gets an answer in the end."""
+
+import select
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from tests.load.conftest import Served, eventually, get, post, read_all, read_answer, status
+
+SLOW_CLIENTS = 60  # design.md section 6 says 200; `make bench` opens as many
+HALF_HEAD = b"GET / HTTP/1.1\r\nHost: acme.localhost\r\nX-Slow: a"
+HALF_BODY = b"POST /length HTTP/1.1\r\nHost: acme.localhost\r\nContent-Length: 1000\r\n\r\nhalf"
+
+
+def is_closed(client: socket.socket) -> bool:
+    try:
+        return client.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+@pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY, b""], ids=["heads", "bodies", "silence"])
+def test_ordinary_requests_are_answered_while_many_clients_are_slow(
+    serving: Callable[..., Served], half: bytes
+) -> None:
+    served = serving(threads=2)
+    slow = [served.connect(half) for _ in range(SLOW_CLIENTS)]
+    for _ in range(20):
+        for client in slow:
+            client.sendall(half and b"a")
+        assert served.get("/").endswith(b"ordinary")
+    for client in slow:
+        client.close()
+
+
+def test_a_head_that_does_not_end_is_given_up(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"head_seconds": 0.5})
+    with served.connect(HALF_HEAD) as client:
+        client.settimeout(0.1)
+        answer = b""
+
+        def is_given_up() -> bool:
+            nonlocal answer
+            try:
+                client.sendall(b"a")  # drips do not buy time
+                answer += client.recv(65536)
+            except TimeoutError:
+                return False
+            except OSError:
+                pass
+            return True
+
+        assert eventually(is_given_up)
+    assert status(answer) == 408
+
+
+def test_a_silent_connection_is_closed_without_a_word(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"head_seconds": 0.5})
+    assert served.ask(b"") == b""
+
+
+def test_a_second_head_on_a_connection_has_its_own_time_and_no_more(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"head_seconds": 1.0})
+    with served.connect(get("/") + HALF_HEAD) as client:
+        assert read_answer(client).endswith(b"ordinary")
+        assert status(read_all(client)) == 408
+
+
+def test_a_body_that_does_not_end_is_given_up(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"body_seconds": 0.5})
+    with served.connect(HALF_BODY) as client:
+        answer = read_answer(client)
+        assert status(answer) == 408
+        assert b"connection: close" in answer
+
+
+@pytest.mark.parametrize("framing", ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
+def test_a_body_over_the_bound_is_refused_in_the_words_of_the_application(served: Served, framing: str) -> None:
+    body = b"2dc6c0\r\n" + b"x" * 3_000_000 + b"\r\n0\r\n\r\n" if "chunked" in framing else b"x" * 3_000_000
+    answer = served.ask(f"POST /length HTTP/1.1\r\nHost: acme.localhost\r\n{framing}\r\n\r\n".encode() + body)
+    assert status(answer) == 413
+    assert b"exceeds the capacity limit" in answer  # werkzeug's page, which the application may replace
+
+
+def test_a_body_over_the_bound_is_refused_before_it_is_sent(served: Served) -> None:
+    request = post("/length", b"", "Expect: 100-continue").replace(b"Content-Length: 0", b"Content-Length: 10000000")
+    with served.connect(request) as client:
+        assert status(read_answer(client)) == 413
+
+
+def test_some_addresses_take_larger_bodies(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"body_bytes": 1000, "body_bytes_under": {"/length": 5000}})
+    assert served.ask(post("/length", b"x" * 4000, "Connection: close")).endswith(b"4000")
+    assert status(served.ask(post("/length", b"x" * 6000))) == 413
+
+
+def test_memory_for_bodies_is_bounded_over_all_clients(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"held_body_bytes": 150_000})
+    begun = post("/length", b"x" * 100_000)[:-1]
+    with served.connect(begun) as first, served.connect(begun) as second:
+        second.settimeout(20)
+        answers = {status(read_answer(second))}
+        first.sendall(b"x")
+        answers.add(status(read_answer(first)))
+    assert 503 in answers
+
+
+def test_a_head_over_the_bound_is_refused(served: Served) -> None:
+    assert status(served.get("/", "X-Large: " + "x" * 40_000)) == 431
+    assert status(served.get("/", *(f"X-{number}: x" for number in range(200)))) == 431
+    assert status(served.get("/", "X-Large: " + "x" * 20_000)) == 200
+
+
+def test_a_head_that_grows_without_end_is_refused_on_the_way(served: Served) -> None:
+    with served.connect(HALF_HEAD) as client:
+        for _ in range(8):
+            client.sendall(b"x" * 5000)
+        assert status(read_all(client)) == 431
+
+
+def test_when_too_many_requests_wait_the_next_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+    served = serving(threads=1, limits={"waiting": 3, "retry_after_seconds": 7})
+    asked = [served.connect(get("/slow/0.5", "Connection: close")) for _ in range(12)]
+    answers = [read_all(client) for client in asked]
+    refused = [answer for answer in answers if status(answer) == 503]
+    assert 3 <= len(answers) - len(refused) <= 6  # one in work, three in line; one less or more by who came when
+    assert all(b"retry-after: 7" in answer for answer in refused)
+    assert served.get("/").endswith(b"ordinary")
+
+
+def test_a_refused_request_does_not_keep_its_connection(serving: Callable[..., Served]) -> None:
+    served = serving(threads=1, limits={"waiting": 1})
+    with served.connect(get("/slow/3.0")) as busy, served.connect(get("/slow/3.0")):
+        assert eventually(lambda: status(served.get("/")) == 503)
+        assert select.select([busy], [], [], 0)[0] == []  # refused and closed before the work was done
+
+
+def test_a_request_whose_client_left_the_line_is_not_computed(serving: Callable[..., Served]) -> None:
+    served = serving(threads=1, limits={"waiting": 100})
+    for _ in range(50):
+        served.connect(get("/slow/1.0")).close()
+    assert served.get("/").endswith(b"ordinary")  # within our patience: fifty seconds of work were dropped
+
+
+def test_a_new_client_takes_the_place_of_the_one_that_has_waited_longest(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"connections": 5})
+    slow = [served.connect(HALF_HEAD) for _ in range(5)]
+    assert eventually(lambda: status(served.get("/")) == 200)
+    assert is_closed(slow[0])
+    for client in slow:
+        client.close()
+
+
+def test_beyond_the_connections_a_client_is_told_to_come_back(serving: Callable[..., Served]) -> None:
+    served = serving(threads=8, limits={"connections": 5})
+    busy = [served.connect(get("/slow/1.0", "Connection: close")) for _ in range(5)]
+    answer = served.get("/")
+    assert status(answer) == 503
+    assert b"retry-after:" in answer
+    assert [status(read_all(client)) for client in busy] == [200] * 5
+
+
+def test_a_client_that_does_not_take_its_answer_is_cut_off(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"send_seconds": 0.5})
+    with socket.create_connection((served.host, served.port)) as client:
+        client.sendall(get("/large"))
+        client.settimeout(20)
+
+        def is_cut_off() -> bool:
+            """Sending, not reading: a closed connection answers with a reset."""
+            try:
+                client.sendall(b"\r\n")
+            except OSError:
+                return True
+            return False
+
+        assert eventually(is_cut_off)
