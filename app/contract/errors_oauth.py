@@ -44,6 +44,18 @@ class InsufficientScope(OAuthError):
     headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
 
 
+class UnknownApplication(OAuthError):
+    """The address names no application of this tenant."""
+
+    code, status, description = "not_found", 404, "No application of this name is served here."
+
+
+class RequestNotSupported(OAuthError):
+    """An OpenID request without the scope `openid` (interface errors.md section 3.1)."""
+
+    code, status, description = "request_not_supported", 400, "The scope openid is missing."
+
+
 class ServerError(OAuthError):
     code, status, description = "server_error", 500, "An unexpected failure. Try again later."
 

@@ -111,7 +111,11 @@ def _is_tenant_wide(raw: RawRequest) -> bool:
 
 
 def _missing_secret(raw: RawRequest) -> OAuthError:
-    return InvalidClient("The client must authenticate.") if _is_tenant_wide(raw) else InvalidRequest.names("client_secret")
+    return (
+        InvalidClient("The client must authenticate.")
+        if _is_tenant_wide(raw)
+        else InvalidRequest.names("client_secret")
+    )
 
 
 def _wrong_secret(raw: RawRequest) -> OAuthError:

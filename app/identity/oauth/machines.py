@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from app.contract.errors import MachineRefused
+from app.contract.errors_oauth import InvalidRequest, InvalidScope, UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth_tokens import MachineTokenRequest, TokenAnswer
+from app.identity.call import Call
+from app.identity.house import House
 from app.identity.oauth import signatures
 from app.identity.store.unit import Cost
-from app.identity.tenants.tenant import Tenant
-
-if TYPE_CHECKING:
-    from app.identity.call import Call
-    from app.identity.house import House
+from app.identity.tenants.tenant import Application, Tenant
+from app.identity.tokens import service as tokens
+from app.identity.tokens import store as token_store
+from app.kit import randomness
 
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
@@ -43,7 +46,64 @@ def claims_of(call: Call, token: str | None) -> dict[str, Any]:
     is_ours = claims.get("iss") == issuer(call) and claims.get("gty") == GRANT and bool(named & audiences(call.house))
     if not is_ours or not claims.get("nbf", 0) <= call.now.timestamp() < claims.get("exp", 0):
         raise MachineRefused
+    if token_store.access(call.work, randomness.digest(token or "")) is None:
+        raise MachineRefused("The machine token was revoked.")
     return claims
+
+
+def issue(call: Call, client: Application, req: MachineTokenRequest) -> TokenAnswer:
+    """Issue a machine token for an audience that the client's `audience_scopes` name; without `scope` with all of its scopes."""
+    if req.grant_type != GRANT:
+        raise UnsupportedGrantType
+    if req.audience is None:
+        raise InvalidRequest.names("audience")
+    if client.settings.is_public or GRANT not in client.settings.grant_types:
+        raise UnauthorizedClient("This client may not use this grant.")
+    allowed = _allowed(call, client, req.audience)
+    if allowed is None:
+        raise UnauthorizedClient("This client may not use this audience.")
+    wanted = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
+    if not set(wanted) <= set(allowed) and "all" not in allowed:
+        raise InvalidScope
+    lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
+    now = int(call.now.timestamp())
+    claims: dict[str, Any] = {
+        "iss": issuer(call),
+        "sub": f"{client.client_id}@client",
+        "aud": [req.audience],
+        "cid": client.client_id,
+        "client_id": client.client_id,
+        "gty": GRANT,
+        "scp": list(wanted),
+        "scope": " ".join(wanted),
+        "iat": now,
+        "nbf": now,
+        "exp": now + lifetime,
+        "jti": randomness.token(18),
+    }
+    facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
+    text = call.house.keyring.sign(call.work, claims, KIND)
+    scope = str(claims["scope"])
+    tokens.issue(
+        call,
+        uid=None,
+        client_id=client.client_id,
+        scope=scope,
+        facts=facts,
+        access_seconds=lifetime,
+        with_refresh=False,
+        access_token=text,
+    )
+    call.ledger.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
+    return TokenAnswer(access_token=text, expires_in=lifetime, expire_in=str(lifetime), scope=scope or None)
+
+
+def _allowed(call: Call, client: Application, audience: str) -> tuple[str, ...] | None:
+    """Return the client's scopes at the audience; both management families stand for one another."""
+    held = client.settings.audience_scopes
+    families = audiences(call.house)
+    names = [audience, *sorted(families)] if audience in families else [audience]
+    return next((held[name] for name in names if name in held), None)
 
 
 def tenant_of(house: House, token: str | None, cost: Cost) -> Tenant:

@@ -2,10 +2,10 @@
 
 from app.contract.errors_oauth import SlowDown
 from app.identity.call import Call
+from app.identity.tenants.tenant import Application
 from app.kit.limits import OverLimit, Rate
 
-TOKEN_PER_CLIENT = Rate(6_000, 60)  # one relying party's server exchanges the codes of all its people from one address
-TOKEN_PER_PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges its own
+PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges its own codes only
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 
 
@@ -15,6 +15,15 @@ def spend(call: Call, what: str, rate: Rate, *who: str) -> None:
         call.house.limits.spend(what, rate, call.tenant.tenant_id, *who)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
+
+
+def spend_for_client(call: Call, client: Application) -> None:
+    """Take one request of a client from its address: a relying party's server asks for all of its people, a device for one."""
+    amount = call.tenant.settings.limits.token_per_minute_per_client
+    if client.settings.is_public:
+        spend(call, "oauth.public_client", PUBLIC_CLIENT, client.client_id, call.address)
+    elif amount:
+        spend(call, "oauth.client", Rate(amount, 60), client.client_id, call.address)
 
 
 def demand(call: Call, what: str, rate: Rate, *who: str) -> None:

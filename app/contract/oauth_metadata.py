@@ -1,0 +1,88 @@
+"""What relying parties read: discovery, key sets, claims of the signed-in person (OpenID Connect Core and Discovery, RFC 8414)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict
+
+from app.contract import errors_oauth as oauth
+from app.contract.families import OAUTH
+from app.contract.oauth_tokens import OAuthWire, as_named
+from app.contract.stating import state
+from app.kit.operation import Host, U
+from app.kit.wire import Document, From
+
+
+class OfIssuer(OAuthWire):
+    """A document of the tenant-wide issuer, or of an application's own where the address names one."""
+
+    app: Annotated[str | None, From.PATH] = None
+
+
+discovery = state(
+    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, family=OAUTH, on=Host.TENANT, cors=True,
+    also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
+    errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration.",
+)  # fmt: skip
+
+authorization_server = state(
+    "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", OfIssuer, Document, family=OAUTH,
+    on=Host.TENANT, cors=True, errors=(oauth.UnknownApplication,), summary="Read the authorization server's metadata (RFC 8414).",
+    also=(
+        "/.well-known/oauth-authorization-server/service/oidc/{app}",
+        "/.well-known/oauth-authorization-server/service/oauth/{app}",
+        "/oidc/.well-known/oauth-authorization-server",
+        "/oauth/.well-known/oauth-authorization-server",
+        "/oidc/{app}/.well-known/oauth-authorization-server",
+        "/oauth/{app}/.well-known/oauth-authorization-server",
+    ),
+)  # fmt: skip
+
+jwks = state(
+    "oauth_metadata.jwks", "GET /service/oidc/jwks", OfIssuer, Document, family=OAUTH, on=Host.TENANT, cors=True,
+    also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
+    summary="Read the keys that sign this tenant's tokens.",
+)  # fmt: skip
+
+
+class Address(OAuthWire):
+    """OpenID Connect Core section 5.1.1."""
+
+    street_address: str | None = None
+    locality: str | None = None
+    region: str | None = None
+    postal_code: str | None = None
+    country: str | None = None
+
+
+class UserinfoAnswer(OAuthWire):
+    """OpenID Connect Core section 5.1; which claims come is the scope's and the `claims` parameter's to say."""
+
+    model_config = ConfigDict(alias_generator=as_named)
+
+    sub: str
+    name: str | None = None
+    family_name: str | None = None
+    given_name: str | None = None
+    middle_name: str | None = None
+    nickname: str | None = None
+    preferred_username: str | None = None
+    profile: str | None = None
+    picture: str | None = None
+    website: str | None = None
+    gender: str | None = None
+    birthdate: str | None = None
+    zoneinfo: str | None = None
+    locale: str | None = None
+    updated_at: int | None = None
+    email: str | None = None
+    email_verified: bool | None = None
+    phone_number: str | None = None
+    phone_number_verified: bool | None = None
+    address: Address | None = None
+
+
+userinfo = state(
+    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, family=OAUTH, on=Host.TENANT, cors=True,
+    also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
+    errors=(oauth.InsufficientScope,), summary="Read the claims of the person behind an access token.",
+)  # fmt: skip

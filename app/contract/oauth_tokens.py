@@ -1,0 +1,147 @@
+"""Tokens at the back channel: token, introspection and revocation endpoints (RFC 6749, 7662, 7009; federation.md sections 2, 3)."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict
+
+from app.contract import errors_oauth as oauth
+from app.contract.families import OAUTH
+from app.contract.stating import state
+from app.kit.operation import C, Host, K
+from app.kit.wire import Document, From, Wire
+
+
+def as_named(name: str) -> str:
+    """OAuth spells its members as we spell ours."""
+    return name
+
+
+class OAuthWire(Wire):
+    """A request or an answer in OAuth's spelling; members that are None are left out."""
+
+    model_config = ConfigDict(alias_generator=as_named)
+    sparse = True
+
+
+class ClientRequest(OAuthWire):
+    """What every request of a client may carry; the border has authenticated it already."""
+
+    app: Annotated[str | None, From.PATH] = None
+    client_id: str | None = None
+    client_secret: str | None = None
+
+
+class TokenRequest(ClientRequest):
+    """RFC 6749 sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7636 section 4.5."""
+
+    grant_type: str
+    code: str | None = None
+    redirect_uri: str | None = None
+    code_verifier: str | None = None
+    refresh_token: str | None = None
+    scope: str | None = None
+    audience: str | None = None
+    username: str | None = None
+    password: str | None = None
+    response_type: str | None = None  # older clients send `token`; it says nothing
+
+
+class TokenAnswer(OAuthWire):
+    """RFC 6749 section 5.1, with the lifetime as the seed writes it beside the standard's."""
+
+    access_token: str
+    token_type: str = "Bearer"
+    expires_in: int  # seconds
+    expire_in: str  # the same, as text
+    refresh_token: str | None = None
+    id_token: str | None = None
+    scope: str | None = None
+
+
+GRANT_ERRORS = (
+    oauth.InvalidRequest, oauth.InvalidGrant, oauth.UnauthorizedClient, oauth.UnsupportedGrantType, oauth.InvalidScope,
+)  # fmt: skip
+
+token = state(
+    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenAnswer, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
+    also=("/api/oidc/{app}/token",), errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OpenID client.",
+)  # fmt: skip
+
+token_with_key = state(
+    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenAnswer, auth=C & K, family=OAUTH, on=Host.TENANT,
+    cors=True, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
+)  # fmt: skip
+
+
+class IntrospectionRequest(ClientRequest):
+    token: str
+    token_type_hint: str | None = None
+
+
+class IntrospectionAnswer(OAuthWire):
+    """RFC 7662 section 2.2, with the interface's names beside the standard's."""
+
+    active: bool
+    iss: str | None = None
+    sub: str | None = None
+    aud: list[str] | None = None
+    client_id: str | None = None
+    cid: str | None = None
+    azp: str | None = None
+    scope: str | None = None
+    scp: list[str] | None = None
+    gty: str | None = None
+    token_type: str | None = None
+    iat: int | None = None
+    nbf: int | None = None
+    exp: int | None = None
+    jti: str | None = None
+
+
+introspect = state(
+    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C, family=OAUTH,
+    on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
+    summary="Tell whether a token is good and what it stands for.",
+)  # fmt: skip
+
+
+class RevocationRequest(ClientRequest):
+    """`refresh_token` is the older spelling of `token`."""
+
+    token: str | None = None
+    token_type_hint: str | None = None
+    refresh_token: str | None = None
+
+
+revoke = state(
+    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
+    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), summary="Revoke an access or refresh token; 200 for any token.",
+)  # fmt: skip
+
+
+class MachineTokenRequest(ClientRequest):
+    grant_type: str
+    audience: str | None = None
+    scope: str | None = None
+
+
+machine_token = state(
+    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenAnswer, auth=C, family=OAUTH, on=Host.TENANT,
+    errors=GRANT_ERRORS, summary="Get a machine token for the management operations.",
+)  # fmt: skip
+
+introspect_machine = state(
+    "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C,
+    family=OAUTH, on=Host.TENANT, summary="Tell whether a machine token is good.",
+)  # fmt: skip
+
+
+class Revoked(Wire):
+    """The empty object."""
+
+
+revoke_machine = state(
+    "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, family=OAUTH, on=Host.TENANT,
+    summary="Revoke a machine token.",
+)  # fmt: skip
+

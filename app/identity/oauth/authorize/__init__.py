@@ -1,0 +1,88 @@
+"""The authorization endpoint (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): checks, then decides what is next."""
+
+from __future__ import annotations
+
+from app.contract.hub import Next, Step
+from app.identity.call import Call
+from app.identity.oauth import consents, views
+from app.identity.oauth.authorize import answers, decision
+from app.identity.oauth.authorize.checks import BELIEVED, REDIRECTED
+from app.identity.oauth.authorize.request import Asked, Authorization, Redirected, Refused
+from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants.tenant import Application
+
+KIND = "authorize"
+
+
+def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
+    """Check the request and return what is next; an attempt is stored only where a page must be shown."""
+    asked = Asked(call, protocol, app, parameters)
+    try:
+        for check in BELIEVED:
+            check(asked)
+    except Refused as refusal:
+        return _refused(call, asked, refusal)
+    try:
+        for check in REDIRECTED:
+            check(asked)
+    except Redirected as refusal:
+        call.ledger.record("authorize.refused", client_id=asked.client.client_id, error=refusal.error)
+        return answers.refusal(asked.issuer.url, asked.kept, refusal)
+    request = asked.checked()
+    step = decision.decide(call, request, asked.client, sessions.current(call), None)
+    if step.step not in (Step.LOGIN, Step.CONSENT):
+        return step
+    attempt, binding = attempts.open(call, KIND, request.to_store())
+    return step.model_copy(update={"attempt": attempt.attempt_id, "binding": binding})
+
+
+def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
+    """Return what is next in an attempt: LOGIN, CONSENT, or back to the relying party with a code or an error."""
+    request, client = _reread(call, attempt)
+    if client is None or attempt.is_done:
+        return start_again(call, attempt)
+    return decision.decide(call, request, client, session, attempt)
+
+
+def answer_consent(call: Call, attempt: Attempt, session: BrowserSession | None, allow: bool) -> Next:
+    """Keep the answer and return what is next; who is signed in is looked at again."""
+    request, client = _reread(call, attempt)
+    if client is None or attempt.is_done:
+        return start_again(call, attempt)
+    asked = decision.decide(call, request, client, session, attempt)
+    if session is None or asked.step is not Step.CONSENT:
+        return asked
+    if not allow:
+        call.ledger.record("consent.refused", uid=session.uid, client_id=client.client_id)
+        return decision.refuse(call, request, attempt, Redirected("access_denied", "The person said no."))
+    consents.give(call, session.uid, client.client_id, request.scope)
+    call.ledger.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.scope))
+    return decision.finish(call, request, client, session, attempt)
+
+
+def start_again(call: Call, attempt: Attempt) -> Next:
+    """Return the way out of an attempt that is over: its relying party, where the person may start again."""
+    request, client = _reread(call, attempt)
+    return Next(
+        step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri) if client else None
+    )
+
+
+def _reread(call: Call, attempt: Attempt) -> tuple[Authorization, Application | None]:
+    request = Authorization.model_validate(attempt.request)
+    client = call.application(client_id=request.client_id)
+    return request, client if client is not None and client.settings.is_active else None
+
+
+def _refused(call: Call, asked: Asked, refusal: Refused) -> Next:
+    client = getattr(asked, "client", None)
+    call.ledger.record(
+        "authorize.refused",
+        client_id=client.client_id if client else None,
+        error=refusal.error,
+        problem=refusal.problem,
+    )
+    shown = views.relying_party(client, None) if client else None
+    return Next(step=Step.REFUSED, error=refusal.error, problem=refusal.problem, relying_party=shown)

@@ -1,0 +1,114 @@
+"""What is next for a checked request: sign in, ask for consent, or answer. Decided from the session the service itself keeps."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from app.contract.hub import Next, ScopeView, Step
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.oauth import codes, consents, views
+from app.identity.oauth.authorize import answers, prompt
+from app.identity.oauth.authorize.request import Authorization, Redirected
+from app.identity.oauth.codes import Code
+from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants.tenant import Application
+from app.kit import randomness
+
+
+def decide(
+    call: Call, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt | None
+) -> Next:
+    """Return LOGIN, CONSENT, or the answer at the redirect address."""
+    is_fresh = session is not None and attempt is not None and session.authenticated_at >= attempt.created_at
+    if is_fresh and session is not None and request.subject not in (None, session.uid):
+        return refuse(call, request, attempt, Redirected("login_required", "Somebody else is signed in."))
+    account = accounts.by_uid(call, session.uid) if session is not None and not is_fresh else None
+    if session is None or not (is_fresh or _is_enough(request, session, account, call.now)):
+        return _login(call, request, client, attempt, account)
+    if _must_ask(call, request, client, session.uid):
+        return _consent(call, request, client, attempt, account or accounts.by_uid(call, session.uid))
+    return finish(call, request, client, session, attempt)
+
+
+def finish(
+    call: Call, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+) -> Next:
+    """Answer with a code; where another tab or a second submit ended the attempt before, there is none to give."""
+    if attempt is not None and not attempts.finish(call, attempt):
+        return Next(step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri))
+    sessions.touch(call, session)
+    sessions.note_relying_party(call, session, client.client_id)
+    kept = request.model_dump(
+        mode="json", exclude_defaults=True, exclude={"state", "prompt", "ui_locales", "display", "login_hint"}
+    )
+    kept.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
+    code = Code(client.client_id, session.uid, session.session_id, randomness.token(18), kept)
+    return answers.code(request, codes.issue(call, code))
+
+
+def refuse(call: Call, request: Authorization, attempt: Attempt | None, problem: Redirected) -> Next:
+    """Answer with an error and end the attempt."""
+    if attempt is not None:
+        attempts.finish(call, attempt)
+    call.ledger.record("authorize.refused", client_id=request.client_id, error=problem.error)
+    return answers.refusal(request.issuer, request.model_dump(), problem)
+
+
+def _is_enough(request: Authorization, session: BrowserSession, account: Account | None, now: datetime) -> bool:
+    """Return whether a session from before this request answers it."""
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        return False
+    if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT}:
+        return False
+    if request.max_age is not None and now - session.authenticated_at > timedelta(seconds=request.max_age):
+        return False
+    return request.subject in (None, session.uid) and _is_hinted(request.login_hint, account)
+
+
+def _is_hinted(hint: str | None, account: Account) -> bool:
+    names = (account.email, account.username, account.phone)
+    return hint is None or hint.casefold() in [name.casefold() for name in names if name]
+
+
+def _must_ask(call: Call, request: Authorization, client: Application, uid: str) -> bool:
+    if prompt.CONSENT in request.prompt:
+        return True
+    return client.settings.require_consent and not set(request.scope) <= consents.given(call, uid, client.client_id)
+
+
+def _login(
+    call: Call, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+) -> Next:
+    if prompt.NONE in request.prompt:
+        return refuse(call, request, attempt, Redirected("login_required", "The person must sign in."))
+    is_same = account is not None and request.subject in (None, account.uid) and _is_hinted(request.login_hint, account)
+    return Next(
+        step=Step.LOGIN,
+        attempt=attempt.attempt_id if attempt is not None else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        person=views.person(account) if is_same and account is not None else None,
+        must_reauthenticate=is_same,
+        login_hint=request.login_hint,
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )
+
+
+def _consent(
+    call: Call, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+) -> Next:
+    if prompt.NONE in request.prompt:
+        return refuse(call, request, attempt, Redirected("consent_required", "The person must be asked."))
+    return Next(
+        step=Step.CONSENT,
+        attempt=attempt.attempt_id if attempt is not None else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        person=views.person(account) if account is not None else None,
+        scopes=[ScopeView(name=name) for name in request.scope if name != "openid"],
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )

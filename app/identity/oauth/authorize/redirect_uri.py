@@ -1,0 +1,30 @@
+"""redirect_uri: letter for letter one that the client registered (RFC 9700 section 2.1).
+
+The only freedom is the port of a native application's loopback address (RFC 8252 section 7.3). A client without
+addresses of its own may use an entry of the tenant's whitelist, letter for letter too (federation.md section 4).
+"""
+
+import re
+
+from app.identity.oauth.authorize.request import Asked, Refused
+from app.identity.tenants.tenant import Application
+
+_LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
+
+
+def check(asked: Asked) -> None:
+    uri = asked.values.get("redirect_uri")
+    if uri is None:
+        raise Refused("redirect_uri", "invalid_request")
+    registered = asked.client.settings.redirect_uris or asked.call.tenant.settings.url_whitelist
+    if "#" in uri or not (uri in registered or _is_loopback(asked.client, uri)):
+        raise Refused("redirect_uri", "invalid_request")
+    asked.kept["redirect_uri"] = uri
+
+
+def _is_loopback(client: Application, uri: str) -> bool:
+    if client.settings.application_type != "native":
+        return False
+    asked = _LOOPBACK.fullmatch(uri)
+    known = [_LOOPBACK.fullmatch(registered) for registered in client.settings.redirect_uris]
+    return asked is not None and any(one is not None and one.groups() == asked.groups() for one in known)

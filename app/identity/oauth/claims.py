@@ -1,0 +1,90 @@
+"""Claims of a person, from the interface's profile (federation.md section 5; OpenID Connect Core sections 5.1 and 5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+Profile = Mapping[str, Any]
+
+
+def _member(name: str) -> Callable[[Profile], Any]:
+    return lambda profile: profile.get(name) or None
+
+
+def _email(profile: Profile) -> Any:
+    held = profile.get("Email") or []
+    return held[0].get("Value") if held else None
+
+
+def _updated_at(profile: Profile) -> int | None:
+    text = profile.get("ModifiedDate")
+    return int(datetime.fromisoformat(text).timestamp()) if text else None
+
+
+def _birthdate(profile: Profile) -> str | None:
+    """Return the day as ISO 8601; the interface keeps it month first."""
+    text = profile.get("BirthDate")
+    for form in ("%m-%d-%Y", "%m/%d/%Y", "%Y-%m-%d"):
+        try:
+            return datetime.strptime(text or "", form).strftime("%Y-%m-%d")  # noqa: DTZ007  a day has no zone
+        except ValueError:
+            continue
+    return None
+
+
+def _address(profile: Profile) -> dict[str, str] | None:
+    held = profile.get("Addresses") or []
+    first = held[0] if held else {}
+    members = {
+        "street_address": first.get("Address1"),
+        "locality": first.get("City"),
+        "region": first.get("Region") or first.get("State"),
+        "postal_code": first.get("PostalCode"),
+        "country": first.get("Country"),
+    }
+    return {name: value for name, value in members.items() if value} or None
+
+
+SCOPES: Mapping[str, Mapping[str, Callable[[Profile], Any]]] = {
+    "email": {
+        "email": _email,
+        "email_verified": lambda profile: bool(profile.get("EmailVerified")) if _email(profile) else None,
+    },
+    "phone": {
+        "phone_number": _member("PhoneId"),
+        "phone_number_verified": lambda profile: (
+            bool(profile.get("PhoneIdVerified")) if profile.get("PhoneId") else None
+        ),
+    },
+    "profile": {
+        "name": _member("FullName"),
+        "family_name": _member("LastName"),
+        "given_name": _member("FirstName"),
+        "middle_name": _member("MiddleName"),
+        "nickname": _member("NickName"),
+        "preferred_username": _member("UserName"),
+        "profile": _member("ProfileUrl"),
+        "picture": _member("GravatarImageUrl"),
+        "website": _member("Website"),
+        "gender": _member("Gender"),
+        "birthdate": _birthdate,
+        "zoneinfo": _member("TimeZone"),
+        "locale": _member("LocalLanguage"),
+        "updated_at": _updated_at,
+    },
+    "address": {"address": _address},
+}
+_BY_NAME = {name: read for members in SCOPES.values() for name, read in members.items()}
+
+
+def names(scopes: Iterable[str]) -> list[str]:
+    """Return the claims that these scopes stand for."""
+    return [name for scope in scopes for name in SCOPES.get(scope, ())]
+
+
+def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return the wanted claims that the profile has."""
+    read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}
+    return {name: value for name, value in read.items() if value is not None}

@@ -1,0 +1,68 @@
+"""Authorization codes: 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from app.identity.call import Call
+from app.identity.oauth.tables import codes
+from app.kit import randomness
+
+LIFETIME = timedelta(seconds=50)
+T = codes.c
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a code stands for."""
+
+    client_id: str
+    uid: str
+    session_id: str | None
+    family_id: str
+    request: dict[str, Any]
+
+
+class CodeRefused(Exception):
+    """The code is unknown, over, or another client's; `family_id` is set where its own client shows it a second time."""
+
+    def __init__(self, family_id: str | None = None) -> None:
+        super().__init__("code refused")
+        self.family_id = family_id
+
+
+def issue(call: Call, code: Code) -> str:
+    """Store a code and return its text."""
+    text, now = randomness.token(), call.now
+    row = {
+        "tenant_id": call.tenant.tenant_id,
+        "code_hash": randomness.digest(text),
+        "client_id": code.client_id,
+        "uid": code.uid,
+        "session_id": code.session_id,
+        "family_id": code.family_id,
+        "request": code.request,
+        "issued_at": now,
+        "expires_at": now + LIFETIME,
+    }
+    call.work.run(insert(codes), row)
+    return text
+
+
+def spend(call: Call, text: str, client_id: str) -> Code:
+    """Mark the code used, within this unit of work, and return it: of any number of racers one gets it.
+
+    Raises:
+        CodeRefused: there is nothing to spend.
+    """
+    key = (T.tenant_id == call.tenant.tenant_id, T.code_hash == randomness.digest(text), T.client_id == client_id)
+    live = update(codes).where(*key, T.used_at.is_(None), T.expires_at > call.now).values(used_at=call.now)
+    row = call.work.one(live.returning(T.uid, T.session_id, T.family_id, T.request))
+    if row is not None:
+        return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
+    used = call.work.one(select(T.family_id).where(*key, T.used_at.is_not(None)))
+    raise CodeRefused(used.family_id if used is not None else None)

@@ -1,0 +1,30 @@
+"""Which scopes an account gave to which relying party."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.identity.call import Call
+from app.identity.oauth.tables import consents
+
+T = consents.c
+
+
+def given(call: Call, uid: str, client_id: str) -> frozenset[str]:
+    """Return the scopes that the account gave to the client."""
+    where = (T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
+    row = call.work.one(select(T.scopes).where(*where))
+    return frozenset(row.scopes) if row is not None else frozenset()
+
+
+def give(call: Call, uid: str, client_id: str, scopes: Iterable[str]) -> None:
+    """Add scopes to what the account gave to the client."""
+    kept = sorted(given(call, uid, client_id) | set(scopes))
+    row = {"tenant_id": call.tenant.tenant_id, "uid": uid, "client_id": client_id, "scopes": kept, "given_at": call.now}
+    dialect = sqlite if call.house.database.is_sqlite else postgresql
+    added = dialect.insert(consents).values(row)
+    key = [T.tenant_id, T.uid, T.client_id]
+    call.work.run(added.on_conflict_do_update(index_elements=key, set_={"scopes": kept, "given_at": call.now}))

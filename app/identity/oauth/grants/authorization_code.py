@@ -1,0 +1,82 @@
+"""Grant authorization_code (RFC 6749 section 4.1.3, RFC 7636 section 4.6)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.call import Call
+from app.identity.oauth import codes, issuing
+from app.identity.oauth.authorize.pkce import PLAIN, VERIFIER
+from app.identity.oauth.codes import CodeRefused
+from app.identity.oauth.issuers import Issuer
+from app.identity.oauth.issuing import Grant
+from app.identity.tenants.tenant import Application
+from app.identity.tokens import store as token_store
+
+NAME = "authorization_code"
+
+
+def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Spend the code and issue its tokens.
+
+    A code that is refused for its address or its verifier is not spent: whoever stole it must not be able to take it
+    from its owner. One that comes a second time revokes what the first time gave.
+    """
+    if req.code is None:
+        raise InvalidRequest.names("code")
+    if req.redirect_uri is None:
+        raise InvalidRequest.names("redirect_uri")
+    try:
+        code = codes.spend(call, req.code, client.client_id)
+    except CodeRefused as refusal:
+        _revoke(call, client, refusal)
+        raise InvalidGrant("The code is not valid.") from None
+    request = code.request
+    if request["issuer"] != issuer.url:
+        raise InvalidGrant("The code was issued by another issuer.")
+    if request["redirect_uri"] != req.redirect_uri:
+        raise InvalidGrant("The redirect_uri differs.")
+    _verify(request, req.code_verifier)
+    account = issuing.living(call, code.uid)
+    kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims")
+    grant = Grant(
+        kind=NAME,
+        scope=tuple(request.get("scope") or ()),
+        uid=code.uid,
+        session_id=code.session_id,
+        family_id=code.family_id,
+        nonce=request.get("nonce"),
+        facts={name: request[name] for name in kept if name in request},
+    )
+    return issuing.answer(call, client, issuer, grant, account)
+
+
+def _verify(request: dict[str, Any], verifier: str | None) -> None:
+    """Compare verifier and challenge; a verifier without a challenge is a downgrade (RFC 9700 section 2.1.1)."""
+    challenge = request.get("code_challenge")
+    if challenge is None:
+        if verifier is not None:
+            raise InvalidGrant("The code was asked for without a code_challenge.")
+        return
+    if verifier is None:
+        raise InvalidGrant("The code_verifier is missing.")
+    if not VERIFIER.fullmatch(verifier):
+        raise InvalidGrant("The code_verifier is not formatted correctly.")
+    digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    made = verifier if request.get("code_challenge_method") == PLAIN else digest
+    if not hmac.compare_digest(made, challenge):
+        raise InvalidGrant("The code_verifier is not valid.")
+
+
+def _revoke(call: Call, client: Application, refusal: CodeRefused) -> None:
+    if refusal.family_id is None:
+        return
+    call.work.rollback()
+    with call.work.apart() as own:
+        token_store.drop_family(own, refusal.family_id)
+    call.ledger.record("code.reused", client_id=client.client_id, family=refusal.family_id)

@@ -1,0 +1,24 @@
+"""Grant client_credentials (RFC 6749 section 4.4): a token for the client itself, without a person and without a refresh token."""
+
+from __future__ import annotations
+
+from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.call import Call
+from app.identity.oauth import issuing
+from app.identity.oauth.issuers import Issuer
+from app.identity.oauth.issuing import Grant
+from app.identity.tenants.tenant import Application
+
+NAME = "client_credentials"
+_OF_PERSONS = frozenset({"openid", "offline_access"})
+
+
+def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Issue a token for the client; only one that proves who it is may have it."""
+    if client.settings.is_public:
+        raise UnauthorizedClient("A public client may not use this grant.")
+    wanted = tuple(dict.fromkeys((req.scope or "").split()))
+    if not set(wanted) <= client.scopes - _OF_PERSONS:
+        raise InvalidScope
+    return issuing.answer(call, client, issuer, Grant(NAME, wanted), None)

@@ -1,0 +1,43 @@
+"""Grant refresh_token (RFC 6749 section 6): rotates on use; an old one shown again ends its whole family (RFC 9700 section 4.14)."""
+
+from __future__ import annotations
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.call import Call
+from app.identity.oauth import issuing
+from app.identity.oauth.issuers import Issuer
+from app.identity.oauth.issuing import Grant
+from app.identity.tenants.tenant import Application
+from app.identity.tokens import service as tokens
+from app.identity.tokens.service import RefreshRefused
+
+NAME = "refresh_token"
+
+
+def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Spend the refresh token and issue its successors; a narrower scope narrows this access token only."""
+    if req.refresh_token is None:
+        raise InvalidRequest.names("refresh_token")
+    try:
+        spent = tokens.rotate(call, req.refresh_token, client_id=client.client_id)
+    except RefreshRefused:
+        raise InvalidGrant("The refresh_token is not valid.") from None
+    if spent.facts.get("issuer") != issuer.url or spent.uid is None:
+        raise InvalidGrant("The refresh_token was issued by another issuer.")
+    granted = spent.facts.get("granted") or spent.scope
+    scope = _narrowed(granted.split(), req.scope)
+    account = issuing.living(call, spent.uid)
+    facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
+    facts["granted"] = granted
+    grant = Grant(NAME, scope, spent.uid, spent.session_id, spent.family_id, facts=facts)
+    return issuing.answer(call, client, issuer, grant, account)
+
+
+def _narrowed(granted: list[str], asked: str | None) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(granted)
+    wanted = tuple(dict.fromkeys(asked.split()))
+    if not set(wanted) <= set(granted):
+        raise InvalidScope("The scope is wider than what was granted.")
+    return wanted

@@ -1,0 +1,89 @@
+"""Introspection (RFC 7662) and revocation (RFC 7009)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.errors_oauth import InvalidRequest
+from app.contract.oauth_tokens import IntrospectionAnswer, IntrospectionRequest, RevocationRequest
+from app.identity.call import Call, TokenHolder
+from app.identity.tenants.tenant import Application
+from app.identity.tokens import service as tokens
+from app.identity.tokens import store as token_store
+from app.kit import randomness
+
+INACTIVE = IntrospectionAnswer(active=False)
+
+
+def introspect(call: Call, client: Application, req: IntrospectionRequest) -> IntrospectionAnswer:
+    """Tell what a token stands for.
+
+    A client that proves who it is may ask about any token of the tenant at the tenant-wide address, because resource
+    servers must; at an application's address, or without a secret, about its own alone. Whatever it may not know is
+    inactive to it, as an unknown token is.
+    """
+    found = _find(call, req.token)
+    if found is None or found.client_id is None or found.expires_at <= call.now:
+        return INACTIVE
+    is_confined = "app" in call.raw.parameters or client.settings.is_public
+    if is_confined and found.client_id != client.client_id:
+        return INACTIVE
+    return _described(found)
+
+
+def revoke(call: Call, client: Application, req: RevocationRequest) -> None:
+    """End a token of this client; others, known or not, are left as they are, without a word."""
+    token = req.token or req.refresh_token
+    if token is None:
+        raise InvalidRequest.names("token")
+    if tokens.revoke_refresh(call, token, client_id=client.client_id):
+        call.ledger.record("refresh_token.revoked", client_id=client.client_id)
+        return
+    found = token_store.access(call.work, randomness.digest(token))
+    if found is not None and found.client_id == client.client_id and tokens.revoke_access(call, found.token_hash):
+        call.ledger.record("access_token.revoked", uid=found.uid or None, client_id=client.client_id)
+
+
+def _find(call: Call, token: str) -> TokenHolder | None:
+    """Return what an access token or an unused refresh token stands for."""
+    token_hash = randomness.digest(token)
+    found = token_store.access(call.work, token_hash)
+    if found is not None:
+        return found
+    row = token_store.refresh(call.work, token_hash)
+    if row is None or row.used_at is not None:
+        return None
+    return TokenHolder(
+        uid=row.uid,
+        token="",
+        token_hash=token_hash,
+        session_id=row.session_id,
+        client_id=row.client_id,
+        scope=row.scope,
+        facts=dict(row.facts),
+        issued_at=row.issued_at,
+        expires_at=row.expires_at,
+    )
+
+
+def _described(found: TokenHolder) -> IntrospectionAnswer:
+    facts: dict[str, Any] = found.facts
+    issued = int(found.issued_at.timestamp())
+    audience = facts.get("aud") or [found.client_id]
+    return IntrospectionAnswer(
+        active=True,
+        iss=facts.get("issuer"),
+        sub=found.uid or facts.get("sub") or found.client_id,
+        aud=audience,
+        client_id=found.client_id,
+        cid=found.client_id,
+        azp=found.client_id,
+        scope=found.scope or None,
+        scp=found.scope.split(),
+        gty=facts.get("gty"),
+        token_type="Bearer",
+        iat=issued,
+        nbf=issued,
+        exp=int(found.expires_at.timestamp()),
+        jti=found.token_hash,
+    )

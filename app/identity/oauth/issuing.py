@@ -1,0 +1,134 @@
+"""Makes the answer of the token endpoint: access token, refresh token, id_token."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant
+from app.contract.oauth_tokens import TokenAnswer
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.oauth import claims, machines
+from app.identity.oauth.issuers import Issuer
+from app.identity.tenants.tenant import Application
+from app.identity.tokens import service as tokens
+from app.kit import randomness
+
+OPENID = "openid"
+_SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a grant allows, whatever its kind.
+
+    `facts` are kept with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
+    the whole scope of a family whose access token was narrowed.
+    """
+
+    kind: str
+    scope: tuple[str, ...]
+    uid: str | None = None
+    session_id: str | None = None
+    family_id: str | None = None
+    nonce: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def living(call: Call, uid: str) -> Account:
+    """Return the account that a grant stands for; raises InvalidGrant where it may no longer sign in."""
+    account = accounts.by_uid(call, uid)
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        raise InvalidGrant("The account may not sign in.")
+    return account
+
+
+def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, account: Account | None) -> TokenAnswer:
+    """Issue the tokens of a grant."""
+    settings = client.settings
+    lifetime = settings.access_token_seconds or call.tenant.settings.access_token_minutes * 60
+    facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
+    made = (
+        _signed_access_token(call, client, issuer, grant, lifetime) if settings.access_token_format == "jwt" else None
+    )
+    issued = tokens.issue(
+        call,
+        uid=grant.uid,
+        client_id=client.client_id,
+        session_id=grant.session_id,
+        scope=" ".join(grant.scope),
+        facts=facts,
+        access_seconds=lifetime,
+        refresh_seconds=settings.refresh_token_seconds,
+        with_refresh=account is not None and "refresh_token" in settings.grant_types,
+        family_id=grant.family_id,
+        access_token=made,
+    )
+    id_token = None
+    if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
+        id_token = _id_token(call, client, issuer, grant, account, issued.access_token)
+    call.ledger.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
+    return TokenAnswer(
+        access_token=issued.access_token,
+        expires_in=lifetime,
+        expire_in=str(lifetime),
+        refresh_token=issued.refresh_token,
+        id_token=id_token,
+        scope=" ".join(grant.scope) or None,
+    )
+
+
+def _id_token(
+    call: Call, client: Application, issuer: Issuer, grant: Grant, account: Account, access_token: str
+) -> str:
+    """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
+    facts = grant.facts
+    wanted = facts.get("id_token_claims") or ()
+    held: dict[str, Any] = claims.of(accounts.profile_of(account), wanted) if wanted else {}
+    held.update(
+        iss=issuer.url,
+        sub=account.uid,
+        aud=client.client_id,
+        azp=client.client_id,
+        iat=int(call.now.timestamp()),
+        exp=int((call.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
+        at_hash=_half_hash(access_token),
+    )
+    optional = {
+        "nonce": grant.nonce,
+        "sid": grant.session_id,
+        "auth_time": facts.get("auth_time"),
+        "amr": facts.get("amr"),
+    }
+    held.update({name: value for name, value in optional.items() if value is not None})
+    if "amr" in held:
+        held["acr"] = facts.get("acr") or (_MULTIPLE if len(held["amr"]) > 1 else _SINGLE)
+    return call.house.keyring.sign(call.work, held)
+
+
+def _signed_access_token(call: Call, client: Application, issuer: Issuer, grant: Grant, lifetime: int) -> str:
+    """Return a JWT access token (RFC 9068 section 2); its digest is kept like an opaque one's, so it can be revoked."""
+    now = int(call.now.timestamp())
+    held: dict[str, Any] = {
+        "iss": issuer.url,
+        "sub": grant.uid or client.client_id,
+        "aud": call.house.settings.base_url,
+        "client_id": client.client_id,
+        "iat": now,
+        "exp": now + lifetime,
+        "jti": randomness.token(18),
+        "scope": " ".join(grant.scope),
+    }
+    if "auth_time" in grant.facts:
+        held["auth_time"] = grant.facts["auth_time"]
+    return call.house.keyring.sign(call.work, held, machines.KIND)
+
+
+def _half_hash(text: str) -> str:
+    """Return the left half of the SHA-256, as `at_hash` wants it."""
+    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()

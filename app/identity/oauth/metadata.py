@@ -1,0 +1,104 @@
+"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2): made once per issuer, then bytes."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from app.contract.errors_oauth import UnknownApplication
+from app.identity.call import Call
+from app.identity.oauth import issuers
+from app.identity.oauth.authorize.response_mode import MODES
+from app.identity.oauth.claims import SCOPES, names
+from app.identity.oauth.grants import GRANTS
+from app.identity.oauth.issuers import OIDC, Issuer
+from app.identity.tokens.keys import ALGORITHM
+from app.kit.wire import Document
+
+_MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs
+_CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+_VARY = {"Vary": "Origin"}
+
+
+def issuer_at(call: Call, app: str | None) -> Issuer:
+    """Return the issuer that the address names; raises UnknownApplication."""
+    if app is None:
+        return issuers.tenant_wide(call)
+    client = call.application(name=app)
+    if client is None or not client.settings.is_active:
+        raise UnknownApplication
+    issuer = issuers.of_application(call, client)
+    segments = call.raw.path.lower().split("/")
+    if issuer.protocol not in segments:
+        raise UnknownApplication
+    return issuer
+
+
+def document(issuer: Issuer) -> Document:
+    """Return the issuer's metadata; one document serves both standards, whose members do not clash."""
+    return Document(_bytes(issuer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+
+
+def key_set(call: Call) -> Document:
+    """Return the tenant's public keys."""
+    return Document(call.house.keyring.of(call.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+
+
+@lru_cache(maxsize=8192)
+def _bytes(issuer: Issuer) -> bytes:
+    return json.dumps(_members(issuer), separators=(",", ":")).encode()
+
+
+def _members(issuer: Issuer) -> dict[str, Any]:
+    held: dict[str, Any] = {
+        "issuer": issuer.url,
+        "authorization_endpoint": issuer.front("authorize"),
+        "token_endpoint": issuer.token_endpoint,
+        "revocation_endpoint": issuer.back("revoke"),
+        "introspection_endpoint": issuer.back("introspect"),
+        "response_types_supported": ["code"],
+        "response_modes_supported": list(MODES),
+        "grant_types_supported": list(GRANTS),
+        "scopes_supported": ["openid", "offline_access", *SCOPES]
+        if issuer.protocol == OIDC
+        else ["offline_access", *SCOPES],
+        "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "introspection_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+    keys = Issuer(issuer.hub_url, OIDC, issuer.app if issuer.protocol == OIDC else None, issuer.key)
+    held["jwks_uri"] = keys.front("jwks")
+    if issuer.protocol == OIDC:
+        held.update(
+            {
+                "userinfo_endpoint": issuer.front("userinfo"),
+                "end_session_endpoint": issuer.front("logout"),
+                "subject_types_supported": ["public"],
+                "id_token_signing_alg_values_supported": [ALGORITHM],
+                "userinfo_signing_alg_values_supported": [ALGORITHM],
+                "claim_types_supported": ["normal"],
+                "claims_supported": [
+                    "sub",
+                    "iss",
+                    "aud",
+                    "exp",
+                    "iat",
+                    "auth_time",
+                    "acr",
+                    "amr",
+                    "azp",
+                    "nonce",
+                    "sid",
+                    *names(SCOPES),
+                ],
+                "claims_parameter_supported": True,
+                "prompt_values_supported": ["none", "login", "consent", "select_account"],
+                "display_values_supported": ["page", "popup", "touch", "wap"],
+            }
+        )
+    return held

@@ -1,0 +1,39 @@
+"""What pages are shown of a relying party and of a person."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from app.contract.hub import PersonView, RelyingPartyView
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.tenants.tenant import Application
+
+
+def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
+    """Return the application that asks; its home is what it registered, else where its redirect address stands."""
+    settings = client.settings
+    origin = redirect_origin(redirect_uri) if redirect_uri else None
+    known = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
+    home = settings.client_uri or (f"{redirect_origin(known)}/" if known else None)
+    return RelyingPartyView(
+        name=client.display_name,
+        client_id=client.client_id,
+        home=home,
+        logo=settings.logo_uri,
+        redirect_origin=origin,
+        policy=settings.policy_uri,
+        terms=settings.tos_uri,
+    )
+
+
+def redirect_origin(uri: str) -> str:
+    """Return scheme://host[:port] of a web address, the bare scheme of any other."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+
+
+def person(account: Account) -> PersonView:
+    """Return who is signed in, as a chip shows it."""
+    label = account.email or account.username or account.phone or account.uid
+    return PersonView(uid=account.uid, label=label, name=accounts.full_name(account))
