@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.conftest import Served, get, post, read_all, read_answer, status
+from tests.load.clients import Served, get, post, read_all, read_answer, status
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.load.conftest import Served, eventually, get, post, read_all, read_answer, status
+from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
 
 SLOW_CLIENTS = 60  # design.md section 6 says 200; `make bench` opens as many
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: acme.localhost\r\nX-Slow: a"

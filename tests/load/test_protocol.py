@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.load.conftest import Served, get, post, read_all, read_answer, status
+from tests.load.clients import Served, get, post, read_all, read_answer, status
 
 
 def environ_of(answer: bytes) -> dict[str, Any]:

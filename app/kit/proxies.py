@@ -1,0 +1,236 @@
+"""What stands before the application: proxies that are believed, and HTTPS that is demanded. Both are WSGI middleware.
+
+app = protect(app, scheme="https", hub_domain="example.com", trusted_proxies=["10.0.0.0/8"])
+"""
+
+import ipaddress
+import logging
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, Literal, Self
+from urllib.parse import quote
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+FORWARDED = ("HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_")
+HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+HSTS_SECONDS = 365 * 24 * 3600
+PLAIN_REFUSAL = b"This address is served over HTTPS only. Nothing was done; what was sent travelled unprotected.\n"
+WRONG_HOST = b"No such host is served here.\n"
+logger = logging.getLogger("gatehouse.proxies")
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The proxies whose word on the client is taken: addresses, networks, or `unix` for a socket file."""
+
+    networks: tuple[Network, ...] = ()
+    trusts_unix: bool = False
+
+    @classmethod
+    def of(cls, listed: Iterable[str]) -> Self:
+        """Read the list of the settings.
+
+        Raises:
+            ValueError: an entry is neither an address nor a network nor `unix`; the message names it.
+        """
+        entries = [entry.strip() for entry in listed if entry.strip()]
+        networks = []
+        for entry in entries:
+            if entry == "unix":
+                continue
+            try:
+                networks.append(ipaddress.ip_network(entry))
+            except ValueError as error:
+                raise ValueError(f"{entry!r} is not the address or network of a trusted proxy: {error}") from error
+        return cls(tuple(networks), "unix" in entries)
+
+    def believe(self, peer: str) -> bool:
+        """Whether the other end of a connection is one of them; an empty `peer` is a socket file's."""
+        return self.include(read_address(peer)) if peer else self.trusts_unix
+
+    def include(self, address: Address | None) -> bool:
+        """Whether `address` is one of them."""
+        return address is not None and any(address in network for network in self.networks)
+
+
+def read_address(text: str) -> Address | None:
+    """One hop of X-Forwarded-For: an address, with or without a port; None for anything else."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+@dataclass(frozen=True)
+class ForwardedHeaders:
+    """Puts what trusted proxies say in the place of what the socket says, and takes the header fields away from all.
+
+    Nobody after this sees `X-Forwarded-*` or `Forwarded`: who wants the client's address reads REMOTE_ADDR.
+    """
+
+    app: WSGIApplication
+    proxies: Proxies
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        said = {key: environ.pop(key) for key in list(environ) if key.startswith(FORWARDED)}
+        if said:
+            self._weigh(environ, said)
+        return self.app(environ, start_response)
+
+    def _weigh(self, environ: WSGIEnvironment, said: dict[str, Any]) -> None:
+        peer = environ.get("REMOTE_ADDR", "")
+        if self.proxies.believe(peer):
+            self._believe(environ, said)
+        elif "HTTP_X_FORWARDED_PROTO" in said:
+            _warn_once(peer)
+
+    def _believe(self, environ: WSGIEnvironment, said: dict[str, Any]) -> None:
+        hops_back = self._client(environ, _values(said, "HTTP_X_FORWARDED_FOR"))
+        scheme = _at(hops_back, _values(said, "HTTP_X_FORWARDED_PROTO")).lower()
+        if scheme in {"http", "https"}:
+            environ["wsgi.url_scheme"] = scheme
+        host = _at(hops_back, _values(said, "HTTP_X_FORWARDED_HOST"))
+        if HOST.fullmatch(host):
+            environ["HTTP_HOST"] = host
+
+    def _client(self, environ: WSGIEnvironment, hops: Sequence[str]) -> int:
+        """Walk from the nearest hop outwards to the first that is not ours; return how many steps that was."""
+        steps = 0
+        for hop in reversed(hops):
+            address = read_address(hop)
+            if address is None:
+                break  # whoever wrote this is the last one we can name
+            steps += 1
+            environ["REMOTE_ADDR"] = str(address)
+            if not self.proxies.include(address):
+                break
+        return max(steps, 1)
+
+
+@lru_cache(maxsize=100)
+def _warn_once(peer: str) -> None:
+    """The usual cause of a redirect to HTTPS that never ends is a proxy that nobody named."""
+    logger.warning("Forwarded header fields from %s are not believed: it is not listed as a trusted proxy", peer)
+
+
+def _values(said: dict[str, Any], key: str) -> list[str]:
+    return [value.strip() for value in str(said.get(key, "")).split(",") if value.strip()]
+
+
+def _at(hops_back: int, values: Sequence[str]) -> str:
+    """What the proxy next to the client wrote; one that overwrites instead of adding leaves a single value."""
+    return values[max(len(values) - hops_back, 0)] if values else ""
+
+
+def hostname_of(host: str) -> str:
+    """A Host field without port and final dot, in lower case."""
+    name = host if host.startswith("[") and host.endswith("]") else re.sub(r":[0-9]*$", "", host)
+    return name.lower().rstrip(".")
+
+
+def is_local(host: str) -> bool:
+    """Whether browsers keep requests to `host` on the machine: `localhost` and all below it."""
+    name = hostname_of(host)
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def nothing_else(_host: str) -> bool:
+    """No host outside the hub domain is ours."""
+    return False
+
+
+@dataclass(frozen=True)
+class HttpsOnly:
+    """Leads plain HTTP to HTTPS, and tells browsers to come by HTTPS from then on.
+
+    A page that is asked for is redirected; anything that carries a body or changes something is refused, because a
+    silent redirect would leave the client sending its secret in the clear for ever. Hosts below `localhost` are exempt.
+    """
+
+    app: WSGIApplication
+    hub_domain: str
+    """Only hosts in it are led anywhere: the Host field of a stranger is no address to redirect to."""
+    is_served: Callable[[str], bool] = nothing_else
+    """Says of a host name outside `hub_domain` that it is ours all the same (a tenant's own domain)."""
+    plain_hosts: Collection[str] = field(default_factory=frozenset)
+    """Host names that may come over plain HTTP: those by which our own parts call one another."""
+    plain_paths: tuple[str, ...] = ("/health/",)
+    """Path prefixes that may, for probes that know no name."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST", "")
+        if is_local(host):
+            return self.app(environ, start_response)
+        if environ["wsgi.url_scheme"] == "https":
+            return self.app(environ, _with_hsts(start_response))
+        if hostname_of(host) in self.plain_hosts or environ.get("PATH_INFO", "").startswith(self.plain_paths):
+            return self.app(environ, start_response)
+        return self._lead(environ, start_response, host)
+
+    def _lead(self, environ: WSGIEnvironment, start_response: StartResponse, host: str) -> Iterable[bytes]:
+        address = self._secure_address(host)
+        if address is None:
+            return _answer(start_response, HTTPStatus.MISDIRECTED_REQUEST, WRONG_HOST)
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"}:
+            return _answer(start_response, HTTPStatus.FORBIDDEN, PLAIN_REFUSAL)
+        path = quote(environ.get("PATH_INFO", "").encode("latin-1"), safe="/:@!$&'()*+,;=~") or "/"
+        query = environ.get("QUERY_STRING", "")
+        location = f"https://{address}{path}" + (f"?{query}" if query else "")
+        return _answer(start_response, HTTPStatus.PERMANENT_REDIRECT, b"", ("Location", location))
+
+    def _secure_address(self, host: str) -> str | None:
+        """Where `host` is served over HTTPS: at the port of the hub domain, when that names one."""
+        if not HOST.fullmatch(host):
+            return None
+        name, domain = hostname_of(host), hostname_of(self.hub_domain)
+        port = self.hub_domain.rpartition(":")[2] if ":" in self.hub_domain else ""
+        if name == domain or name.endswith(f".{domain}"):
+            return f"{name}:{port}" if port else name
+        return name if self.is_served(name) else None
+
+
+def _with_hsts(start_response: StartResponse) -> StartResponse:
+    def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+        hsts = ("Strict-Transport-Security", f"max-age={HSTS_SECONDS}")
+        return start_response(status, [*headers, hsts], *rest)
+
+    return start
+
+
+def _answer(
+    start_response: StartResponse, status: HTTPStatus, body: bytes, *headers: tuple[str, str]
+) -> Iterable[bytes]:
+    head = [*headers, ("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+    start_response(f"{status.value} {status.phrase}", [*head, ("Cache-Control", "no-store")])
+    return [body]
+
+
+def protect(
+    app: WSGIApplication,
+    *,
+    scheme: Literal["http", "https"],
+    hub_domain: str,
+    trusted_proxies: Iterable[str] = (),
+    is_served: Callable[[str], bool] = nothing_else,
+    plain_hosts: Collection[str] = (),
+) -> WSGIApplication:
+    """Put both before `app`, as the settings say. With `scheme` "http", plain HTTP is served everywhere.
+
+    Raises:
+        ValueError: a trusted proxy is not an address.
+    """
+    if scheme == "https":
+        app = HttpsOnly(app, hub_domain, is_served, frozenset(map(hostname_of, plain_hosts)))
+    return ForwardedHeaders(app, Proxies.of(trusted_proxies))

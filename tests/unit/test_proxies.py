@@ -1,0 +1,209 @@
+"""Forwarded header fields are believed from trusted proxies only; plain HTTP leads to HTTPS."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from wsgiref.util import setup_testing_defaults
+
+import pytest
+
+from app.kit.proxies import Proxies, hostname_of, is_local, protect
+
+PROXY, CLIENT = "10.0.0.7", "198.51.100.9"
+
+
+@dataclass
+class Seen:
+    """An application that remembers what it was given, and what came of it."""
+
+    environ: dict[str, Any] = field(default_factory=dict)
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        self.environ = environ
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"served"]
+
+    @property
+    def address(self) -> str:
+        return f"{self.environ['wsgi.url_scheme']}://{self.environ['HTTP_HOST']}"
+
+
+def ask(
+    peer: str = CLIENT,
+    *,
+    method: str = "GET",
+    scheme: str = "http",
+    path: str = "/login",
+    query: str = "",
+    **fields: str,
+) -> Seen:
+    """Send one request through both; `fields` are header fields, `x_forwarded_for="..."`."""
+    return through({}, peer, method=method, scheme=scheme, path=path, query=query, **fields)
+
+
+def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> Seen:
+    seen = Seen()
+    environ: dict[str, Any] = {"REQUEST_METHOD": request.pop("method", "GET"), "REMOTE_ADDR": peer}
+    environ["PATH_INFO"], environ["QUERY_STRING"] = request.pop("path", "/login"), request.pop("query", "")
+    environ["wsgi.url_scheme"] = request.pop("scheme", "http")
+    environ["HTTP_HOST"] = "acme.example.com"
+    environ |= {f"HTTP_{name.upper()}": value for name, value in request.items()}
+    setup_testing_defaults(environ)
+
+    def start_response(status: str, headers: list[tuple[str, str]]) -> None:
+        seen.status, seen.headers = int(status[:3]), dict(headers)
+
+    app = protect(
+        seen, **{"scheme": "https", "hub_domain": "example.com", "trusted_proxies": ["10.0.0.0/24", "::1"]} | settings
+    )
+    seen.body = b"".join(app(environ, start_response))
+    return seen
+
+
+def test_a_trusted_proxy_says_who_the_client_is() -> None:
+    seen = ask(PROXY, x_forwarded_for=CLIENT, x_forwarded_proto="https", x_forwarded_host="globex.example.com")
+    assert seen.environ["REMOTE_ADDR"] == CLIENT
+    assert seen.address == "https://globex.example.com"
+
+
+def test_a_client_cannot_say_who_it_is() -> None:
+    seen = ask(CLIENT, scheme="https", x_forwarded_for="203.0.113.1", x_forwarded_host="globex.example.com")
+    assert seen.environ["REMOTE_ADDR"] == CLIENT
+    assert seen.address == "https://acme.example.com"
+
+
+def test_a_client_cannot_say_that_it_came_by_https() -> None:
+    assert ask(CLIENT, x_forwarded_proto="https").status == 308
+
+
+@pytest.mark.parametrize("peer", [PROXY, CLIENT])
+def test_nobody_after_this_sees_the_fields(peer: str) -> None:
+    fields = {"x_forwarded_for": CLIENT, "x_forwarded_prefix": "/x", "forwarded": "for=1.2.3.4", "x_real_ip": "1.2.3.4"}
+    seen = ask(peer, scheme="https", **fields)
+    assert not [key for key in seen.environ if "FORWARDED" in key or "REAL_IP" in key]
+
+
+@pytest.mark.parametrize(
+    ("hops", "client"),
+    [
+        (f"203.0.113.1, {CLIENT}", CLIENT),  # the first was written by the client itself
+        (f"203.0.113.1, {CLIENT}, 10.0.0.8", CLIENT),  # a proxy behind a proxy
+        (f"10.0.0.9, {CLIENT}, 10.0.0.8", CLIENT),  # a client that names one of ours
+        ("10.0.0.9, 10.0.0.8", "10.0.0.9"),  # a proxy itself
+        (f"{CLIENT}:4711", CLIENT),
+        ("[2001:db8::9]:4711", "2001:db8::9"),
+        ("2001:db8::9", "2001:db8::9"),
+        (f"::ffff:{CLIENT}", CLIENT),
+        ("unknown", PROXY),
+        (f"{CLIENT}, unknown, 10.0.0.8", "10.0.0.8"),  # beyond the unknown nothing is known
+        ("", PROXY),
+    ],
+)
+def test_the_client_is_the_nearest_hop_that_is_not_ours(hops: str, client: str) -> None:
+    assert ask(PROXY, scheme="https", x_forwarded_for=hops).environ["REMOTE_ADDR"] == client
+
+
+@pytest.mark.parametrize(
+    ("hops", "schemes", "status"),
+    [
+        (CLIENT, "https", 200),
+        (CLIENT, "https, http", 308),  # the client wrote the first
+        (f"{CLIENT}, 10.0.0.8", "https, http", 200),  # the proxy next to the client wrote the first
+        (f"{CLIENT}, 10.0.0.8", "https", 200),  # a proxy that overwrites
+        (CLIENT, "gopher", 308),
+    ],
+)
+def test_the_scheme_is_the_one_the_outermost_proxy_saw(hops: str, schemes: str, status: int) -> None:
+    assert ask(PROXY, x_forwarded_for=hops, x_forwarded_proto=schemes).status == status
+
+
+@pytest.mark.parametrize("host", ["evil.example/path", "a b", "a@b", "x\r\ny", ""])
+def test_a_forwarded_host_that_is_none_is_ignored(host: str) -> None:
+    assert ask(PROXY, scheme="https", x_forwarded_host=host).address == "https://acme.example.com"
+
+
+def test_a_socket_file_is_believed_only_when_listed() -> None:
+    assert through({"trusted_proxies": ["unix"]}, "", x_forwarded_proto="https").status == 200
+    assert through({}, "", x_forwarded_proto="https").status == 308
+
+
+def test_a_list_of_proxies_with_a_mistake_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"'10\.0\.0\.1/8'"):
+        Proxies.of(["10.0.0.1", "10.0.0.1/8"])
+    with pytest.raises(ValueError, match="'nginx'"):
+        Proxies.of(["nginx"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_page_over_plain_http_is_led_to_the_same_page_over_https(method: str) -> None:
+    seen = ask(method=method, path="/a b/\xc3\xbc", query="x=1&y=%20")
+    assert seen.status == 308
+    assert seen.headers["Location"] == "https://acme.example.com/a%20b/%C3%BC?x=1&y=%20"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+def test_what_changes_something_is_refused_over_plain_http_with_the_reason(method: str) -> None:
+    seen = ask(method=method, path="/api/oidc/token")
+    assert seen.status == 403
+    assert b"HTTPS only" in seen.body
+    assert seen.environ == {}  # the application never saw it
+
+
+def test_a_path_cannot_break_out_of_the_redirect() -> None:
+    location = ask(path="//evil.test/\r\nSet-Cookie: a=b").headers["Location"]
+    assert location == "https://acme.example.com//evil.test/%0D%0ASet-Cookie:%20a=b"
+
+
+@pytest.mark.parametrize("host", ["evil.test", "acme.example.com.evil.test", "notexample.com", "a@example.com", ""])
+def test_a_strangers_host_is_no_address_to_redirect_to(host: str) -> None:
+    seen = through({}, host=host)
+    assert seen.status == 421
+    assert "Location" not in seen.headers
+
+
+def test_a_tenants_own_domain_is_led_to_https_too() -> None:
+    seen = through({"is_served": lambda host: host == "login.acme.test"}, host="login.acme.test:80")
+    assert seen.headers["Location"] == "https://login.acme.test/login"
+
+
+def test_the_port_is_that_of_the_hub_domain() -> None:
+    seen = through({"hub_domain": "example.com:8443"}, host="ACME.example.com:8080")
+    assert seen.headers["Location"] == "https://acme.example.com:8443/login"
+
+
+def test_https_answers_tell_browsers_to_come_back_by_https() -> None:
+    assert ask(scheme="https").headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert "Strict-Transport-Security" not in ask().headers
+
+
+@pytest.mark.parametrize("host", ["acme.localhost:8000", "localhost", "ACME.LOCALHOST."])
+def test_localhost_is_exempt(host: str) -> None:
+    assert through({}, host=host).status == 200
+    assert "Strict-Transport-Security" not in through({}, host=host, scheme="https").headers
+
+
+@pytest.mark.parametrize("host", ["localhost.evil.test", "notlocalhost", "127.0.0.1:8000"])
+def test_what_only_looks_like_localhost_is_not(host: str) -> None:
+    assert through({}, host=host).status == 421
+
+
+def test_our_own_parts_and_probes_may_speak_plainly() -> None:
+    assert through({"plain_hosts": ["identity:8000"]}, host="identity:8000").status == 200
+    assert through({}, host="10.0.0.3:8000", path="/health/ready").status == 200
+
+
+def test_with_scheme_http_nothing_is_led_anywhere_but_proxies_are_still_weighed() -> None:
+    seen = through({"scheme": "http"}, x_forwarded_for="203.0.113.1")
+    assert seen.status == 200
+    assert seen.environ["REMOTE_ADDR"] == CLIENT
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("Acme.Test:80", "acme.test"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("a.", "a"), ("", "")]
+)
+def test_a_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
+    assert hostname_of(host) == name
+    assert not is_local(host)
