@@ -1,0 +1,177 @@
+"""The schema's history, up and down on both databases, and the second lock around a tenant's rows."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, insert, inspect, select
+from sqlalchemy.engine import Engine
+
+from app.identity.store import migrate
+from app.identity.store.database import Database
+from app.identity.store.schema import metadata
+from app.identity.store.unit import UnitOfWork
+from app.settings import SettingsError
+from tests.support.servers import RUNTIME, PostgresUrls
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+outbox, consents, tenants = (metadata.tables[name] for name in ("outbox", "consents", "tenants"))
+
+
+def dialect(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return str(request.getfixturevalue("sqlite_url"))
+    return str(request.getfixturevalue("fresh_postgres").migrate_url)
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    engine = create_engine(dialect(database_url))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def house(fresh_postgres: PostgresUrls) -> Iterator[Database]:
+    """PostgreSQL as it serves: migrated by the owner, opened by the runtime role."""
+    migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
+    database = Database(dialect(fresh_postgres.runtime_url))
+    for name in ("acme", "globex"):
+        work = UnitOfWork(database, name)
+        work.run(insert(consents).values(tenant_id=name, uid="u", client_id="shop", scopes=[], given_at=NOW))
+        work.run(insert(outbox).values(**waiting(name)))
+        work.run(insert(tenants).values(**tenant(name)))
+        work.commit()
+    yield database
+    database.dispose()
+
+
+def waiting(tenant_id: str, message_id: str = "m") -> dict[str, object]:
+    times = {"due_at": NOW, "created_at": NOW}
+    return {
+        "tenant_id": tenant_id,
+        "message_id": message_id,
+        "kind": "mail",
+        "payload": {},
+        "state": "waiting",
+        **times,
+    }
+
+
+def tenant(name: str) -> dict[str, object]:
+    empty: dict[str, object] = {"settings": {}, "brand": {}}
+    return {"tenant_id": name, "name": name, "api_key": name, "api_secret": b"", "created_at": NOW, **empty}
+
+
+def seen(database: Database, as_tenant: str, table: str) -> set[str]:
+    work = UnitOfWork(database, as_tenant)
+    try:
+        return {row.tenant_id for row in work.all(select(metadata.tables[table].c.tenant_id))}
+    finally:
+        work.rollback()
+
+
+def test_the_history_ends_at_the_schema_in_code(database_url: str, engine: Engine) -> None:
+    migrate.upgrade(database_url)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert migrate.revision_of(connection) == migrate.HEAD
+
+
+def test_going_back_leaves_nothing(database_url: str, engine: Engine) -> None:
+    migrate.upgrade(database_url)
+    migrate.downgrade(database_url)
+    assert set(inspect(engine).get_table_names()) - {"alembic_version"} == set()
+    migrate.upgrade(database_url)
+    assert set(metadata.tables) <= set(inspect(engine).get_table_names())
+
+
+def test_a_second_run_changes_nothing(database_url: str) -> None:
+    migrate.upgrade(database_url)
+    migrate.upgrade(database_url)
+
+
+def test_the_known_head_is_the_newest_revision() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    assert ScriptDirectory.from_config(config).get_heads() == [migrate.HEAD]
+
+
+def test_a_role_that_is_not_there_is_named(fresh_postgres: PostgresUrls) -> None:
+    with pytest.raises(SettingsError, match="nobody_knows"):
+        migrate.upgrade(fresh_postgres.migrate_url, runtime_role="nobody_knows")
+
+
+def test_every_table_is_locked_to_its_tenant_even_for_the_owner(house: Database) -> None:
+    with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+        rows = connection.execute(
+            "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'"
+        ).fetchall()
+    assert dict(rows) == dict.fromkeys(metadata.tables, True)
+
+
+@pytest.mark.parametrize("table", ["consents", "outbox", "tenants"])
+def test_a_query_that_forgets_its_tenant_still_sees_only_its_own(house: Database, table: str) -> None:
+    assert seen(house, "acme", table) == {"acme"}
+    assert seen(house, "nobody", table) == set()
+
+
+def test_a_connection_that_names_no_tenant_sees_nothing(house: Database) -> None:
+    with house.connect() as connection:
+        assert [connection.execute(select(table)).all() for table in metadata.tables.values()] == [[]] * len(
+            metadata.tables
+        )
+
+
+def test_a_row_of_another_tenant_can_be_neither_added_nor_moved(house: Database) -> None:
+    for statement in (
+        "INSERT INTO consents VALUES ('globex', 'v', 'shop', '[]', now())",
+        "UPDATE consents SET tenant_id = 'globex', uid = 'v'",
+    ):
+        with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+            connection.execute("SELECT set_config('gatehouse.tenant', 'acme', true)")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement.encode())
+
+
+def test_the_look_up_sees_tenants_and_nothing_else(house: Database) -> None:
+    views = {name: seen(house, "lookup", name) for name in metadata.tables}
+    assert {name for name, rows in views.items() if rows} == {"tenants"}
+    assert views["tenants"] == {"acme", "globex"}
+
+
+def test_the_outbox_claim_sees_the_outbox_and_nothing_else(house: Database) -> None:
+    views = {name: seen(house, "outbox", name) for name in metadata.tables}
+    assert {name for name, rows in views.items() if rows} == {"outbox"}
+
+
+@pytest.mark.parametrize(("as_tenant", "table"), [("lookup", "tenants"), ("outbox", "outbox")])
+def test_neither_exemption_can_remove_a_row(house: Database, as_tenant: str, table: str) -> None:
+    work = UnitOfWork(house, as_tenant)
+    assert work.changed(metadata.tables[table].delete()) == 0
+    work.rollback()
+
+
+def test_the_look_up_changes_no_tenant(house: Database) -> None:
+    work = UnitOfWork(house, "lookup")
+    assert work.changed(tenants.update().values(name="stolen")) == 0
+    work.rollback()
+
+
+def test_the_runtime_role_cannot_rewrite_the_history(house: Database) -> None:
+    with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (migrate.HEAD,)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("DELETE FROM alembic_version")

@@ -1,0 +1,34 @@
+"""Write a new revision from the difference between the schema in code and its history.
+
+    python -m tools.migration "accounts keep several passkeys"
+
+Then read it: what Alembic cannot see (row-level security, moved rows) is written by hand.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from alembic import command
+
+from app.identity.store import migrate
+
+VERSIONS = Path(migrate.__file__).parent / "migrations" / "versions"
+
+
+def main() -> None:
+    message = " ".join(sys.argv[1:])
+    number = f"{len(list(VERSIONS.glob('0*.py'))) + 1:04d}"
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/history.db"
+        if number != "0001":
+            migrate.upgrade(url)
+        with migrate.connected(url) as connection:
+            config = migrate.config_of(connection)
+            config.set_main_option("file_template", "%%(rev)s_" + re.sub(r"\W+", "_", message.lower()))
+            command.revision(config, message, autogenerate=True, rev_id=number)
+
+
+if __name__ == "__main__":
+    main()
