@@ -25,7 +25,7 @@ def ordinary() -> str:
     return "ordinary"
 
 
-@application.get("/slow/<float:seconds>")
+@application.route("/slow/<float:seconds>", methods=["GET", "POST"])
 def slow(seconds: float) -> str:
     time.sleep(seconds)
     return "slow but whole"

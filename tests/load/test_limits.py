@@ -129,6 +129,21 @@ def test_when_too_many_requests_wait_the_next_is_told_to_come_back(serving: Call
     assert served.get("/").endswith(b"ordinary")
 
 
+def test_pages_are_answered_while_everything_else_waits(serving: Callable[..., Served]) -> None:
+    served = serving(threads=4, limits={"waiting": 30})
+    waiting = [served.connect(post("/slow/3.0", b"")) for _ in range(20)]
+    assert served.get("/").endswith(b"ordinary")
+    assert select.select(waiting, [], [], 0)[0] == []  # none of them was done before
+    for client in waiting:
+        client.close()
+
+
+def test_what_waits_beside_the_pages_has_its_turn(serving: Callable[..., Served]) -> None:
+    served = serving(threads=4)
+    asked = [served.connect(post("/slow/0.1", b"", "Connection: close")) for _ in range(12)]
+    assert all(read_all(client).endswith(b"slow but whole") for client in asked)
+
+
 def test_a_refused_request_does_not_keep_its_connection(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 1})
     with served.connect(get("/slow/3.0")) as busy, served.connect(get("/slow/3.0")):

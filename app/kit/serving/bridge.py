@@ -57,7 +57,7 @@ class Bridge:
             return
 
     async def _exchange(self, exchange: Exchange, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
-        if not self._pool.take(exchange.run):
+        if not self._pool.take(exchange.run, is_read=exchange.is_read):
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
         answer = await exchange.finished
         if answer is not None:

@@ -54,6 +54,11 @@ class Exchange:
         self._written: list[bytes] = []
         self._is_streaming = False
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the request only asks to be shown something."""
+        return self._environ["REQUEST_METHOD"] in {"GET", "HEAD"}
+
     def run(self) -> None:
         """Call the application; in a thread of the pool."""
         if self._has_left():

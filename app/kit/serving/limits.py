@@ -29,7 +29,7 @@ class Limits:
     connections: int = 1000
     """Open connections. Beyond it the longest waiting client makes room; if none waits, 503; beyond twice, closed."""
     waiting: int = 256
-    """Whole requests in line for a thread; beyond it, 503."""
+    """Whole requests in line for a thread, reads and others counted apart; beyond it, 503."""
     retry_after_seconds: int = 2
     """What a 503 tells the client to wait."""
     drain_seconds: float = 25.0

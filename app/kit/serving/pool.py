@@ -1,7 +1,8 @@
-"""The threads that run the application, and the line before them."""
+"""The threads that run the application, and the two lines before them."""
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
@@ -10,13 +11,17 @@ logger = logging.getLogger("gatehouse.serving")
 
 
 class Pool:
-    """A fixed number of threads behind a bounded line, first come first served.
+    """A fixed number of threads behind bounded lines, first come first served.
 
-    Unlike `concurrent.futures`, it says no when the line is full, and its threads do not hold up the end of the process.
+    Reads (GET and HEAD) have a line of their own, and a quarter of the threads for them alone: what only shows is quick,
+    what changes something may have to wait its turn (a password's hash does), and must not keep pages waiting with it.
     """
 
     def __init__(self, *, threads: int, waiting: int) -> None:
-        self._work: SimpleQueue[Work | None] = SimpleQueue()
+        self._ready: SimpleQueue[Work | None] = SimpleQueue()
+        self._held: deque[Work] = deque()
+        self._lock = threading.Lock()
+        self._free_for_writes = threads - threads // 4
         self._waiting = waiting
         self._threads = [
             threading.Thread(target=self._run, name=f"request-{number}", daemon=True) for number in range(threads)
@@ -24,20 +29,42 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
-    def take(self, work: Work) -> bool:
-        """Put `work` in line, or return False when too many wait already."""
-        if self._work.qsize() >= self._waiting:
-            return False
-        self._work.put(work)
+    def take(self, work: Work, *, is_read: bool) -> bool:
+        """Put `work` in its line, or return False when too many wait there already."""
+        if is_read:
+            if self._ready.qsize() >= self._waiting:
+                return False
+            self._ready.put(work)
+            return True
+        with self._lock:
+            if self._free_for_writes:
+                self._free_for_writes -= 1
+            elif len(self._held) < self._waiting:
+                self._held.append(work)
+                return True
+            else:
+                return False
+        self._ready.put(lambda: self._write(work))
         return True
 
     def close(self) -> None:
         """Let the threads end after what is in line."""
         for _ in self._threads:
-            self._work.put(None)
+            self._ready.put(None)
+
+    def _write(self, work: Work) -> None:
+        try:
+            work()
+        finally:
+            with self._lock:
+                following = self._held.popleft() if self._held else None
+                if following is None:
+                    self._free_for_writes += 1
+            if following is not None:
+                self._ready.put(lambda: self._write(following))
 
     def _run(self) -> None:
-        while (work := self._work.get()) is not None:
+        while (work := self._ready.get()) is not None:
             try:
                 work()
             except Exception:
