@@ -144,6 +144,8 @@ def _database(url: str) -> str:
 def _proxies(text: str) -> tuple[str, ...]:
     listed = tuple(part for part in text.replace(",", " ").split() if part)
     for part in listed:
+        if part == "unix":  # the other end of a socket file, which has no address
+            continue
         try:
             ip_network(part, strict=False)
         except ValueError:

@@ -45,7 +45,7 @@ class Proxies:
             if entry == "unix":
                 continue
             try:
-                networks.append(ipaddress.ip_network(entry))
+                networks.append(ipaddress.ip_network(entry, strict=False))
             except ValueError as error:
                 raise ValueError(f"{entry!r} is not the address or network of a trusted proxy: {error}") from error
         return cls(tuple(networks), "unix" in entries)
