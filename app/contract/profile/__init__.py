@@ -1,0 +1,38 @@
+"""The profile on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ConfigDict
+
+from app.contract.profile.fields import FIELDS, Field, Write
+from app.contract.profile.schema import describe_answer
+from app.contract.profile.shapes import Kind, Member
+from app.kit.wire import Wire
+
+
+class Profile(Wire):
+    """A profile as operations answer it: every field of the table, or those that `fields` asked for."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=describe_answer)
+
+    @classmethod
+    def of(cls, members: Mapping[str, Any]) -> Profile:
+        """Return the answer that holds these members as they are."""
+        return cls.model_construct(**members)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The profile's members by the interface's names."""
+        return dict(self.model_extra or {})
+
+
+class Profiles(Wire):
+    """Several profiles."""
+
+    data: list[Profile]
+
+
+__all__ = ["FIELDS", "Field", "Kind", "Member", "Profile", "Profiles", "Write"]

@@ -1,0 +1,52 @@
+"""How a member of the profile is shaped: its kind, the members inside it, and other spellings it is read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a member holds on the wire."""
+
+    TEXT = "text"
+    FLAG = "flag"
+    COUNT = "count"
+    NUMBER = "number"
+    INSTANT = "instant"  # ISO 8601, UTC
+    OBJECT = "object"
+    LIST = "list"  # of objects
+    TEXTS = "texts"  # a list of texts
+    MAP = "map"  # free names, texts as values
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of an object. `also` are spellings that are read but never written."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+    members: tuple[Member, ...] = ()
+    also: tuple[str, ...] = ()
+
+
+def shape(names: str, *nested: Member) -> tuple[Member, ...]:
+    """Return members from their names: `"Type IsCurrent:flag Operation|op"`; a bare name is a text."""
+    flat = []
+    for word in names.split():
+        spelt, _, kind = word.partition(":")
+        name, *also = spelt.split("|")
+        flat.append(Member(name, Kind(kind or "text"), (), tuple(also)))
+    return (*flat, *nested)
+
+
+def one(name: str, names: str, *nested: Member) -> Member:
+    """Return a member that is an object."""
+    spelt, *also = name.split("|")
+    return Member(spelt, Kind.OBJECT, shape(names, *nested), tuple(also))
+
+
+def many(name: str, names: str, *nested: Member) -> Member:
+    """Return a member that is a list of objects."""
+    spelt, *also = name.split("|")
+    return Member(spelt, Kind.LIST, shape(names, *nested), tuple(also))

@@ -1,0 +1,62 @@
+"""An account as it lay in the store when it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Account:
+    """A person within a tenant. `profile` holds the free fields that are set, spelt as the interface spells them."""
+
+    uid: str
+    profile_id: str
+    password_hash: str | None
+    email: str | None
+    username: str | None
+    phone: str | None
+    email_verified: bool
+    phone_verified: bool
+    is_active: bool
+    is_deleted: bool
+    login_disabled: bool
+    failed_attempts: int
+    lock_type: str
+    locked_until: datetime | None
+    is_locked: bool
+    logins: int
+    session_limit: int
+    roles: list[str] | None
+    emails: list[dict[str, Any]]
+    profile: dict[str, Any]
+    private: dict[str, Any]
+    created_at: datetime
+    modified_at: datetime
+    profile_modified_at: datetime | None
+    last_login_at: datetime | None
+    password_changed_at: datetime | None
+    read_at: datetime  # when it was read: ages and locks are answered as of then
+    password_expires_at: datetime | None  # by the tenant's policy
+
+    @property
+    def security_answers(self) -> dict[str, str]:
+        """Hashed answers by question id."""
+        return self.private.get("security_answers") or {}
+
+    @property
+    def password_history(self) -> list[str]:
+        """Hashes of earlier passwords, the newest first."""
+        return self.private.get("password_history") or []
+
+    @property
+    def is_locked_now(self) -> bool:
+        """Whether a lock holds; a suspension ends by itself."""
+        return self.is_locked and not (self.locked_until is not None and self.locked_until <= self.read_at)
+
+
+def full_name(account: Account) -> str | None:
+    """Return first and last name, as far as they are known."""
+    names = (account.profile.get("FirstName"), account.profile.get("LastName"))
+    return " ".join(name for name in names if name) or None

@@ -1,0 +1,89 @@
+"""The one form in which an identifier is compared. Two texts that name one mailbox, name or line have the same form; two
+that merely look alike do not: letters of different scripts are never merged."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import phonenumbers
+from email_validator import EmailNotValidError, validate_email
+
+EMAIL, USERNAME, PHONE, PREVIOUS_UID = "email", "username", "phone", "previous_uid"
+MOST_USERNAME_LETTERS = 32
+_MOST_EMAIL_LETTERS = 254  # RFC 5321 section 4.5.3.1.3
+_UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
+_SEGMENTS_BESIDE_UID = (
+    "identities", "uid", "sott", "role", "rolecontext", "forgot", "verify", "vtoken", "emailtoken", "smsotp", "access_token",
+    "2fa", "passkey",
+)  # fmt: skip
+
+
+def normal_email(text: str) -> str | None:
+    """Return an address's form: NFC and lower case, the domain as IDNA; None where it is no address.
+
+    The local part is not folded further: ß and ss, or a full-width letter and a plain one, may be two mailboxes.
+    """
+    checked = _checked_email(text)
+    if checked is None:
+        return None
+    local, domain = checked
+    return f"{unicodedata.normalize('NFC', local.lower())}@{domain}"
+
+
+def shown_email(text: str) -> str:
+    """Return an address as it is kept for showing: as typed, without the spaces around it."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def normal_username(text: str) -> str | None:
+    """Return a username's form: NFKC and case-folded; None where it is too long, empty or not allowed."""
+    form = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    form = unicodedata.normalize("NFKC", form.casefold())
+    return form if is_username_length(form) and is_username_format(form) else None
+
+
+def is_username_length(text: str) -> bool:
+    """Return whether a username has 1 to 32 characters and no space (error 1204)."""
+    return 0 < len(text) <= MOST_USERNAME_LETTERS and not any(letter.isspace() for letter in text)
+
+
+def is_username_format(text: str) -> bool:
+    """Return whether a username is free of invisible characters, and cannot be taken for an address (error 1024)."""
+    return "@" not in text and not any(unicodedata.category(letter)[0] in "CZ" for letter in text)
+
+
+def normal_phone(text: str) -> str | None:
+    """Return a phone number as E.164; None unless it is a possible number in international form."""
+    if not text.strip().startswith("+") or len(text) > 64:
+        return None
+    try:
+        number = phonenumbers.parse(text.strip(), None)
+    except phonenumbers.NumberParseException:
+        return None
+    if number.extension or not phonenumbers.is_possible_number(number):
+        return None
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def is_uid(text: str) -> bool:
+    """Return whether a custom account id has the interface's form and does not hide another address (error 1200)."""
+    return bool(_UID.match(text)) and text.lower() not in _SEGMENTS_BESIDE_UID
+
+
+def normal(kind: str, text: str) -> str:
+    """Return the form of an identifier; a text that cannot be one keeps its own, which no account has."""
+    forms = {EMAIL: normal_email, USERNAME: normal_username, PHONE: normal_phone}
+    return forms[kind](text) or f"?{text.strip().lower()[:300]}"
+
+
+def _checked_email(text: str) -> tuple[str, str] | None:
+    typed = text.strip()
+    if len(typed) > _MOST_EMAIL_LETTERS:
+        return None
+    try:
+        checked = validate_email(typed, check_deliverability=False, globally_deliverable=False, test_environment=True)
+    except (EmailNotValidError, UnicodeError):
+        return None
+    domain = checked.ascii_domain.lower()
+    return (checked.local_part, domain) if "." in domain or domain == "localhost" else None

@@ -1,0 +1,99 @@
+"""The queries of accounts, always inside the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.accounts.account import Account
+from app.identity.accounts.tables import accounts, identifiers
+from app.identity.call import Call
+
+A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as everywhere in the stores
+_COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
+
+
+class Taken(Exception):
+    """An identifier, or the uid itself, belongs to another account."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"{kind} is taken")
+        self.kind = kind
+
+
+def by_uid(call: Call, uid: str) -> Account | None:
+    """Return the account of that id."""
+    return _account(call, call.work.one(select(*_COLUMNS).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)))
+
+
+def by_identifier(call: Call, kind: str, value: str) -> Account | None:
+    """Return the account that holds the identifier, given in its normal form."""
+    joined = accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid))
+    where = (I.tenant_id == call.tenant.tenant_id, I.kind == kind, I.value == value)
+    return _account(call, call.work.one(select(*_COLUMNS).select_from(joined).where(*where)))
+
+
+def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> None:
+    """Insert an account with its identifiers `(kind, value, is_verified)`; raises Taken."""
+    try:
+        call.work.run(insert(accounts), {**row, "tenant_id": call.tenant.tenant_id})
+    except IntegrityError:
+        raise Taken("uid") from None
+    hold(call, row["uid"], held)
+
+
+def hold(call: Call, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
+    """Give an account identifiers; raises Taken.
+
+    They are taken in one order by everybody, so that two accounts reaching for the same two never wait for one another.
+    """
+    for kind, value, is_verified in sorted(set(held)):
+        row = {"tenant_id": call.tenant.tenant_id, "kind": kind, "value": value, "uid": uid, "is_verified": is_verified}
+        try:
+            call.work.run(insert(identifiers), row)
+        except IntegrityError:
+            raise Taken(kind) from None
+
+
+def let_go(call: Call, uid: str, kind: str) -> None:
+    """Take an account's identifiers of one kind away."""
+    call.work.run(delete(identifiers).where(I.tenant_id == call.tenant.tenant_id, I.uid == uid, I.kind == kind))
+
+
+def verify(call: Call, uid: str, kind: str, value: str | None, is_verified: bool) -> None:
+    """Mark one identifier of an account verified, or not."""
+    if value is not None:
+        where = (I.tenant_id == call.tenant.tenant_id, I.uid == uid, I.kind == kind, I.value == value)
+        call.work.run(update(identifiers).where(*where).values(is_verified=is_verified))
+
+
+def is_previous_uid(call: Call, uid: str) -> bool:
+    """Return whether the id once belonged to an account that has another now."""
+    where = (I.tenant_id == call.tenant.tenant_id, I.kind == "previous_uid", I.value == uid)
+    return call.work.one(select(I.uid).where(*where)) is not None
+
+
+def change(call: Call, uid: str, values: dict[str, Any]) -> Account | None:
+    """Write columns and return the account as it is then; the row stays locked until the commit."""
+    where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
+    statement = update(accounts).where(*where).values(modified_at=call.now, **values).returning(*_COLUMNS)
+    return _account(call, call.work.one(statement))
+
+
+def remove(call: Call, uid: str) -> bool:
+    """Delete an account and what it held; returns whether it was there."""
+    call.work.run(delete(identifiers).where(I.tenant_id == call.tenant.tenant_id, I.uid == uid))
+    return call.work.changed(delete(accounts).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)) > 0
+
+
+def _account(call: Call, row: Row[Any] | None) -> Account | None:
+    if row is None:
+        return None
+    days = call.tenant.settings.password_policy.expiry_days
+    expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
+    return Account(**row._mapping, read_at=call.now, password_expires_at=expires)
