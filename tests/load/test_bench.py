@@ -1,0 +1,88 @@
+"""The bench measures what it says: forms are read as a browser reads them, CPU is the server's own."""
+
+import sys
+from collections.abc import Iterator
+from email.message import Message
+from http.client import HTTPMessage
+
+import pytest
+
+from tools.bench.measure import Budget, Spent, measure
+from tools.bench.servers import Server, free_port
+from tools.bench.table import printed
+from tools.bench.visitor import Answer, Unexpected, Visitor, form_of, linked_from
+
+PAGE = b"""<link rel="stylesheet" href="/static/a.css"><link rel="icon" href="data:image/svg+xml,x"><script src="/static/b.js"></script>
+<form action="/search"><input name="q"></form>
+<form method="post" action="/login?attempt=1"><input type="hidden" name="csrf" value="c">
+<input name="email" type="email" autocomplete="username webauthn">
+<input name="password" type="password" autocomplete="current-password"></form>"""
+
+
+def a_page(body: bytes) -> Answer:
+    return Answer("/login", 200, HTTPMessage(), body)
+
+
+def test_a_form_is_found_by_its_field_and_filled_by_meaning() -> None:
+    form = form_of(a_page(PAGE), "current-password")
+    assert form.action == "/login?attempt=1"
+    assert form.filled(username="ada", current_password="x") == {"csrf": "c", "email": "ada", "password": "x"}
+
+
+def test_a_page_without_the_form_is_not_measured() -> None:
+    with pytest.raises(Unexpected, match="no form"):
+        form_of(a_page(b"<p>Down for maintenance</p>"), "current-password")
+
+
+def test_what_a_browser_fetches_leaves_out_what_is_inline() -> None:
+    assert linked_from(a_page(PAGE)) == ["/static/a.css", "/static/b.js"]
+
+
+@pytest.mark.parametrize(
+    ("cpu_ms", "counts", "verdict"),
+    [
+        (1.0, {"sql": 2}, "aim reached"),
+        (3.0, {"sql": 2}, "within the bar"),
+        (5.0, {"sql": 2}, "OVER THE BAR"),
+        (1.0, {"sql": 3}, "OVER THE BAR"),
+        (1.0, {}, "aim reached"),
+    ],
+)
+def test_a_line_is_held_against_bar_and_aim(cpu_ms: float, counts: dict[str, float], verdict: str) -> None:
+    line = Spent(cpu_ms, 1.0, counts).line("userinfo", Budget(bar=4, aim=2, counts={"sql": 2}))
+    assert verdict in printed([line])
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    port = free_port()
+    log = tmp_path_factory.mktemp("bench") / "bare.log"
+    server = Server.start([sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{port}"], port, log)
+    yield server
+    server.stop()
+
+
+def test_cpu_is_counted_for_the_server_and_not_for_us(bare: Server) -> None:
+    visitor = Visitor(bare.port, "bare.localhost")
+
+    def three_times(_: int) -> None:
+        for _ in range(3):
+            visitor.get("/")
+
+    spent = measure(bare, bare, three_times)
+    visitor.close()
+    assert 1.5 < spent.ratio < 8  # three bare views cost about three bare views
+
+
+def test_memory_is_that_of_a_python_process(bare: Server) -> None:
+    assert 10 < bare.memory_mb() < 500
+
+
+def test_costs_are_added_up_over_answers() -> None:
+    visitor = Visitor(1, "bare.localhost")
+    headers: Message = HTTPMessage()
+    headers["X-Gatehouse-Cost"] = "api=2; sql=5; commits=1; hashes=1; signatures=0"
+    assert isinstance(headers, HTTPMessage)
+    for _ in range(2):
+        visitor.take(Answer("/", 200, headers, b""))
+    assert visitor.costs == {"api": 4, "sql": 10, "commits": 2, "hashes": 2, "signatures": 0}

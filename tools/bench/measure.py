@@ -1,0 +1,122 @@
+"""How an operation is measured: CPU of the server's whole process tree, in turns with the bare view."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tools.bench.servers import Server
+from tools.bench.visitor import Visitor
+
+TURNS = 3
+TURN_SECONDS = 0.4
+"""CPU a turn should spend: the system counts it in hundredths of a second."""
+MOST_PER_TURN = 4000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    operation: str
+    counts: str = ""
+    measured: str = ""
+    bar: str = ""
+    aim: str = ""
+    is_over: bool = False
+    """Whether it is beyond the bar."""
+    is_reached: bool = False
+    """Whether the aim is reached."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A bar and an aim for CPU, as multiples of the bare view, and bounds for what is counted per operation."""
+
+    bar: float
+    aim: float
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one operation cost."""
+
+    cpu_ms: float
+    bare_ms: float
+    counts: dict[str, float]
+
+    @property
+    def ratio(self) -> float:
+        return self.cpu_ms / self.bare_ms
+
+    def less(self, milliseconds: float) -> "Spent":
+        """Without something that is budgeted elsewhere."""
+        return Spent(max(self.cpu_ms - milliseconds, 0.0), self.bare_ms, self.counts)
+
+    def line(self, operation: str, budget: Budget) -> Line:
+        """Hold it against its budget."""
+        excess = [name for name, most in budget.counts.items() if self.counts.get(name, 0.0) > most]
+        shown = [f"{name} {self.counts[name]:g}" for name in self.counts if self.counts[name] or name in budget.counts]
+        bounds = ", ".join(f"{name} ≤ {most}" for name, most in budget.counts.items())
+        return Line(
+            operation=operation,
+            counts=", ".join(shown) + (f"  ({bounds})" if bounds else ""),
+            measured=f"{self.cpu_ms:.2f} ms = {self.ratio:.1f} ×",
+            bar=f"{budget.bar:g} ×",
+            aim=f"{budget.aim:g} ×",
+            is_over=self.ratio > budget.bar or bool(excess),
+            is_reached=self.ratio <= budget.aim and not excess,
+        )
+
+
+Operation = Callable[[int], Visitor | None]
+"""Does the operation once, the n-th time; returns the visitor whose costs are counted."""
+
+
+def measure(product: Server, bare: Server, operation: Operation, warm: int = 20) -> Spent:
+    """Do `operation` in turns with the bare view, and take the least busy turn of each."""
+    visitor = Visitor(bare.port, "bare.localhost")
+
+    def view(_: int) -> None:
+        visitor.get("/")
+
+    done = _warm(operation, warm)
+    _warm(view, 100)
+    times = _times(operation, done)
+    own: list[float] = []
+    measured_bare: list[float] = []
+    counts: dict[str, float] = {}
+    for _ in range(TURNS):
+        measured_bare.append(_turn(bare, view, 0, 2000)[0])
+        spent_ms, counts = _turn(product, operation, done, times)
+        own.append(spent_ms)
+        done += times
+    visitor.close()
+    return Spent(min(own), min(measured_bare), counts)
+
+
+def _warm(operation: Operation, times: int) -> int:
+    for number in range(times):
+        operation(number)
+    return times
+
+
+def _times(operation: Operation, done: int) -> int:
+    """How often to do it in a turn, judged by the clock on the wall."""
+    began = time.perf_counter()
+    operation(done)
+    once = max(time.perf_counter() - began, 0.0001)
+    return min(MOST_PER_TURN, max(20, int(TURN_SECONDS / once)))
+
+
+def _turn(server: Server, operation: Operation, done: int, times: int) -> tuple[float, dict[str, float]]:
+    counts: dict[str, float] = {}
+    before = server.cpu_seconds()
+    for number in range(done, done + times):
+        visitor = operation(number)
+        if visitor is not None:
+            for name, count in visitor.costs.items():
+                counts[name] = counts.get(name, 0) + count
+            visitor.costs.clear()
+    spent_ms = (server.cpu_seconds() - before) * 1000
+    return spent_ms / times, {name: round(count / times, 2) for name, count in counts.items()}

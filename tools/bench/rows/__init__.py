@@ -1,0 +1,36 @@
+"""One file per row of the table: `measured(scene)` yields its lines. They appear in the order of ORDER."""
+
+from collections.abc import Callable, Iterator
+
+from tools.bench.measure import Line
+from tools.bench.rows import (
+    code_flow,
+    documents,
+    login_page,
+    memory,
+    page_bytes,
+    password_hash,
+    scale,
+    sign_in,
+    slow_clients,
+    start,
+    userinfo,
+)
+from tools.bench.scene import Scene
+
+Row = Callable[[Scene], Iterator[Line]]
+
+ORDER: tuple[tuple[str, Row], ...] = (
+    ("pages", page_bytes.measured),
+    ("login", login_page.measured),
+    ("sign-in", sign_in.measured),
+    ("code", code_flow.measured),
+    ("userinfo", userinfo.measured),
+    ("documents", documents.measured),
+    ("hash", password_hash.measured),
+    ("slow", slow_clients.measured),
+    ("start", start.measured),
+    ("memory", memory.measured),
+    ("scale", scale.measured),
+)
+"""The name, as `python -m tools.bench NAME...` takes it, and the row. What fills the database comes last."""

@@ -1,0 +1,28 @@
+"""What everybody fetches: the keys and the metadata."""
+
+from collections.abc import Iterator
+
+from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.rows.code_flow import metadata
+from tools.bench.scene import Scene
+from tools.bench.visitor import Visitor, path_of
+
+BUDGET = Budget(bar=2, aim=1.1, counts={"sql": 0})
+
+
+def measured(scene: Scene) -> Iterator[Line]:
+    """Fetched whole each time, without a condition."""
+    program = scene.visitor()
+    endpoints = metadata(program)
+    program.costs.clear()
+    paths = {"JWKS": path_of(endpoints["jwks_uri"]), "discovery": "/.well-known/openid-configuration"}
+    for name, path in paths.items():
+        yield measure(scene.product, scene.bare, _fetch(program, path)).line(name, BUDGET)
+
+
+def _fetch(program: Visitor, path: str) -> Operation:
+    def fetch(_: int) -> Visitor:
+        program.get(path).expect(200)
+        return program
+
+    return fetch

@@ -1,0 +1,21 @@
+"""GET of the login page by somebody unknown."""
+
+from collections.abc import Iterator
+
+from tools.bench.measure import Budget, Line, measure
+from tools.bench.scene import Scene
+from tools.bench.visitor import Visitor
+
+BUDGET = Budget(bar=4, aim=1.5, counts={"api": 0, "sql": 0})
+
+
+def measured(scene: Scene) -> Iterator[Line]:
+    """One kept connection, no cookies: every visit is a first one."""
+    visitor = scene.visitor()
+
+    def look(_: int) -> Visitor:
+        visitor.cookies.clear()
+        visitor.get("/login").expect(200)
+        return visitor
+
+    yield measure(scene.product, scene.bare, look).line("GET of an anonymous login page", BUDGET)

@@ -1,0 +1,46 @@
+"""Pages, all-in: HTML and everything a browser fetches to draw it, compressed as it travels."""
+
+import re
+from collections.abc import Iterator
+
+from tools.bench.measure import Line
+from tools.bench.scene import Scene
+from tools.bench.visitor import Answer, Visitor, linked_from, path_of
+
+FIRST_FLIGHT_BYTES = 14_600
+MOST_REQUESTS = 3
+DRAWN = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)""")
+"""Pictures and fonts that a style sheet names."""
+
+
+def measured(scene: Scene) -> Iterator[Line]:
+    """The first visit of the pages that a person meets most."""
+    signed_in = scene.visitor()
+    scene.sign_in(signed_in, 0)
+    for visitor, path in ((scene.visitor(), "/login"), (scene.visitor(), "/error"), (signed_in, "/profile")):
+        yield _line(path, *weigh(visitor, path))
+
+
+def weigh(visitor: Visitor, path: str) -> tuple[int, int]:
+    """Bytes and requests of a first visit."""
+    page = visitor.follow(_fetch(visitor, path))
+    parts = [_fetch(visitor, path_of(link)).expect(200) for link in linked_from(page)]
+    drawn = [link for part in parts if part.path.endswith(".css") for link in DRAWN.findall(part.text)]
+    parts += [_fetch(visitor, path_of(link)).expect(200) for link in dict.fromkeys(drawn)]
+    return sum(len(part.body) for part in (page, *parts)), 1 + len(parts)
+
+
+def _fetch(visitor: Visitor, path: str) -> Answer:
+    return visitor.get(path, **{"Accept-Encoding": "gzip"})
+
+
+def _line(path: str, size_bytes: int, requests: int) -> Line:
+    is_within = size_bytes <= FIRST_FLIGHT_BYTES and requests <= MOST_REQUESTS
+    return Line(
+        operation=f"page {path}, first visit, gzip",
+        counts=f"{requests} requests  (≤ {MOST_REQUESTS})",
+        measured=f"{size_bytes:,} bytes",
+        bar=f"{FIRST_FLIGHT_BYTES:,} bytes",
+        is_over=not is_within,
+        is_reached=is_within,
+    )

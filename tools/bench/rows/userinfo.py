@@ -1,0 +1,31 @@
+"""What a relying party asks with an access token in hand: userinfo and introspection."""
+
+from collections.abc import Iterator
+
+from tools.bench.measure import Budget, Line, measure
+from tools.bench.rows.code_flow import BASIC, metadata, tokens
+from tools.bench.scene import Scene
+from tools.bench.visitor import Visitor, path_of
+
+BUDGET = Budget(bar=4, aim=2, counts={"sql": 2})
+
+
+def measured(scene: Scene) -> Iterator[Line]:
+    """One token, asked about again and again."""
+    browser, program = scene.visitor(), scene.visitor()
+    endpoints = metadata(program)
+    scene.sign_in(browser, 2)
+    access_token = tokens(browser, program, endpoints, 0)["access_token"]
+    program.costs.clear()
+
+    def userinfo(_: int) -> Visitor:
+        program.get(path_of(endpoints["userinfo_endpoint"]), Authorization=f"Bearer {access_token}").expect(200)
+        return program
+
+    def introspect(_: int) -> Visitor:
+        form = {"token": access_token}
+        program.post(path_of(endpoints["introspection_endpoint"]), form, Authorization=BASIC).expect(200)
+        return program
+
+    yield measure(scene.product, scene.bare, userinfo).line("userinfo", BUDGET)
+    yield measure(scene.product, scene.bare, introspect).line("introspection", BUDGET)

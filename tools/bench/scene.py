@@ -1,0 +1,151 @@
+"""What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+from tools.bench.servers import Server, free_port
+from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
+
+ROOT = Path(__file__).resolve().parents[2]
+GATEHOUSE = Path(sys.executable).with_name("gatehouse")
+TENANT, RELYING_PARTY = "bench", "bench-shop"
+CLIENT_SECRET = "a-secret-of-the-bench-only-0123456789"
+REDIRECT = "http://relying.localhost/callback"
+PASSWORD = "Correct-horse-7-battery"
+ACCOUNTS = 50
+CHEAP_HASH = {"memory_kib": 8192, "iterations": 1, "parallelism": 1}
+"""The least the product allows: what is left of the hash in a measured sign-in can then be taken off exactly."""
+UNLIMITED = {
+    "sign_in_per_minute_per_address": 0,
+    "sign_in_per_minute": 0,
+    "token_per_minute_per_client": 0,
+    "availability_per_minute_per_address": 0,
+}
+
+
+def configuration(tenant: str, hashing: dict[str, int]) -> dict[str, Any]:
+    """The tenant as configuration: everything as shipped, but for limits that a bench would hit."""
+    return {
+        "name": tenant,
+        "settings": {"email_verification": "optional", "limits": UNLIMITED, "argon2": hashing},
+        "applications": [
+            {
+                "name": RELYING_PARTY,
+                "protocol": "openid",
+                "client_id": f"{tenant}-{RELYING_PARTY}",
+                "client_secret": CLIENT_SECRET,
+                "redirect_uris": [REDIRECT],
+                "require_consent": False,
+            }
+        ],
+        "accounts": [
+            {"email": email(number), "password": PASSWORD, "email_verified": True} for number in range(ACCOUNTS)
+        ],
+    }
+
+
+def email(number: int) -> str:
+    return f"ada{number % ACCOUNTS}@example.com"
+
+
+@dataclass
+class Scene:
+    """The product with its data folder, and the bare view beside it."""
+
+    folder: Path
+    port: int
+    product: Server
+    bare: Server
+    options: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def open(cls, options: frozenset[str]) -> Self:
+        """Make the data, start both servers."""
+        folder = Path(tempfile.mkdtemp(prefix="gatehouse-bench-"))
+        port, bare_port = free_port(), free_port()
+        try:
+            prepare(folder, port)
+            bare_command = [sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{bare_port}"]
+            bare = Server.start(bare_command, bare_port, folder / "bare.log")
+            try:
+                return cls(folder, port, start_product(folder, port), bare, options)
+            except BaseException:
+                bare.stop()
+                raise
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def close(self) -> None:
+        self.product.stop()
+        self.bare.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def restart(self) -> float:
+        """Start the product anew; return the seconds to the first login page, the best of three."""
+        best = float("inf")
+        for _ in range(3):
+            self.product.stop()
+            began = time.monotonic()
+            self.product = start_product(self.folder, self.port)
+            self.visitor().get("/login").expect(200)
+            best = min(best, time.monotonic() - began)
+        return best
+
+    def visitor(self, tenant: str = TENANT) -> Visitor:
+        """Somebody who comes to the tenant for the first time."""
+        return Visitor(self.port, f"{tenant}.localhost:{self.port}")
+
+    def sign_in(self, visitor: Visitor, number: int) -> Answer:
+        """The page, the form, and the page it leads to."""
+        page = visitor.get("/login").expect(200)
+        form = form_of(page, "current-password")
+        sent = form.filled(username=email(number), current_password=PASSWORD)
+        answer = visitor.post(form.action, sent).expect(302, 303)
+        landing = visitor.follow(answer)
+        if landing.status != 200:
+            raise Unexpected(f"a sign-in ended at {landing.path} with {landing.status}")
+        return landing
+
+
+def environment(folder: Path, port: int) -> dict[str, str]:
+    return {
+        "GATEHOUSE_DATA_DIR": str(folder / "data"),
+        "GATEHOUSE_DATABASE_URL": "",
+        "GATEHOUSE_REDIS_URL": "",
+        "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}",
+        "GATEHOUSE_COST": "1",
+    }
+
+
+def prepare(folder: Path, port: int) -> None:
+    """Migrate and apply: a tenant with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
+    stated = folder / "bench.yaml"
+    tenants = [configuration(TENANT, CHEAP_HASH), configuration(f"{TENANT}-hash", {})]
+    stated.write_text(yaml.safe_dump({"tenants": tenants}))
+    for command in (["migrate"], ["apply", str(stated)]):
+        told = subprocess.run(
+            [str(GATEHOUSE), *command],
+            env={**os.environ, **environment(folder, port)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if told.returncode != 0:
+            raise Unexpected(f"gatehouse {command[0]} failed:\n{told.stdout[-1500:]}\n{told.stderr[-1500:]}")
+
+
+def start_product(folder: Path, port: int) -> Server:
+    """Start `gatehouse serve` on the scene's data."""
+    command = [str(GATEHOUSE), "serve", "--bind", f"127.0.0.1:{port}"]
+    return Server.start(command, port, folder / "product.log", environment(folder, port))

@@ -1,0 +1,188 @@
+"""A person's browser, as far as the bench needs one: a kept connection, cookies, forms."""
+
+import gzip
+import http.client
+import zlib
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any, Self
+from urllib.parse import urlencode, urlsplit
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class Unexpected(Exception):
+    """The product did not do what the row is about; a row that raises it is not measured."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One response, its body as it came over the wire."""
+
+    path: str
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        encoding = self.headers.get("Content-Encoding", "")
+        body = self.body
+        if encoding == "gzip":
+            body = gzip.decompress(body)
+        elif encoding == "deflate":
+            body = zlib.decompress(body)
+        elif encoding:
+            raise Unexpected(f"{self.path} came back in an encoding nobody asked for: {encoding}")
+        return body.decode()
+
+    @property
+    def location(self) -> str:
+        """Where a redirect leads."""
+        return self.headers.get("Location", "")
+
+    def expect(self, *statuses: int) -> Self:
+        """Return itself, if it has one of `statuses`."""
+        if self.status not in statuses:
+            raise Unexpected(f"{self.path} answered {self.status}, not {statuses}: {self.text[:300]!r}")
+        return self
+
+
+class Visitor:
+    """One browser at one host; the connection goes to 127.0.0.1, since `*.localhost` resolves in few places."""
+
+    def __init__(self, port: int, host: str) -> None:
+        self.cookies: dict[str, str] = {}
+        self.costs: dict[str, int] = {}
+        """What the answers' X-Gatehouse-Cost said, added up."""
+        self._port = port
+        self._host = host
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def another(self) -> "Visitor":
+        """The same host, seen for the first time."""
+        return Visitor(self._port, self._host)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def get(self, path: str, **fields: str) -> Answer:
+        return self.ask("GET", path, b"", fields)
+
+    def post(self, path: str, form: dict[str, str], **fields: str) -> Answer:
+        fields.setdefault("Content-Type", FORM)
+        fields.setdefault("Origin", f"http://{self._host}")
+        return self.ask("POST", path, urlencode(form).encode(), fields)
+
+    def follow(self, answer: Answer) -> Answer:
+        """Go where redirects lead, as long as that is here."""
+        for _ in range(10):
+            if answer.status not in (302, 303, 307) or not self._is_here(answer.location):
+                return answer
+            answer = self.get(path_of(answer.location))
+        raise Unexpected(f"{answer.path} redirects without end")
+
+    def ask(self, method: str, path: str, body: bytes, fields: dict[str, str]) -> Answer:
+        headers = {"Host": self._host, "Accept": "text/html,*/*;q=0.8", "Accept-Language": "en", **fields}
+        if self.cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        self._connection.request(method, path, body or None, headers)
+        response = self._connection.getresponse()
+        answer = Answer(path, response.status, response.headers, response.read())
+        self.take(answer)
+        return answer
+
+    def take(self, answer: Answer) -> None:
+        """Keep what an answer leaves behind: cookies, and what it says it cost."""
+        self._take_cookies(answer)
+        self._count(answer)
+
+    def _is_here(self, location: str) -> bool:
+        netloc = urlsplit(location).netloc
+        return not netloc or netloc == self._host
+
+    def _take_cookies(self, answer: Answer) -> None:
+        for line in answer.headers.get_all("Set-Cookie", []):
+            pair, *attributes = line.split(";")
+            name, _, value = pair.strip().partition("=")
+            ends = {attribute.strip().lower() for attribute in attributes}
+            if not value or "max-age=0" in ends:
+                self.cookies.pop(name, None)
+            else:
+                self.cookies[name] = value
+
+    def _count(self, answer: Answer) -> None:
+        for part in answer.headers.get("X-Gatehouse-Cost", "").split(";"):
+            name, equals, number = part.strip().partition("=")
+            if equals:
+                self.costs[name] = self.costs.get(name, 0) + int(number)
+
+
+def path_of(address: str) -> str:
+    """The part of an address that is asked for."""
+    parts = urlsplit(address)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+@dataclass
+class Form:
+    """A form of a page: where it goes, what it carries, and the names of its fields by type and autocomplete."""
+
+    action: str = ""
+    carried: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+
+    def filled(self, **values: str) -> dict[str, str]:
+        """What is sent; `values` go by the field's autocomplete or type, `current_password="..."`."""
+        given = {self._name(key): value for key, value in values.items()}
+        return {**self.carried, **given}
+
+    def _name(self, key: str) -> str:
+        wanted = key.replace("_", "-")
+        if wanted not in self.names:
+            raise Unexpected(f"the form has no {wanted} field, only {sorted(self.names)}")
+        return self.names[wanted]
+
+
+class _Forms(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Form] = []
+        self.linked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given: dict[str, Any] = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.found.append(Form(given.get("action", "") if given.get("method", "").lower() == "post" else "GET"))
+        elif tag in {"input", "button"} and self.found and given.get("name"):
+            self._field(self.found[-1], given)
+        linked = given.get("src") if tag in {"script", "img"} else given.get("href") if tag == "link" else None
+        if linked and given.get("rel") not in {"canonical", "alternate"}:
+            self.linked.append(linked)
+
+    def _field(self, form: Form, given: dict[str, Any]) -> None:
+        if given.get("type") == "hidden":
+            form.carried[given["name"]] = given.get("value", "")
+            return
+        for token in [given.get("type", "text"), *given.get("autocomplete", "").split()]:
+            form.names.setdefault(token, given["name"])
+
+
+def form_of(page: Answer, with_field: str) -> Form:
+    """The form of `page` that has a field of this type or autocomplete."""
+    for form in _parsed(page).found:
+        if with_field in form.names and form.action != "GET":
+            form.action = path_of(form.action) if form.action else page.path
+            return form
+    raise Unexpected(f"{page.path} has no form with a {with_field} field")
+
+
+def linked_from(page: Answer) -> list[str]:
+    """What a browser fetches to draw `page`, inline data left out."""
+    return list(dict.fromkeys(link for link in _parsed(page).linked if not link.startswith("data:")))
+
+
+def _parsed(page: Answer) -> _Forms:
+    parser = _Forms()
+    parser.feed(page.text)
+    return parser
