@@ -7,7 +7,7 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, unquote_plus
 
 from app.contract.errors_oauth import InvalidClient, InvalidRequest, UnauthorizedClient
 from app.identity.call import Call
@@ -15,9 +15,12 @@ from app.identity.oauth import rates
 from app.identity.tenants.tenant import Application
 from app.kit import randomness
 from app.kit.errors import OAuthError
+from app.kit.operation import Accept
 from app.kit.reading import RawRequest
 
 _NOBODY = randomness.digest(randomness.token())  # compared where no client is, so that both ways do the same
+
+_MOST_FIELDS = 1000
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,14 @@ def authenticate(call: Call, raw: RawRequest, body: dict[str, Any]) -> Applicati
     """Return the client that the request proves to come from; a public one shows only its id.
 
     Raises:
-        InvalidRequest: no client_id, two methods at once, or no secret where the address names the application.
+        InvalidRequest: a parameter comes twice, no client_id, two methods at once, or no secret where the address
+            names the application.
         InvalidClient: unknown, switched off, another application's than the address names; at the tenant-wide
             addresses also a wrong or missing secret.
         UnauthorizedClient: the secret is wrong, at addresses that name the application and at the machine ones (seed).
         SlowDown: too many wrong secrets of this client from this address.
     """
+    _refuse_repeated(raw)
     shown = credentials(raw, body)
     rates.demand(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
     client = call.application(client_id=shown.client_id)
@@ -76,6 +81,15 @@ def lives_at(client: Application, raw: RawRequest) -> bool:
         return True
     protocol = "oauth" if "/oauth/" in raw.path.lower() else "openid"
     return client.name.lower() == app.lower() and client.settings.protocol == protocol
+
+
+def _refuse_repeated(raw: RawRequest) -> None:
+    """Refuse a form that says something twice (RFC 6749 section 3.2): two readers could believe different things."""
+    if raw.media_type not in Accept.FORM.value:
+        return
+    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)]
+    if len(set(names)) != len(names):
+        raise InvalidRequest("A parameter is given more than once.")
 
 
 def _basic(text: str) -> Shown:

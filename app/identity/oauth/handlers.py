@@ -29,6 +29,9 @@ def register(server: Server) -> None:
 
 def token(call: Call, req: contract.TokenRequest) -> contract.TokenAnswer:
     client = _client(call)
+    call.house.keyring.of(
+        call.work
+    )  # a tenant's first key is made in a transaction of its own, before anything is written
     return grants.exchange(call, client, issuers.at(call, client), req)
 
 
@@ -42,7 +45,9 @@ def revoke(call: Call, req: contract.RevocationRequest) -> Document:
 
 
 def machine_token(call: Call, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
-    return machines.issue(call, _client(call), req)
+    client = _client(call)
+    call.house.keyring.of(call.work)
+    return machines.issue(call, client, req)
 
 
 def revoke_machine(call: Call, req: contract.RevocationRequest) -> contract.Revoked:

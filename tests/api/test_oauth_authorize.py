@@ -1,0 +1,201 @@
+"""What the authorization endpoint refuses, and where it says so."""
+
+import json
+
+import pytest
+
+from app.contract.hub import Step
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, parameters_of
+
+REGISTERED = "https://shop.example/cb"
+
+TRICKS = [
+    "https://shop.example/cb/",
+    "https://shop.example/cb#fragment",
+    "https://shop.example/cb?",
+    "https://shop.example/CB",
+    "https://SHOP.example/cb",
+    "HTTPS://shop.example/cb",
+    "http://shop.example/cb",
+    "https://shop.example:443/cb",
+    "https://shop.example@evil.example/cb",
+    "https://evil.example@shop.example/cb",
+    "https://shop.example.evil.example/cb",
+    "https://evil.example/https://shop.example/cb",
+    "//shop.example/cb",
+    "https:shop.example/cb",
+    "https:/shop.example/cb",
+    "https://shop.example\\@evil.example/cb",
+    "https://shop.example/cb/../cb",
+    "https://shop.example/%63b",
+    "https://shop.example/cb%00",
+    "https://shop.example/cb%0d%0aLocation:%20https://evil.example",
+    "https://shop.example/cb?next=https://evil.example",
+    "https://shop.example/cb;x",
+    " https://shop.example/cb",
+    "https://shop.example/cb ",
+    "https://shop.example/*",
+    "javascript:alert(1)//https://shop.example/cb",
+    "data:text/html,https://shop.example/cb",
+    "https://ѕhop.example/cb",
+    "https://shop.example。evil.example/cb",
+]
+
+
+@pytest.mark.parametrize("uri", TRICKS)
+def test_an_address_that_is_not_registered_letter_for_letter_is_never_followed(
+    shop: RelyingParty, browser: Browser, ada: Person, uri: str
+) -> None:
+    step = browser.signed_in(ada).authorize(shop.asks(redirect_uri=uri))
+    assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+    assert step.relying_party is not None
+    assert step.relying_party.home == "https://shop.example/"
+
+
+def test_a_missing_or_repeated_address_is_never_guessed(shop: RelyingParty, browser: Browser) -> None:
+    assert browser.authorize(shop.asks(redirect_uri=None)).step is Step.REFUSED
+    pairs = [(name, value) for name, value in shop.asks().items() if value]
+    for name in ("redirect_uri", "client_id"):
+        twice = browser.authorize([*pairs, (name, "https://evil.example")])
+        assert (twice.step, twice.address) == (Step.REFUSED, None)
+
+
+LOOPBACK = [
+    ("http://127.0.0.1/cb", True),
+    ("http://127.0.0.1:51004/cb", True),
+    ("http://[::1]:9/cb", True),
+    ("http://127.0.0.1:51004/other", False),
+    ("https://127.0.0.1:51004/cb", False),
+    ("http://localhost:51004/cb", False),
+    ("http://127.0.0.2:51004/cb", False),
+    ("http://127.0.0.1:51004@evil.example/cb", False),
+    ("http://127.0.0.1:x/cb", False),
+    ("http://127.0.0.1:123456/cb", False),
+    ("http://127.0.0.1.evil.example/cb", False),
+    ("http://127.0.0.1:51004/cb#x", False),
+    ("http://127.0.0.1:51004/cb?x=1", False),
+    ("com.example.phone:/cb", True),
+    ("com.example.phone://cb", False),
+]
+
+
+@pytest.mark.parametrize(("uri", "is_allowed"), LOOPBACK)
+def test_a_native_application_may_choose_the_port_of_its_loopback_address(
+    phone: RelyingParty, browser: Browser, ada: Person, uri: str, is_allowed: bool
+) -> None:
+    step = browser.signed_in(ada).authorize(phone.asks(redirect_uri=uri, code_challenge=Pkce().challenge))
+    assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+
+
+def test_a_web_application_may_not_choose_a_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    assert browser.authorize(loopback_web.asks()).step is Step.REDIRECT
+    assert browser.authorize(loopback_web.asks(redirect_uri="http://127.0.0.1:51004/cb")).step is Step.REFUSED
+
+
+def test_an_unknown_or_foreign_client_is_an_error_page(
+    shop: RelyingParty, browser: Browser, legacy: RelyingParty
+) -> None:
+    for asked in (shop.asks(client_id="nobody"), shop.asks(client_id=None), shop.asks(client_id="x" * 500)):
+        assert browser.authorize(asked).problem == "client"
+    assert browser.authorize(shop.asks(), app=legacy.app, protocol="oauth").problem == "client"
+    assert browser.authorize(shop.asks(), app="nobody").problem == "client"
+    assert browser.authorize(shop.asks(), app=shop.at_own_issuer().app, protocol="oauth").problem == "client"
+
+
+def test_a_switched_off_client_is_an_error_page(retired: RelyingParty, browser: Browser) -> None:
+    assert browser.authorize(retired.asks()).problem == "client"
+
+
+REFUSED_AT_THE_ADDRESS = [
+    ({"response_type": None}, "invalid_request"),
+    ({"response_type": "token"}, "unsupported_response_type"),
+    ({"response_type": "code id_token"}, "unsupported_response_type"),
+    ({"scope": "profile"}, "request_not_supported"),
+    ({"scope": None}, "request_not_supported"),
+    ({"scope": "openid admin"}, "invalid_scope"),
+    ({"response_mode": "jwt"}, "invalid_request"),
+    ({"prompt": "none login"}, "invalid_request"),
+    ({"prompt": "create"}, "invalid_request"),
+    ({"max_age": "-1"}, "invalid_request"),
+    ({"max_age": "1.5"}, "invalid_request"),
+    ({"max_age": "9" * 40}, "invalid_request"),
+    ({"max_age": "٣"}, "invalid_request"),
+    ({"display": "hologram"}, "invalid_request"),
+    ({"claims": "{"}, "invalid_request"),
+    ({"claims": "[]"}, "invalid_request"),
+    ({"claims": '{"id_token": ["sub"]}'}, "invalid_request"),
+    ({"claims": "[" * 3000}, "invalid_request"),
+    ({"id_token_hint": "a.b.c"}, "invalid_request"),
+    ({"request": "a.b.c"}, "request_not_supported"),
+    ({"request_uri": "https://evil.example/request"}, "request_uri_not_supported"),
+    ({"registration": "{}"}, "registration_not_supported"),
+    ({"code_challenge": "short"}, "invalid_request"),
+    ({"code_challenge": "x" * 43, "code_challenge_method": "plain"}, "invalid_request"),
+    ({"code_challenge": "x" * 43, "code_challenge_method": "S512"}, "invalid_request"),
+    ({"code_challenge_method": "S256"}, "invalid_request"),
+    ({"nonce": "x" * 600}, "invalid_request"),
+    ({"state": "x" * 3000}, "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("changed", "error"), REFUSED_AT_THE_ADDRESS)
+def test_other_faults_are_told_at_the_address_with_state_and_issuer(
+    shop: RelyingParty, browser: Browser, ada: Person, changed: dict[str, str | None], error: str
+) -> None:
+    held = parameters_of(browser.signed_in(ada).authorize(shop.asks(**changed)))
+    assert held["error"] == error
+    assert held["iss"] == shop.issuer
+    assert held.get("state") == (None if "state" in changed else "a state")
+    assert "code" not in held
+
+
+def test_an_error_travels_in_the_response_mode_asked_for(shop: RelyingParty, browser: Browser) -> None:
+    step = browser.authorize(shop.asks(response_mode="form_post", prompt="none"))
+    assert step.step is Step.FORM_POST
+    assert step.fields["error"] == "login_required"
+    assert "#error=" in (browser.authorize(shop.asks(response_mode="fragment", prompt="none")).address or "")
+
+
+@pytest.mark.parametrize(
+    "name", ["state", "scope", "nonce", "response_type", "prompt", "code_challenge", "response_mode"]
+)
+def test_a_repeated_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    pairs = [(one, value) for one, value in shop.asks().items() if value and one != name]
+    held = parameters_of(browser.signed_in(ada).authorize([*pairs, (name, "code"), (name, "another")]))
+    assert held["error"] == "invalid_request"
+    assert held.get("state") != "another"
+
+
+def test_an_unknown_parameter_is_left_alone_even_twice(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    pairs = [(name, value) for name, value in shop.asks().items() if value]
+    assert "code" in parameters_of(browser.signed_in(ada).authorize([*pairs, ("utm", "1"), ("utm", "2")]))
+
+
+def test_pkce_is_demanded_of_public_clients_and_of_those_that_say_so(
+    phone: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    browser.signed_in(ada)
+    for client in (phone, strict):
+        assert parameters_of(browser.authorize(client.asks()))["error"] == "invalid_request"
+        assert "code" in parameters_of(browser.authorize(client.asks(code_challenge=Pkce().challenge)))
+
+
+def test_plain_pkce_works_only_where_the_client_allows_it(older: RelyingParty, browser: Browser, ada: Person) -> None:
+    pkce = Pkce()
+    code = browser.code(older, ada, code_challenge=pkce.verifier, code_challenge_method="plain")
+    assert older.redeem(code, code_verifier=pkce.verifier).status_code == 200
+
+
+def test_a_claims_request_is_tolerated_and_honoured(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    wanted = {"userinfo": {"given_name": None, "nonsense": {"essential": True}}, "id_token": {"email": None}}
+    code = browser.code(shop, ada, scope="openid", claims=json.dumps(wanted))
+    held = shop.redeem(code).json or {}
+    assert shop.userinfo(held["access_token"]).json == {"sub": ada.uid, "given_name": "Ada"}
+
+
+def test_markup_and_line_breaks_in_state_come_back_encoded(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    state = "<script>&error=x#y %0d%0a ü"
+    step = browser.signed_in(ada).authorize(shop.asks(state=state))
+    assert parameters_of(step)["state"] == state
+    assert "<" not in (step.address or "")

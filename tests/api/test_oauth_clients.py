@@ -1,0 +1,162 @@
+"""How clients prove who they are, and what the back channel says to those who cannot."""
+
+from base64 import b64encode
+
+import pytest
+
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty
+
+
+def basic(client_id: str, secret: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + b64encode(f"{client_id}:{secret}".encode()).decode()}
+
+
+def outcome(answer: object) -> tuple[int, str]:
+    return answer.status_code, answer.json["error"]  # type: ignore[attr-defined]
+
+
+GRANT = {"grant_type": "authorization_code", "code": "none", "redirect_uri": "https://shop.example/cb"}
+
+
+def test_basic_is_as_good_as_the_body(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    form = {**GRANT, "code": browser.code(shop, ada)}
+    assert shop.back("token", form, headers=basic("shop", "a+secret+of+the%20application")).status_code == 200
+
+
+def test_both_at_once_are_refused(shop: RelyingParty) -> None:
+    both = shop.back("token", {**GRANT, **shop.proves()}, headers=basic("shop", "a+secret+of+the+application"))
+    assert outcome(both) == (400, "invalid_request")
+    other = shop.back("token", {**GRANT, "client_id": "other"}, headers=basic("shop", "a+secret+of+the+application"))
+    assert outcome(other) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "header", ["Basic", "Basic !", "Basic c2hvcA==", "Basic OnNlY3JldA==", "Basic " + b64encode(b"\xff:x").decode()]
+)
+def test_a_malformed_header_is_an_invalid_request(shop: RelyingParty, header: str) -> None:
+    assert outcome(shop.back("token", GRANT, headers={"Authorization": header}))[0] == 400
+
+
+def test_a_wrong_secret_is_named_as_each_address_promises(shop: RelyingParty, legacy: RelyingParty) -> None:
+    wrong = {**GRANT, "client_secret": "wrong"}
+    wide = shop.back("token", {**wrong, "client_id": "shop"})
+    assert outcome(wide) == (401, "invalid_client")
+    assert wide.headers["WWW-Authenticate"].startswith("Basic")
+    assert outcome(shop.at_own_issuer().back("token", {**wrong, "client_id": "shop"})) == (403, "unauthorized_client")
+    assert outcome(legacy.back("token", {**wrong, "client_id": legacy.client_id})) == (403, "unauthorized_client")
+    machine = {"grant_type": "client_credentials", "audience": "x", "client_id": "shop", "client_secret": "wrong"}
+    assert outcome(shop.post("/service/oauth/token", machine)) == (403, "unauthorized_client")
+
+
+def test_a_missing_secret_is_no_public_client(shop: RelyingParty, legacy: RelyingParty) -> None:
+    assert outcome(shop.back("token", {**GRANT, "client_id": "shop"})) == (401, "invalid_client")
+    assert outcome(shop.at_own_issuer().back("token", {**GRANT, "client_id": "shop"})) == (400, "invalid_request")
+
+
+def test_an_unknown_client_is_invalid_everywhere(shop: RelyingParty, legacy: RelyingParty) -> None:
+    form = {**GRANT, "client_id": "nobody", "client_secret": "x"}
+    for client in (shop, shop.at_own_issuer(), legacy):
+        assert outcome(client.back("token", form)) == (401, "invalid_client")
+    assert outcome(shop.back("token", GRANT)) == (400, "invalid_request")
+
+
+def test_the_client_must_be_the_one_that_the_address_names(
+    shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty
+) -> None:
+    form = {**GRANT, **shop.proves()}
+    assert outcome(shop.post(f"/api/oidc/{strict.name}/token", form)) == (401, "invalid_client")
+    assert outcome(shop.post("/api/oidc/nobody/token", form)) == (401, "invalid_client")
+    assert outcome(legacy.post(f"/api/oidc/{legacy.name}/token", {**GRANT, **legacy.proves()})) == (
+        401,
+        "invalid_client",
+    )
+    key = {"apikey": shop.api_key}
+    assert outcome(shop.post("/api/oauth/Shop/token", form, query_string=key)) == (401, "invalid_client")
+
+
+def test_a_public_client_with_a_secret_is_refused(phone: RelyingParty) -> None:
+    form = {**GRANT, "client_id": phone.client_id, "client_secret": "made up"}
+    assert outcome(phone.back("token", form)) == (401, "invalid_client")
+
+
+def test_the_oauth_address_demands_the_key_in_the_interfaces_words(
+    legacy: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    form = {**GRANT, "code": browser.code(legacy, ada, scope="profile"), **legacy.proves()}
+    missing = legacy.back("token", form, query_string={})
+    assert missing.status_code == 400
+    assert (missing.json or {})["ErrorCode"] == 908
+    assert "apikey" in (missing.json or {})["Description"]
+    wrong = legacy.back("token", form, query_string={"apikey": "00000000-0000-0000-0000-000000000000"})
+    assert (wrong.status_code, (wrong.json or {})["ErrorCode"]) == (403, 901)
+    right = legacy.back("token", form, query_string={"ApiKey": legacy.api_key.upper()})
+    assert right.status_code == 200
+
+
+def test_elsewhere_a_key_may_come_but_must_be_right(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    wrong = shop.back(
+        "token", {**GRANT, **shop.proves()}, query_string={"apikey": "00000000-0000-0000-0000-000000000000"}
+    )
+    assert (wrong.json or {})["ErrorCode"] == 901
+    form = {**GRANT, "code": browser.code(shop, ada), **shop.proves()}
+    assert shop.back("token", form, query_string={"apikey": shop.api_key}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"grant_type": None}, "invalid_request"),
+        ({"grant_type": "magic"}, "unsupported_grant_type"),
+        ({"grant_type": "client_credentials"}, "unauthorized_client"),
+        ({"code": None}, "invalid_request"),
+    ],
+)
+def test_a_grant_is_refused_in_the_standards_words(
+    shop: RelyingParty, changed: dict[str, str | None], error: str
+) -> None:
+    assert outcome(shop.back("token", {**GRANT, **shop.proves(), **changed}))[1] == error
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"{", "application/json"),
+        (b"[]", "application/json"),
+        (b'{"grant_type": 7, "client_id": "shop"}', "application/json"),
+        (b'{"client_id": 7}', "application/json"),
+        (b'{"client_id": "shop", "client_secret": ["x"]}', "application/json"),
+        (b'{"a":' * 10_000, "application/json"),
+        (b"client_id=shop", "text/plain"),
+        (b"client_id=%00", "application/x-www-form-urlencoded"),
+        (b"client_id=%ff", "application/x-www-form-urlencoded"),
+        (b"", "application/x-www-form-urlencoded"),
+        (b"", ""),
+        (b"x" * 2_000_000, "application/x-www-form-urlencoded"),
+    ],
+)
+def test_a_malformed_body_is_an_invalid_request(shop: RelyingParty, body: bytes, content_type: str) -> None:
+    answer = shop.wsgi.post("/api/oidc/token", data=body, content_type=content_type, base_url=shop.hub_url)
+    assert outcome(answer) == (400, "invalid_request") or outcome(answer) == (401, "invalid_client")
+
+
+def test_guessing_a_secret_ends_soon_and_only_for_the_guesser(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    for _ in range(20):
+        shop.back("token", {**GRANT, "client_id": "shop", "client_secret": "guess"})
+    late = shop.back("token", {**GRANT, **shop.proves()})
+    assert late.status_code == 429
+    assert int(late.headers["Retry-After"]) >= 1
+    form = {**GRANT, "code": browser.code(shop, ada), **shop.proves()}
+    assert shop.back("token", form, environ_overrides={"REMOTE_ADDR": "198.51.100.77"}).status_code == 200
+
+
+def test_a_flood_of_a_public_client_is_slowed_down(phone: RelyingParty) -> None:
+    statuses = {phone.back("token", {**GRANT, "client_id": phone.client_id}).status_code for _ in range(310)}
+    assert statuses == {400, 429}
+
+
+def test_a_switched_off_client_is_unknown(world: World) -> None:
+    retired = world.application("retired", is_active=False)
+    assert outcome(retired.back("token", {**GRANT, **retired.proves()})) == (401, "invalid_client")

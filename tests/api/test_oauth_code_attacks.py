@@ -1,0 +1,128 @@
+"""Attacks on the authorization code: theft, replay, injection, downgrade, races."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.identity.house import House
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
+
+
+def error_of(answer: object) -> tuple[int, str]:
+    return answer.status_code, answer.json["error"]  # type: ignore[attr-defined]
+
+
+def test_a_code_works_once_and_its_second_use_revokes_what_the_first_gave(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    code = browser.code(shop, ada)
+    held = shop.redeem(code).json or {}
+    assert shop.userinfo(held["access_token"]).status_code == 200
+    assert error_of(shop.redeem(code)) == (400, "invalid_grant")
+    assert shop.userinfo(held["access_token"]).status_code == 401
+    assert error_of(shop.refresh(held["refresh_token"])) == (400, "invalid_grant")
+
+
+def test_of_fifty_parallel_redemptions_one_wins(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    code = browser.code(shop, ada)
+    with ThreadPoolExecutor(16) as pool:
+        statuses = list(pool.map(lambda _: shop.redeem(code).status_code, range(50)))
+    assert sorted(set(statuses)) == [200, 400]
+    assert statuses.count(200) == 1
+
+
+def test_a_code_of_one_client_is_nothing_to_another(
+    shop: RelyingParty, phone: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    code = browser.code(shop, ada)
+    assert error_of(phone.redeem(code, redirect_uri=shop.redirect_uri)) == (400, "invalid_grant")
+    assert shop.redeem(code).status_code == 200
+
+
+def test_a_code_of_another_tenant_is_nothing_here(
+    shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    code = browser.code(shop, ada)
+    assert foreign_shop.client_id == shop.client_id
+    assert error_of(foreign_shop.redeem(code, redirect_uri=shop.redirect_uri)) == (400, "invalid_grant")
+    assert shop.redeem(code).status_code == 200
+
+
+def test_a_code_is_bound_to_its_redirect_address(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    code = browser.code(shop, ada)
+    assert error_of(shop.redeem(code, redirect_uri="https://shop.example/cb?tenant=1")) == (400, "invalid_grant")
+    assert error_of(shop.redeem(code, redirect_uri=None)) == (400, "invalid_request")
+    assert shop.redeem(code).status_code == 200
+
+
+def test_a_code_is_bound_to_its_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """Mix-up: a client that believes to speak with one issuer must not redeem another's code (RFC 9700 section 4.4)."""
+    code = browser.code(shop, ada)
+    assert error_of(shop.at_own_issuer().redeem(code)) == (400, "invalid_grant")
+    assert shop.redeem(code).status_code == 200
+
+
+@pytest.mark.parametrize("verifier", [None, "wrong" * 10, "short", "x" * 129, "ä" * 50])
+def test_a_stolen_code_without_the_verifier_is_worthless_and_stays_its_owners(
+    phone: RelyingParty, browser: Browser, ada: Person, verifier: str | None
+) -> None:
+    pkce = Pkce()
+    code = browser.code(phone, ada, code_challenge=pkce.challenge)
+    assert error_of(phone.redeem(code, code_verifier=verifier)) == (400, "invalid_grant")
+    assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
+
+
+def test_the_challenge_is_not_its_own_verifier(phone: RelyingParty, browser: Browser, ada: Person) -> None:
+    pkce = Pkce()
+    code = browser.code(phone, ada, code_challenge=pkce.challenge)
+    assert error_of(phone.redeem(code, code_verifier=pkce.challenge)) == (400, "invalid_grant")
+
+
+def test_a_verifier_for_a_code_without_challenge_is_a_downgrade(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """An attacker who strips the challenge from the request must not go unseen (RFC 9700 section 4.8)."""
+    code = browser.code(shop, ada)
+    assert error_of(shop.redeem(code, code_verifier=Pkce().verifier)) == (400, "invalid_grant")
+
+
+def test_a_code_injected_into_another_session_fails_at_the_verifier(
+    phone: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    victim, attacker = Pkce(), Pkce()
+    stolen = browser.code(phone, ada, code_challenge=victim.challenge)
+    assert error_of(phone.redeem(stolen, code_verifier=attacker.verifier)) == (400, "invalid_grant")
+
+
+def test_a_code_lives_fifty_seconds(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    code, late = browser.code(shop, ada), browser.code(shop, ada)
+    with moved(house, seconds=49):
+        assert shop.redeem(code).status_code == 200
+    with moved(house, seconds=51):
+        assert error_of(shop.redeem(late)) == (400, "invalid_grant")
+
+
+def test_an_access_token_is_no_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = shop.redeem(browser.code(shop, ada)).json or {}
+    for text in (held["access_token"], held["refresh_token"], held["id_token"], "", "x" * 5000):
+        assert shop.redeem(text).status_code == 400
+
+
+def test_an_account_closed_meanwhile_gets_no_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(shop.asks())
+    ada.close()
+    assert error_of(shop.redeem(code_of(step))) == (400, "invalid_grant")
+
+
+def test_repeated_parameters_are_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    form = [
+        ("grant_type", "authorization_code"),
+        ("code", browser.code(shop, ada)),
+        ("redirect_uri", shop.redirect_uri),
+    ]
+    form += [(name, value) for name, value in shop.proves().items() if value]
+    text = "&".join(f"{name}={value}" for name, value in [*form, ("code", "another")])
+    answer = shop.wsgi.post(
+        "/api/oidc/token", data=text, content_type="application/x-www-form-urlencoded", base_url=shop.hub_url
+    )
+    assert error_of(answer) == (400, "invalid_request")

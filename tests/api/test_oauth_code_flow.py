@@ -1,0 +1,167 @@
+"""The authorization code flow of a person, from the request to the tokens."""
+
+import hashlib
+from base64 import urlsafe_b64encode
+
+from joserfc import jwt
+from joserfc.jwk import KeySet
+
+from app.contract.hub import Step
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, parameters_of
+
+
+def test_an_unknown_browser_is_led_to_sign_in_and_back_with_a_code(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    step = browser.authorize(shop.asks(login_hint=ada.email, ui_locales="de en", display="popup"))
+    assert step.step is Step.LOGIN
+    assert step.attempt is not None
+    assert step.binding is not None
+    assert (step.login_hint, step.ui_locales, step.display) == (ada.email, "de en", "popup")
+    assert step.relying_party is not None
+    assert step.relying_party.client_id == shop.client_id
+    assert step.relying_party.redirect_origin == "https://shop.example"
+    back = browser.sign_in(step.attempt, ada.email, ada.password)
+    assert back.step is Step.REDIRECT
+    assert back.address is not None
+    assert back.address.startswith(shop.redirect_uri + "?")
+    held = parameters_of(back)
+    assert held["state"] == "a state"
+    assert held["iss"] == shop.issuer
+    assert shop.redeem(held["code"]).status_code == 200
+
+
+def test_a_signed_in_person_gets_a_code_without_any_page_or_attempt(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    browser.sign_in(None, ada.email, ada.password)
+    step = browser.authorize(shop.asks())
+    assert step.step is Step.REDIRECT
+    assert step.attempt is None
+    assert step.binding is None
+
+
+def test_the_token_response_is_the_seeds_and_the_standards(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    answer = shop.redeem(browser.code(shop, ada))
+    held = answer.json or {}
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert held["token_type"] == "Bearer"
+    assert held["expire_in"] == str(held["expires_in"])
+    assert isinstance(held["expires_in"], int)
+    assert held["scope"] == "openid profile email"
+    assert set(held) == {"access_token", "refresh_token", "id_token", "token_type", "expires_in", "expire_in", "scope"}
+
+
+def test_a_json_body_is_as_good_as_a_form(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    body = {
+        "grant_type": "authorization_code",
+        "code": browser.code(shop, ada),
+        "redirect_uri": shop.redirect_uri,
+        **shop.proves(),
+    }
+    assert shop.wsgi.post("/api/oidc/token", json=body, base_url=shop.hub_url).status_code == 200
+
+
+def test_the_id_token_verifies_under_the_published_keys(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = shop.redeem(browser.code(shop, ada, nonce="a nonce")).json or {}
+    keys = KeySet.import_key_set(shop.get("/service/oidc/jwks").json)
+    claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
+    assert claims["iss"] == shop.issuer
+    assert claims["sub"] == ada.uid
+    assert claims["aud"] == claims["azp"] == shop.client_id
+    assert claims["nonce"] == "a nonce"
+    assert claims["amr"] == ["pwd"]
+    assert claims["acr"] == "1"
+    assert claims["sid"]
+    assert claims["exp"] - claims["iat"] == 3600
+    assert claims["auth_time"] <= claims["iat"]
+    half = hashlib.sha256(held["access_token"].encode()).digest()[:16]
+    assert claims["at_hash"] == urlsafe_b64encode(half).rstrip(b"=").decode()
+
+
+def test_the_applications_own_issuer_speaks_in_its_own_name(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    own = shop.at_own_issuer()
+    step = browser.signed_in(ada).authorize(own.asks(), app=(own.app or "").upper())
+    assert parameters_of(step)["iss"] == own.issuer
+    held = own.redeem(code_of(step)).json or {}
+    assert claims_in(held["id_token"])["iss"] == own.issuer
+    assert own.userinfo(held["access_token"]).status_code == 200
+
+
+def test_an_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(legacy.asks(scope="profile"), app=legacy.app, protocol="oauth")
+    assert parameters_of(step)["iss"] == legacy.issuer
+    held = legacy.redeem(code_of(step)).json or {}
+    assert "id_token" not in held
+    assert held["expire_in"] == "900"
+
+
+def test_every_response_mode_carries_the_same(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    for mode, mark in (("query", "?code="), ("fragment", "#code=")):
+        address = browser.authorize(shop.asks(response_mode=mode)).address or ""
+        assert address.startswith(shop.redirect_uri + mark)
+    posted = browser.authorize(shop.asks(response_mode="form_post"))
+    assert posted.step is Step.FORM_POST
+    assert posted.address == shop.redirect_uri
+    assert set(posted.fields) == {"code", "state", "iss"}
+
+
+def test_a_redirect_address_keeps_its_own_query(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    address = browser.signed_in(ada).authorize(shop.asks(redirect_uri="https://shop.example/cb?tenant=1")).address or ""
+    assert address.startswith("https://shop.example/cb?tenant=1&code=")
+
+
+def test_a_public_client_proves_itself_with_pkce(phone: RelyingParty, browser: Browser, ada: Person) -> None:
+    pkce = Pkce()
+    code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method="S256")
+    assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
+
+
+def test_the_older_name_of_the_method_is_understood_and_is_the_default(
+    phone: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    for method in ("SHA256", None):
+        pkce = Pkce()
+        code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method=method)
+        assert phone.redeem(code, code_verifier=pkce.verifier).status_code == 200
+
+
+def test_an_application_may_have_signed_access_tokens(
+    machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = machine_readable.redeem(browser.code(machine_readable, ada)).json or {}
+    keys = KeySet.import_key_set(machine_readable.get("/service/oidc/jwks").json)
+    token = jwt.decode(held["access_token"], keys, algorithms=["RS256"])
+    assert token.header["typ"] == "at+jwt"
+    assert token.claims["client_id"] == machine_readable.client_id
+    assert token.claims["sub"] == ada.uid
+    assert machine_readable.userinfo(held["access_token"]).status_code == 200
+    assert machine_readable.userinfo(held["id_token"]).status_code == 401
+
+
+def test_the_flow_of_a_signed_in_person_stays_within_its_budget(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    shop.redeem(browser.code(shop, ada))  # the caches are warm: keys, tenant, application
+    pkce = Pkce()
+    step = browser.authorize(shop.asks(code_challenge=pkce.challenge))
+    first = browser.spent()
+    answer = shop.redeem(code_of(step), code_verifier=pkce.verifier)
+    second = browser.spent(answer)
+    assert first["sql"] + second["sql"] <= 10
+    assert first["commits"] + second["commits"] == 2
+    assert (first["signatures"], second["signatures"]) == (0, 1)
+
+
+def test_the_hub_itself_is_a_public_client_of_every_tenant(browser: Browser, shop: RelyingParty, ada: Person) -> None:
+    own = browser.own_client("profile").json or {}
+    assert own["ClientId"] == "gatehouse-profile"
+    assert own["Issuer"] == shop.hub_url
+    pkce = Pkce()
+    hub = shop.as_client("gatehouse-profile", f"{shop.hub_url}/callback/profile")
+    code = browser.code(hub, ada, code_challenge=pkce.challenge)
+    held = hub.redeem(code, code_verifier=pkce.verifier).json or {}
+    assert claims_in(held["id_token"])["sub"] == ada.uid
+    assert "refresh_token" not in held
+    assert browser.own_client("else").status_code == 403

@@ -1,0 +1,161 @@
+"""Machine tokens: how programs get at the management operations."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet, RSAKey
+
+from app.contract.errors import MachineRefused
+from app.identity.house import House
+from app.identity.oauth import machines
+from app.identity.store.unit import Cost
+from tests.support.callers import call_of
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
+
+AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
+
+
+@pytest.fixture
+def robot(world: World) -> RelyingParty:
+    return world.application(
+        "robot", application_type="m2m", grant_types=["client_credentials"], redirect_uris=[],
+        audience_scopes={AUDIENCE: ["profile:read", "profile:create"]},
+    )  # fmt: skip
+
+
+def ask(robot: RelyingParty, **changed: str | None) -> Any:
+    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves(), **changed}
+    return robot.post("/service/oauth/token", form)
+
+
+def test_a_machine_gets_a_signed_token_for_an_hour(robot: RelyingParty) -> None:
+    held = ask(robot).json
+    assert (held["expires_in"], held["expire_in"], held["token_type"]) == (3600, "3600", "Bearer")
+    assert "refresh_token" not in held
+    keys = KeySet.import_key_set(robot.get("/service/oauth/jwks").json)
+    claims = jwt.decode(held["access_token"], keys, algorithms=["RS256"]).claims
+    assert claims["iss"] == robot.hub_url + "/"
+    assert claims["sub"] == f"{robot.client_id}@client"
+    assert claims["aud"] == [AUDIENCE]
+    assert claims["cid"] == robot.client_id
+    assert claims["gty"] == "client_credentials"
+    assert claims["scp"] == ["profile:read", "profile:create"]
+    assert claims["exp"] - claims["iat"] == 3600
+
+
+def test_a_json_body_is_read_too(robot: RelyingParty) -> None:
+    body = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
+    assert robot.wsgi.post("/service/oauth/token", json=body, base_url=robot.hub_url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "error"),
+    [
+        ({"audience": None}, 400, "invalid_request"),
+        ({"client_id": None}, 400, "invalid_request"),
+        ({"client_id": "nobody"}, 401, "invalid_client"),
+        ({"client_secret": "wrong"}, 403, "unauthorized_client"),
+        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({"audience": "https://elsewhere.example"}, 403, "unauthorized_client"),
+        ({"scope": "profile:read role:delete"}, 400, "invalid_scope"),
+    ],
+)
+def test_refusals_are_the_interfaces(
+    robot: RelyingParty, changed: dict[str, str | None], status: int, error: str
+) -> None:
+    answer = ask(robot, **changed)
+    assert (answer.status_code, answer.json["error"]) == (status, error)
+
+
+def test_the_scope_may_be_narrower(robot: RelyingParty) -> None:
+    assert claims_in(ask(robot, scope="profile:read").json["access_token"])["scp"] == ["profile:read"]
+
+
+def test_other_applications_are_no_machines(shop: RelyingParty, phone: RelyingParty) -> None:
+    for client in (shop, phone):
+        assert ask(client).json["error"] == "unauthorized_client"
+
+
+def test_the_token_is_introspected_and_revoked_at_its_own_addresses(house: House, robot: RelyingParty) -> None:
+    token = ask(robot).json["access_token"]
+    told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    assert told["active"] is True
+    assert told["sub"] == f"{robot.client_id}@client"
+    assert (told["iss"], told["aud"], told["gty"]) == (robot.hub_url + "/", [AUDIENCE], "client_credentials")
+    with call_of(house, robot.tenant_name) as call:
+        assert machines.claims_of(call, token)["cid"] == robot.client_id
+    answer = robot.post("/service/oauth/revoke", {"token": token, **robot.proves()})
+    assert (answer.status_code, answer.json) == (200, {})
+    told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    assert told == {"active": False}
+    with call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
+        machines.claims_of(call, token)
+
+
+def test_the_other_management_family_is_open_to_the_same_token(house: House, robot: RelyingParty) -> None:
+    token = ask(robot, audience="http://api.localhost:8000/v2/manage").json["access_token"]
+    with call_of(house, robot.tenant_name) as call:
+        assert machines.claims_of(call, token)["scp"] == ["profile:read", "profile:create"]
+
+
+def test_a_machine_token_names_its_tenant(house: House, robot: RelyingParty) -> None:
+    token = ask(robot).json["access_token"]
+    assert machines.tenant_of(house, token, Cost()).name == robot.tenant_name
+    for text in (None, "", "x", "a.b.c", "a.e30.c", token.split(".")[0] + ".bnVsbA.x"):
+        with pytest.raises(MachineRefused):
+            machines.tenant_of(house, text, Cost())
+
+
+def test_forged_borrowed_and_stale_tokens_are_refused(
+    house: House,
+    robot: RelyingParty,
+    shop: RelyingParty,
+    machine_readable: RelyingParty,
+    browser: Browser,
+    ada: Person,
+    new_world: NewWorld,
+) -> None:
+    token = ask(robot).json["access_token"]
+    header, payload, signature = token.split(".")
+    none = base64.urlsafe_b64encode(b'{"alg":"none","typ":"at+jwt"}').rstrip(b"=").decode()
+    claims = {**claims_in(token), "scp": ["all"]}
+    grown = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
+    other = RSAKey.generate_key(2048, auto_kid=True)
+    kid = json.loads(base64.urlsafe_b64decode(header + "=="))["kid"]
+    public = json.dumps((robot.get("/service/oauth/jwks").json or {})["keys"][0])
+    forged = [
+        f"{none}.{payload}.",
+        f"{header}.{grown}.{signature}",
+        jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": kid}, claims, other),
+        jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": kid, "jwk": other.as_dict(private=False)}, claims, other),
+        (shop.redeem(browser.code(shop, ada)).json or {})["id_token"],
+        (machine_readable.redeem(browser.code(machine_readable, ada)).json or {})["access_token"],
+        "",
+        public,
+    ]
+    for text in forged:
+        with call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
+            machines.claims_of(call, text)
+    with call_of(house, new_world().name) as call, pytest.raises(MachineRefused):
+        machines.claims_of(call, token)
+    with moved(house, seconds=3601), call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
+        machines.claims_of(call, token)
+
+
+def test_an_application_may_have_a_token_for_itself_without_a_person(world: World) -> None:
+    service = world.application("service", grant_types=["client_credentials"], scope="openid report:read")
+    held = (
+        service.back("token", {"grant_type": "client_credentials", "scope": "report:read", **service.proves()}).json
+        or {}
+    )
+    assert "refresh_token" not in held
+    assert "id_token" not in held
+    told = service.introspect(held["access_token"])
+    assert (told["sub"], told["scope"]) == (service.client_id, "report:read")
+    assert service.userinfo(held["access_token"]).status_code == 401
+    persons = service.back("token", {"grant_type": "client_credentials", "scope": "openid", **service.proves()})
+    assert (persons.json or {})["error"] == "invalid_scope"

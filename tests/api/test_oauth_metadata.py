@@ -1,0 +1,185 @@
+"""Discovery, key sets and CORS."""
+
+import pytest
+
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, RelyingParty
+
+WIDE = [
+    "/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+    "/.WELL-KNOWN/OpenID-Configuration",
+]
+OWN = [
+    "/service/oidc/shop/.well-known/openid-configuration",
+    "/.well-known/openid-configuration/service/oidc/Shop",
+    "/.well-known/oauth-authorization-server/service/oidc/Shop",
+    "/oidc/Shop/.well-known/oauth-authorization-server",
+    "/OIDC/SHOP/.Well-Known/OAuth-Authorization-Server",
+]
+LEGACY = [
+    "/oauth/Legacy/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-authorization-server/service/oauth/legacy",
+]
+
+
+@pytest.mark.parametrize(
+    "address", [*WIDE, "/oidc/.well-known/oauth-authorization-server", "/oauth/.well-known/oauth-authorization-server"]
+)
+def test_the_tenant_is_one_issuer_for_all(shop: RelyingParty, address: str) -> None:
+    held = shop.get(address).json or {}
+    url = shop.hub_url
+    assert held["issuer"] == url
+    assert held["authorization_endpoint"] == f"{url}/service/oidc/authorize"
+    assert held["token_endpoint"] == f"{url}/api/oidc/token"
+    assert held["introspection_endpoint"] == f"{url}/api/oidc/introspect"
+    assert held["revocation_endpoint"] == f"{url}/api/oidc/revoke"
+    assert held["userinfo_endpoint"] == f"{url}/service/oidc/userinfo"
+    assert held["jwks_uri"] == f"{url}/service/oidc/jwks"
+    assert held["end_session_endpoint"] == f"{url}/service/oidc/logout"
+
+
+@pytest.mark.parametrize("address", OWN)
+def test_every_application_keeps_an_issuer_of_its_own(shop: RelyingParty, address: str) -> None:
+    held = shop.get(address).json or {}
+    own = f"{shop.hub_url}/service/oidc/Shop"
+    assert held["issuer"] == own
+    assert held["authorization_endpoint"] == f"{own}/authorize"
+    assert held["jwks_uri"] == f"{own}/jwks"
+    assert held["token_endpoint"] == f"{shop.hub_url}/api/oidc/Shop/token"
+
+
+@pytest.mark.parametrize("address", LEGACY)
+def test_an_oauth_applications_token_address_brings_the_key(legacy: RelyingParty, address: str) -> None:
+    held = legacy.get(address).json or {}
+    assert held["issuer"] == f"{legacy.hub_url}/service/oauth/Legacy"
+    assert held["token_endpoint"] == f"{legacy.hub_url}/api/oauth/Legacy/token?apikey={legacy.api_key}"
+    assert "userinfo_endpoint" not in held
+
+
+def test_what_is_promised_is_what_is_kept(shop: RelyingParty) -> None:
+    held = shop.get(WIDE[0]).json or {}
+    assert held["response_types_supported"] == ["code"]
+    assert held["code_challenge_methods_supported"] == ["S256"]
+    assert held["id_token_signing_alg_values_supported"] == ["RS256"]
+    assert held["authorization_response_iss_parameter_supported"] is True
+    assert set(held["grant_types_supported"]) >= {"authorization_code", "refresh_token"}
+    assert set(held["token_endpoint_auth_methods_supported"]) == {"none", "client_secret_post", "client_secret_basic"}
+    assert set(held["scopes_supported"]) >= {"openid", "email", "phone", "profile", "address"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/service/oidc/nobody/.well-known/openid-configuration",
+        "/oidc/legacy/.well-known/oauth-authorization-server",
+        "/oauth/shop/.well-known/oauth-authorization-server",
+        "/service/oidc/nobody/jwks",
+    ],
+)
+def test_an_unknown_application_is_not_found(shop: RelyingParty, legacy: RelyingParty, address: str) -> None:
+    assert shop.get(address).status_code == 404
+
+
+def test_an_unknown_tenant_is_not_found_and_nothing_is_said_of_others(shop: RelyingParty) -> None:
+    for host in (
+        "nobody.localhost:8000",
+        "localhost:8000",
+        "evil.example",
+        f"{shop.tenant_name}.evil.example",
+        "a" * 300,
+    ):
+        answer = shop.wsgi.get(WIDE[0], headers={"Host": host})
+        assert answer.status_code in (400, 404)
+        assert shop.tenant_name not in answer.text.replace(host, "")
+
+
+def test_the_issuer_never_comes_from_the_host_header_or_a_forwarded_one(shop: RelyingParty) -> None:
+    headers = {
+        "X-Forwarded-Host": "evil.example",
+        "X-Forwarded-Proto": "https",
+        "Host": f"{shop.tenant_name.upper()}.localhost:8000",
+    }
+    assert (shop.wsgi.get(WIDE[0], headers=headers).json or {})["issuer"] == shop.hub_url
+
+
+def test_the_key_set_is_public_keys_and_nothing_else(shop: RelyingParty) -> None:
+    for address in ("/service/oidc/jwks", "/service/oidc/Shop/JWKS", "/Service/OAuth/jwks"):
+        keys = (shop.get(address).json or {})["keys"]
+        assert keys
+        for key in keys:
+            assert {"kty", "use", "alg", "kid", "n", "e"} == set(key)
+            assert (key["kty"], key["use"], key["alg"]) == ("RSA", "sig", "RS256")
+
+
+def test_two_tenants_share_no_key(shop: RelyingParty, foreign_shop: RelyingParty) -> None:
+    def ids(client: RelyingParty) -> set[str]:
+        return {key["kid"] for key in (client.get("/service/oidc/jwks").json or {})["keys"]}
+
+    assert not ids(shop) & ids(foreign_shop)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/.well-known/openid-configuration", "/service/oidc/Shop/.well-known/openid-configuration", "/service/oidc/jwks"],
+)
+def test_documents_are_bytes_made_once(shop: RelyingParty, browser: Browser, address: str) -> None:
+    shop.get(address)
+    again = shop.get(address)
+    assert browser.spent(again)["sql"] == 0
+    assert again.headers["Cache-Control"] == "public, max-age=300"
+
+
+def test_only_registered_origins_are_answered(world: World) -> None:
+    spa = world.application("spa", secret=None, cors_origins=["https://app.example", "http://localhost:3000"])
+    retired = world.application("gone", cors_origins=["https://gone.example"], is_active=False)
+    assert retired
+    for origin in ("https://app.example", "http://localhost:3000"):
+        answer = spa.get("/.well-known/openid-configuration", headers={"Origin": origin})
+        assert answer.headers["Access-Control-Allow-Origin"] == origin
+        assert "Origin" in answer.headers.get_all("Vary")
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+    for origin in (
+        "https://evil.example",
+        "https://app.example.evil.example",
+        "https://gone.example",
+        "null",
+        "",
+        "http://app.example",
+    ):
+        answer = spa.get("/.well-known/openid-configuration", headers={"Origin": origin})
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_a_script_may_ask_the_token_endpoint_first(world: World, foreign_shop: RelyingParty) -> None:
+    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
+    headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+    for address in ("/api/oidc/token", "/api/oidc/spa/token", "/service/oidc/userinfo"):
+        answer = spa.wsgi.options(address, headers=headers, base_url=spa.hub_url)
+        assert answer.status_code == 204
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
+        assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+        assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
+    refused = spa.wsgi.options(
+        "/api/oidc/token", headers={**headers, "Origin": "https://evil.example"}, base_url=spa.hub_url
+    )
+    assert "Access-Control-Allow-Origin" not in refused.headers
+    other = spa.wsgi.options("/api/oidc/token", headers=headers, base_url=foreign_shop.hub_url)
+    assert "Access-Control-Allow-Origin" not in other.headers
+
+
+def test_a_refused_token_request_can_be_read_by_its_script(world: World) -> None:
+    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
+    answer = spa.back(
+        "token", {"grant_type": "authorization_code", "client_id": "x"}, headers={"Origin": "https://app.example"}
+    )
+    assert answer.status_code == 401
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
+
+
+def test_introspection_is_not_for_scripts(world: World) -> None:
+    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
+    answer = spa.back(
+        "introspect", {"token": "x", "client_id": spa.client_id}, headers={"Origin": "https://app.example"}
+    )
+    assert "Access-Control-Allow-Origin" not in answer.headers

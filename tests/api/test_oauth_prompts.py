@@ -1,0 +1,179 @@
+"""prompt, max_age, hints and consent: who must be asked, and what a session is worth."""
+
+from app.contract.hub import Step
+from app.identity.house import House
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
+
+
+def test_prompt_none_never_shows_a_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = parameters_of(browser.authorize(shop.asks(prompt="none")))
+    assert (held["error"], held["state"], held["iss"]) == ("login_required", "a state", shop.issuer)
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(shop.asks(prompt="none")))
+
+
+def test_prompt_none_says_that_consent_is_missing(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = parameters_of(browser.signed_in(ada).authorize(asking.asks(prompt="none")))
+    assert held["error"] == "consent_required"
+
+
+def test_prompt_login_asks_for_the_password_again(
+    house: House, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    browser.signed_in(ada)
+    step = browser.authorize(shop.asks(prompt="login"))
+    assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
+    assert step.person is not None
+    assert step.person.uid == ada.uid
+    assert step.attempt is not None
+    assert browser.resume(step.attempt).step is Step.LOGIN
+    with moved(house, seconds=5):
+        held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
+    assert claims_in(held["id_token"])["auth_time"] >= int(house.clock.now().timestamp())
+
+
+def test_a_client_may_always_ask_for_the_password(world: World, browser: Browser, ada: Person) -> None:
+    bank = world.application("bank", force_reauthentication=True)
+    browser.signed_in(ada)
+    assert browser.authorize(bank.asks()).step is Step.LOGIN
+    assert parameters_of(browser.authorize(bank.asks(prompt="none")))["error"] == "login_required"
+
+
+def test_max_age_counts_from_the_last_sign_in(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    assert browser.authorize(shop.asks(max_age="60")).step is Step.REDIRECT
+    with moved(house, seconds=90):
+        step = browser.authorize(shop.asks(max_age="60"))
+        assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
+        assert "code" in parameters_of(browser.authorize(shop.asks(max_age="9999999999")))
+    with moved(house, seconds=1):
+        assert browser.authorize(shop.asks(max_age="0")).step is Step.LOGIN
+
+
+def test_the_named_class_authenticates_anew_and_is_echoed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    name = "vendor:nist:level:1:re-auth"
+    step = browser.authorize(shop.asks(acr_values=f"other {name}"))
+    assert step.step is Step.LOGIN
+    held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
+    assert claims_in(held["id_token"])["acr"] == name
+
+
+def test_select_account_shows_the_sign_in_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    assert browser.signed_in(ada).authorize(shop.asks(prompt="select_account")).step is Step.LOGIN
+
+
+def test_a_login_hint_of_somebody_else_leads_to_sign_in(
+    shop: RelyingParty, browser: Browser, ada: Person, world: World
+) -> None:
+    grace = world.person("grace@example.test")
+    browser.signed_in(ada)
+    assert browser.authorize(shop.asks(login_hint="ADA@example.test")).step is Step.REDIRECT
+    step = browser.authorize(shop.asks(login_hint=grace.email))
+    assert (step.step, step.login_hint, step.person) == (Step.LOGIN, grace.email, None)
+    assert (
+        parameters_of(browser.authorize(shop.asks(login_hint=grace.email, prompt="none")))["error"] == "login_required"
+    )
+    assert "code" in parameters_of(browser.sign_in(step.attempt, grace.email, grace.password))
+
+
+def test_an_id_token_hint_must_be_the_person_signed_in(
+    house: House, shop: RelyingParty, browser: Browser, ada: Person, world: World
+) -> None:
+    hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
+    with moved(house, hours=3):
+        later = world.browser()
+        assert later.signed_in(ada).authorize(shop.asks(id_token_hint=hint)).step is Step.REDIRECT
+    grace = world.person("grace@example.test")
+    other = world.browser()
+    other.signed_in(grace)
+    assert parameters_of(other.authorize(shop.asks(id_token_hint=hint, prompt="none")))["error"] == "login_required"
+    step = other.authorize(shop.asks(id_token_hint=hint))
+    assert step.step is Step.LOGIN
+    assert parameters_of(other.sign_in(step.attempt, grace.email, grace.password))["error"] == "login_required"
+
+
+def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
+    shop: RelyingParty,
+    strict: RelyingParty,
+    foreign_shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
+    new_world: object,
+) -> None:
+    hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
+    assert (
+        parameters_of(browser.authorize(strict.asks(id_token_hint=hint, code_challenge="x" * 43)))["error"]
+        == "invalid_request"
+    )
+    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name)
+    assert parameters_of(stranger.authorize(foreign_shop.asks(id_token_hint=hint)))["error"] == "invalid_request"
+
+
+def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(asking.asks())
+    assert step.step is Step.CONSENT
+    assert [scope.name for scope in step.scopes] == ["profile", "email"]
+    assert step.person is not None
+    assert step.person.label == ada.email
+    assert step.attempt is not None
+    assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
+    assert browser.authorize(asking.asks()).step is Step.REDIRECT
+    assert browser.authorize(asking.asks(scope="openid phone")).step is Step.CONSENT
+    assert browser.authorize(asking.asks(prompt="consent")).step is Step.CONSENT
+
+
+def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(asking.asks())
+    assert step.attempt is not None
+    held = parameters_of(browser.consent(step.attempt, allow=False))
+    assert (held["error"], held["state"], held["iss"]) == ("access_denied", "a state", asking.issuer)
+    assert browser.consent(step.attempt, allow=True).step is not Step.REDIRECT
+    assert browser.authorize(asking.asks()).step is Step.CONSENT
+
+
+def test_consent_cannot_be_given_without_a_session_or_from_another_browser(
+    asking: RelyingParty, browser: Browser, ada: Person, world: World
+) -> None:
+    step = browser.authorize(asking.asks())
+    assert step.attempt is not None
+    assert browser.consent(step.attempt, allow=True).step is Step.LOGIN
+    thief = world.browser()
+    thief.signed_in(world.person("thief@example.test"))
+    assert thief.consent(step.attempt, allow=True).step is Step.START_AGAIN
+
+
+def test_sign_in_leads_on_to_consent(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.authorize(asking.asks())
+    asked = browser.sign_in(step.attempt, ada.email, ada.password)
+    assert asked.step is Step.CONSENT
+    assert "code" in parameters_of(browser.consent(asked.attempt or "", allow=True))
+
+
+def test_an_attempt_gives_one_code_however_often_it_is_answered(
+    asking: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    step = browser.signed_in(ada).authorize(asking.asks())
+    first = browser.consent(step.attempt or "", allow=True)
+    second = browser.consent(step.attempt or "", allow=True)
+    assert first.step is Step.REDIRECT
+    assert second.step is not Step.REDIRECT
+
+
+def test_an_attempt_is_over_after_ten_minutes(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.authorize(shop.asks())
+    with moved(house, minutes=11):
+        assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+
+
+def test_an_attempt_belongs_to_the_browser_that_began_it(
+    shop: RelyingParty, browser: Browser, ada: Person, world: World
+) -> None:
+    step = browser.authorize(shop.asks())
+    assert world.browser().sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+
+
+def test_a_blocked_persons_session_is_worth_nothing(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    ada.close()
+    assert browser.authorize(shop.asks()).step is Step.LOGIN

@@ -1,0 +1,129 @@
+"""Refresh tokens: rotation, reuse, narrowing."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from app.identity.house import House
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
+
+
+def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
+    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).json
+    return held
+
+
+def test_a_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    first = tokens(shop, browser, ada, nonce="a nonce")
+    second = shop.refresh(first["refresh_token"]).json or {}
+    assert second["refresh_token"] != first["refresh_token"]
+    assert second["access_token"] != first["access_token"]
+    assert shop.refresh(second["refresh_token"]).status_code == 200
+
+
+def test_the_new_id_token_speaks_of_the_same_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    first = tokens(shop, browser, ada, nonce="a nonce")
+    before, after = (
+        claims_in(first["id_token"]),
+        claims_in((shop.refresh(first["refresh_token"]).json or {})["id_token"]),
+    )
+    for name in ("iss", "sub", "aud", "azp", "auth_time", "sid", "amr", "acr"):
+        assert after[name] == before[name]
+    assert "nonce" not in after
+
+
+def test_reuse_revokes_the_whole_family(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    first = tokens(shop, browser, ada)
+    second = shop.refresh(first["refresh_token"]).json or {}
+    again = shop.refresh(first["refresh_token"])
+    assert (again.status_code, (again.json or {})["error"]) == (400, "invalid_grant")
+    assert shop.refresh(second["refresh_token"]).status_code == 400
+    for held in (first, second):
+        assert shop.userinfo(held["access_token"]).status_code == 401
+
+
+def test_another_authorization_of_the_same_person_is_not_touched(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    stolen, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
+    shop.refresh(stolen["refresh_token"])
+    shop.refresh(stolen["refresh_token"])
+    assert shop.refresh(other["refresh_token"]).status_code == 200
+
+
+def test_of_parallel_refreshes_one_wins(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = tokens(shop, browser, ada)
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda _: shop.refresh(held["refresh_token"]).status_code, range(20)))
+    assert statuses.count(200) == 1
+    assert statuses.count(400) == 19
+
+
+def test_a_refresh_token_of_another_client_is_refused_and_stays_good(
+    shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    assert strict.refresh(held["refresh_token"]).status_code == 400
+    assert shop.refresh(held["refresh_token"]).status_code == 200
+
+
+def test_a_used_token_shown_by_another_client_revokes_nothing(
+    shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    first = tokens(shop, browser, ada)
+    second = shop.refresh(first["refresh_token"]).json or {}
+    assert strict.refresh(first["refresh_token"]).status_code == 400
+    assert shop.refresh(second["refresh_token"]).status_code == 200
+
+
+def test_a_refresh_token_of_another_tenant_is_unknown(
+    shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    assert foreign_shop.refresh(held["refresh_token"]).status_code == 400
+    assert shop.refresh(held["refresh_token"]).status_code == 200
+
+
+def test_a_refresh_token_is_bound_to_its_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = tokens(shop, browser, ada)
+    assert shop.at_own_issuer().refresh(held["refresh_token"]).status_code == 400
+    assert shop.refresh(held["refresh_token"]).status_code == 200
+
+
+def test_the_scope_may_narrow_and_widen_again_but_never_beyond_the_grant(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    narrow = shop.refresh(held["refresh_token"], scope="openid email").json or {}
+    assert narrow["scope"] == "openid email"
+    assert "name" not in (shop.userinfo(narrow["access_token"]).json or {})
+    wide = shop.refresh(narrow["refresh_token"], scope="openid email phone")
+    assert (wide.status_code, (wide.json or {})["error"]) == (400, "invalid_scope")
+    whole = shop.refresh(narrow["refresh_token"]).json or {}
+    assert whole["scope"] == "openid profile email"
+
+
+def test_a_client_without_the_grant_gets_no_refresh_token(world: World, browser: Browser, ada: Person) -> None:
+    plain = world.application("plain", grant_types=["authorization_code"])
+    held = tokens(plain, browser, ada)
+    assert "refresh_token" not in held
+    answer = plain.refresh("anything")
+    assert (answer.status_code, (answer.json or {})["error"]) == (403, "unauthorized_client")
+
+
+def test_lifetimes_are_the_clients(house: House, world: World, browser: Browser, ada: Person) -> None:
+    brief = world.application("brief", access_token_seconds=60, refresh_token_seconds=600, id_token_seconds=120)
+    held = tokens(brief, browser, ada)
+    assert (held["expires_in"], held["expire_in"]) == (60, "60")
+    with moved(house, seconds=61):
+        assert brief.userinfo(held["access_token"]).status_code == 401
+        assert brief.introspect(held["access_token"]) == {"active": False}
+    with moved(house, seconds=601):
+        assert brief.refresh(held["refresh_token"]).status_code == 400
+
+
+def test_a_closed_account_cannot_refresh(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = tokens(shop, browser, ada)
+    ada.close()
+    answer = shop.refresh(held["refresh_token"])
+    assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_grant")

@@ -1,0 +1,170 @@
+"""Userinfo, introspection and revocation."""
+
+from typing import Any
+
+from joserfc import jwt
+from joserfc.jwk import KeySet
+
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
+
+
+def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
+    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).json
+    return held
+
+
+def test_the_scopes_say_which_claims_come(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    def claims(scope: str) -> dict[str, Any]:
+        held: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).json
+        return held
+
+    assert claims("openid") == {"sub": ada.uid}
+    assert claims("openid email") == {"sub": ada.uid, "email": ada.email, "email_verified": True}
+    person = claims("openid profile")
+    assert (person["name"], person["given_name"], person["family_name"]) == ("Ada Lovelace", "Ada", "Lovelace")
+    assert person["birthdate"] == "1815-12-10"
+    assert isinstance(person["updated_at"], int)
+    assert "email" not in person
+    address = claims("openid address")["address"]
+    assert address == {
+        "street_address": "12 St James's Square",
+        "locality": "London",
+        "postal_code": "SW1Y 4JH",
+        "country": "UK",
+    }
+
+
+def test_it_is_read_by_get_and_by_post_with_the_token_in_header_or_body(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    token = tokens(shop, browser, ada)["access_token"]
+    assert shop.post("/service/oidc/userinfo", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert shop.post("/service/oidc/userinfo", {"access_token": token}).status_code == 200
+    answer = shop.userinfo(token)
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_whatever_is_no_access_token_is_refused_with_a_challenge(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    for text in ("nonsense", held["refresh_token"], held["id_token"], "x" * 9000):
+        answer = shop.userinfo(text)
+        assert answer.status_code == 401
+        assert (answer.json or {})["error"] == "invalid_token"
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    assert shop.get("/service/oidc/userinfo").status_code == 401
+
+
+def test_a_token_without_openid_is_not_enough(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
+    token = tokens(legacy, browser, ada, scope="profile")["access_token"]
+    answer = legacy.get("/service/oidc/userinfo", headers={"Authorization": f"Bearer {token}"})
+    assert (answer.status_code, (answer.json or {})["error"]) == (403, "insufficient_scope")
+
+
+def test_a_token_is_no_good_at_another_applications_address_or_tenant(
+    shop: RelyingParty, strict: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    token = tokens(shop, browser, ada)["access_token"]
+    assert shop.at_own_issuer().userinfo(token).status_code == 200
+    assert strict.at_own_issuer().userinfo(token).status_code == 401
+    assert foreign_shop.userinfo(token).status_code == 401
+
+
+def test_a_closed_accounts_token_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    token = tokens(shop, browser, ada)["access_token"]
+    ada.close()
+    assert shop.userinfo(token).status_code == 401
+
+
+def test_an_application_may_have_its_claims_signed(world: World, browser: Browser, ada: Person) -> None:
+    signed = world.application("sealed", signed_userinfo=True)
+    answer = signed.userinfo(tokens(signed, browser, ada)["access_token"])
+    assert answer.mimetype == "application/jwt"
+    keys = KeySet.import_key_set(signed.get("/service/oidc/jwks").json)
+    claims = jwt.decode(answer.text, keys, algorithms=["RS256"]).claims
+    assert (claims["iss"], claims["aud"], claims["sub"]) == (signed.hub_url, signed.client_id, ada.uid)
+
+
+def test_userinfo_and_introspection_cost_two_statements(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    token = tokens(shop, browser, ada)["access_token"]
+    assert browser.spent(shop.userinfo(token))["sql"] <= 2
+    assert browser.spent(shop.back("introspect", {"token": token, **shop.proves()}))["sql"] <= 2
+
+
+def test_introspection_describes_a_token_in_both_vocabularies(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    told = shop.introspect(held["access_token"])
+    assert told["active"] is True
+    assert told["sub"] == ada.uid
+    assert told["client_id"] == told["cid"] == told["azp"] == "shop"
+    assert told["iss"] == shop.issuer
+    assert told["aud"] == ["shop"]
+    assert told["scope"] == "openid profile email"
+    assert told["scp"] == ["openid", "profile", "email"]
+    assert told["gty"] == "authorization_code"
+    assert told["exp"] - told["iat"] == held["expires_in"]
+    assert told["nbf"] == told["iat"]
+    assert shop.introspect(held["refresh_token"])["active"] is True
+
+
+def test_introspection_says_no_more_than_inactive(
+    shop: RelyingParty,
+    phone: RelyingParty,
+    strict: RelyingParty,
+    foreign_shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
+) -> None:
+    token = tokens(shop, browser, ada)["access_token"]
+    inactive = {"active": False}
+    assert shop.introspect("nonsense") == inactive
+    assert foreign_shop.introspect(token) == inactive
+    assert phone.introspect(token) == inactive
+    assert strict.at_own_issuer().introspect(token) == inactive
+    assert strict.introspect(token)["active"] is True  # a resource server that proves who it is
+    assert shop.back("introspect", {"token": token}).status_code == 400
+    assert shop.back("introspect", shop.proves()).status_code == 400
+
+
+def test_revoking_a_refresh_token_leaves_its_access_tokens_alive(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    answer = shop.back("revoke", {"token": held["refresh_token"], **shop.proves()})
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert shop.refresh(held["refresh_token"]).status_code == 400
+    assert shop.userinfo(held["access_token"]).status_code == 200
+
+
+def test_an_access_token_can_be_revoked_and_the_older_name_is_read(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    shop.back("revoke", {"token": held["access_token"], "token_type_hint": "refresh_token", **shop.proves()})
+    assert shop.userinfo(held["access_token"]).status_code == 401
+    assert shop.back("revoke", {"refresh_token": held["refresh_token"], **shop.proves()}).status_code == 200
+    assert shop.refresh(held["refresh_token"]).status_code == 400
+
+
+def test_nobody_revokes_anothers_token(
+    shop: RelyingParty, strict: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    for client in (strict, foreign_shop):
+        for token in (held["access_token"], held["refresh_token"], "nonsense"):
+            assert client.back("revoke", {"token": token, **client.proves()}).status_code == 200
+    assert shop.userinfo(held["access_token"]).status_code == 200
+    assert shop.refresh(held["refresh_token"]).status_code == 200
+    assert shop.back("revoke", {"token": "x", "client_id": "shop", "client_secret": "wrong"}).status_code == 401
+    assert shop.back("revoke", shop.proves()).status_code == 400
+
+
+def test_a_signed_access_token_can_be_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
+    token = tokens(machine_readable, browser, ada)["access_token"]
+    assert claims_in(token)["sub"] == ada.uid
+    machine_readable.back("revoke", {"token": token, **machine_readable.proves()})
+    assert machine_readable.userinfo(token).status_code == 401

@@ -1,0 +1,193 @@
+"""Fixtures of the OAuth tests: two tenants with applications of every kind, and a person. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import insert
+from werkzeug.test import Client as WsgiClient
+
+from app.contract.configuration import ApplicationSettings, Argon2, Brand, TenantSettings
+from app.identity import create_app, create_service
+from app.identity.accounts.tables import accounts, identifiers
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications, tenants
+from app.kit import randomness
+from tests.support.relying_party import Browser, Person, RelyingParty
+
+REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
+CHEAP = Argon2(memory_kib=8192, iterations=1)
+
+
+@dataclass(frozen=True)
+class World:
+    """One tenant, and what stands in it."""
+
+    house: House
+    wsgi: WsgiClient
+    tenant_id: str
+    name: str
+    api_key: str
+
+    def application(
+        self, name: str, *, secret: str | None = "a secret of the application", client_id: str = "", **settings: Any
+    ) -> RelyingParty:
+        """Register an application and return it as the relying party it is."""
+        method = "client_secret_basic" if secret else "none"
+        held = {"name": name, "redirect_uris": REDIRECTS, "token_endpoint_auth_method": method, **settings}
+        stated = ApplicationSettings.model_validate(held)
+        known = client_id or f"{name}-{secrets.token_hex(6)}"
+        row = {
+            "tenant_id": self.tenant_id,
+            "client_id": known,
+            "name": name.lower(),
+            "secret_hash": randomness.digest(secret) if secret else None,
+            "settings": stated.model_dump(mode="json"),
+            "created_at": self.house.clock.now(),
+        }
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            work.run(insert(applications), row)
+        own = name if stated.protocol == "oauth" else None
+        return RelyingParty(
+            self.house, self.wsgi, self.name, self.api_key, known, stated.redirect_uris[0] if stated.redirect_uris else "",
+            name, secret, own, "oauth" if own else "oidc",
+        )  # fmt: skip
+
+    def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:
+        """Add an account."""
+        uid, now = randomness.uid(), self.house.clock.now()
+        row = {
+            "tenant_id": self.tenant_id, "uid": uid, "profile_id": randomness.uid(), "email": email, "email_verified": True, "roles": [],
+            "password_hash": self.house.hashing.hash(password, CHEAP), "emails": [{"Type": "Primary", "Value": email, "verified": True}],
+            "profile": profile, "private": {}, "created_at": now, "modified_at": now,
+        }  # fmt: skip
+        known = {"tenant_id": self.tenant_id, "kind": "email", "value": email.lower(), "uid": uid, "is_verified": True}
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            work.run(insert(accounts), row)
+            work.run(insert(identifiers), known)
+        return Person(self.house, self.tenant_id, uid, email, password)
+
+    def browser(self) -> Browser:
+        return Browser(self.house, self.wsgi, self.name)
+
+
+_SERVED: dict[int, tuple[House, Flask]] = {}
+
+
+@pytest.fixture
+def identity_app(house: House) -> Flask:
+    """The identity service of this house, made once."""
+    if id(house) not in _SERVED:
+        _SERVED[id(house)] = (house, create_app(create_service(house)))
+    return _SERVED[id(house)][1]
+
+
+NewWorld = Callable[[], World]
+
+
+@pytest.fixture
+def new_world(house: House, identity_app: Flask) -> NewWorld:
+    """Make a fresh tenant."""
+
+    def make() -> World:
+        tenant_id, name, key = randomness.uid(), f"t{secrets.token_hex(5)}", randomness.guid()
+        row = {
+            "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": house.clock.now(),
+            "api_secret": house.vault.seal(randomness.guid().encode(), f"{tenant_id} api_secret"),
+            "settings": TenantSettings(argon2=CHEAP).model_dump(mode="json"), "brand": Brand().model_dump(mode="json"),
+        }  # fmt: skip
+        with UnitOfWork(house.database, tenant_id).apart() as work:
+            work.run(insert(tenants), row)
+        return World(house, WsgiClient(identity_app), tenant_id, name, key)
+
+    return make
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world()
+
+
+@pytest.fixture
+def browser(world: World) -> Browser:
+    return world.browser()
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    profile = {"FirstName": "Ada", "LastName": "Lovelace", "FullName": "Ada Lovelace", "BirthDate": "12-10-1815"}
+    address = {
+        "Type": "Home",
+        "Address1": "12 St James's Square",
+        "City": "London",
+        "PostalCode": "SW1Y 4JH",
+        "Country": "UK",
+    }
+    return world.person("ada@example.test", **profile, Addresses=[address])
+
+
+@pytest.fixture
+def shop(world: World) -> RelyingParty:
+    return world.application(
+        "Shop",
+        client_id="shop",
+        client_uri="https://shop.example/",
+        post_logout_redirect_uris=["https://shop.example/bye"],
+    )
+
+
+@pytest.fixture
+def foreign_shop(new_world: NewWorld) -> RelyingParty:
+    """The same application at another tenant."""
+    return new_world().application("Shop", client_id="shop")
+
+
+@pytest.fixture
+def phone(world: World) -> RelyingParty:
+    return world.application(
+        "phone",
+        secret=None,
+        application_type="native",
+        redirect_uris=["http://127.0.0.1/cb", "http://[::1]/cb", "com.example.phone:/cb"],
+    )
+
+
+@pytest.fixture
+def loopback_web(world: World) -> RelyingParty:
+    return world.application("loopback", redirect_uris=["http://127.0.0.1:5000/cb"])
+
+
+@pytest.fixture
+def strict(world: World) -> RelyingParty:
+    return world.application("strict", require_pkce=True)
+
+
+@pytest.fixture
+def older(world: World) -> RelyingParty:
+    return world.application("older", allow_plain_pkce=True)
+
+
+@pytest.fixture
+def legacy(world: World) -> RelyingParty:
+    return world.application("Legacy", protocol="oauth")
+
+
+@pytest.fixture
+def retired(world: World) -> RelyingParty:
+    return world.application("retired", is_active=False)
+
+
+@pytest.fixture
+def asking(world: World) -> RelyingParty:
+    return world.application("asking", require_consent=True)
+
+
+@pytest.fixture
+def machine_readable(world: World) -> RelyingParty:
+    return world.application("signed", access_token_format="jwt")

@@ -1,0 +1,268 @@
+"""A relying party and a person's browser, as the identity service sees them: the hub's operations and the back channel over WSGI."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from sqlalchemy import update
+from werkzeug.test import Client as WsgiClient
+from werkzeug.test import TestResponse
+
+from app.contract import hub
+from app.contract.hub import Next, Step
+from app.contract.visit import Visit
+from app.identity.accounts.tables import accounts
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.kit.clock import FixedClock
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+
+
+@dataclass(frozen=True)
+class Pkce:
+    """A verifier and its S256 challenge."""
+
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+
+    @property
+    def challenge(self) -> str:
+        return base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account, and the password that opens it."""
+
+    house: House
+    tenant_id: str
+    uid: str
+    email: str
+    password: str
+
+    def close(self) -> None:
+        """Block the account, as a management operation of another process would."""
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
+            work.run(update(accounts).where(*where).values(is_active=False))
+
+
+@contextmanager
+def moved(house: House, **by: float) -> Iterator[None]:
+    """Let the service's clock stand ahead by a timedelta's keywords."""
+    clock = house.clock
+    house.clock = FixedClock(clock.now() + timedelta(**by))
+    try:
+        yield
+    finally:
+        house.clock = clock
+
+
+@dataclass
+class Browser:
+    """A browser at a tenant's hub: keeps the session and each attempt's binding, as the hub's cookies would."""
+
+    house: House
+    wsgi: WsgiClient
+    tenant_name: str
+    address: str = "192.0.2.7"
+    session: str | None = None
+    bindings: dict[str, str] = field(default_factory=dict)
+    cost: str = ""
+
+    @property
+    def host(self) -> str:
+        return f"{self.tenant_name}.{self.house.settings.hub_domain}"
+
+    def authorize(
+        self,
+        parameters: Mapping[str, str | None] | list[tuple[str, str]],
+        *,
+        app: str | None = None,
+        protocol: str = "oidc",
+    ) -> Next:
+        pairs = (
+            parameters
+            if isinstance(parameters, list)
+            else [(name, value) for name, value in parameters.items() if value is not None]
+        )
+        return self._post("/hub/authorize", {"Protocol": protocol, "App": app, "Parameters": pairs})
+
+    def sign_in(self, attempt: str | None, email: str, password: str) -> Next:
+        return self._post("/hub/sign-in", {"Attempt": attempt, "Identifier": email, "Password": password}, attempt)
+
+    def consent(self, attempt: str, allow: bool) -> Next:
+        return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow}, attempt)
+
+    def resume(self, attempt: str) -> Next:
+        return self._send("GET", f"/hub/attempts/{quote(attempt)}", b"", attempt)
+
+    def sign_out(self, **members: Any) -> Next:
+        named = {hub.SignOutRequest.model_fields[name].alias or name: value for name, value in members.items()}
+        return self._post("/hub/sign-out", named)
+
+    def signed_in(self, person: Person) -> Browser:
+        """Sign the person in, where nobody is yet."""
+        if self.session is None:
+            self.sign_in(None, person.email, person.password)
+        return self
+
+    def code(self, client: RelyingParty, person: Person, **changed: str | None) -> str:
+        """Return a code that the client may redeem for the person, through the client's issuer."""
+        step = self.signed_in(person).authorize(client.asks(**changed), app=client.app, protocol=client.protocol)
+        return code_of(step)
+
+    def spent(self, answer: TestResponse | None = None) -> dict[str, int]:
+        """Return what the last call cost, or the given answer's."""
+        text = answer.headers["X-Gatehouse-Cost"] if answer is not None else self.cost
+        return {name: int(number) for name, number in (part.split("=") for part in text.split("; "))}
+
+    def own_client(self, name: str) -> TestResponse:
+        return self.send("GET", f"/hub/clients/{name}", b"")
+
+    def _post(self, path: str, members: Mapping[str, Any], attempt: str | None = None) -> Next:
+        return self._send("POST", path, json.dumps(members).encode(), attempt)
+
+    def _send(self, method: str, path: str, body: bytes, attempt: str | None = None) -> Next:
+        response = self.send(method, path, body, attempt)
+        assert response.status_code == 200, response.text
+        step = Next.model_validate_json(response.data)
+        if step.session is not None:
+            self.session = step.session.token
+        if step.ends_session:
+            self.session = None
+        if step.binding is not None and step.attempt is not None:
+            self.bindings[step.attempt] = step.binding
+        return step
+
+    def send(self, method: str, path: str, body: bytes, attempt: str | None = None) -> TestResponse:
+        binding = self.bindings.get(attempt) if attempt else None
+        visit = Visit(
+            host=self.host, session=self.session, binding=binding, address=self.address, agent="Test/1.0"
+        ).to_header()
+        at = int(self.house.clock.now().timestamp())
+        headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: signature(self.house.hub_key, method, path, body, visit, at)}
+        if body:
+            headers["Content-Type"] = "application/json"
+        response = self.wsgi.open(
+            path, method=method, data=body, headers=headers, base_url=self.house.settings.base_url
+        )
+        self.cost = response.headers.get("X-Gatehouse-Cost", "")
+        return response
+
+
+@dataclass
+class RelyingParty:
+    """An application's server or script: its credentials and how it asks. `app` set: at the application's own issuer."""
+
+    house: House
+    wsgi: WsgiClient
+    tenant_name: str
+    api_key: str
+    client_id: str
+    redirect_uri: str
+    name: str = ""
+    secret: str | None = None
+    app: str | None = None
+    protocol: str = "oidc"
+    address: str = "198.51.100.9"
+
+    @property
+    def hub_url(self) -> str:
+        return self.house.settings.hub_url(self.tenant_name)
+
+    @property
+    def issuer(self) -> str:
+        return f"{self.hub_url}/service/{self.protocol}/{self.app}" if self.app else self.hub_url
+
+    def at_own_issuer(self) -> RelyingParty:
+        """Return the same client as it speaks to its own issuer."""
+        return replace(self, app=self.name)
+
+    def as_client(self, client_id: str, redirect_uri: str) -> RelyingParty:
+        """Return another, public client of the same tenant."""
+        return replace(self, client_id=client_id, redirect_uri=redirect_uri, secret=None, app=None, name=client_id)
+
+    def asks(self, **changed: str | None) -> dict[str, str | None]:
+        """Return the parameters of an authorization request."""
+        asked: dict[str, str | None] = {
+            "client_id": self.client_id,
+            "redirect_uri": self.redirect_uri,
+            "response_type": "code",
+            "scope": "openid profile email",
+            "state": "a state",
+        }
+        return {**asked, **changed}
+
+    def back(
+        self, what: str, form: Mapping[str, Any] | list[tuple[str, str]] | None = None, **how: Any
+    ) -> TestResponse:
+        """Post a form to a back-channel address: `token`, `introspect`, `revoke`."""
+        path = f"/api/{self.protocol}/{self.app}/{what}" if self.app else f"/api/{self.protocol}/{what}"
+        if self.protocol == "oauth" and what == "token" and "query_string" not in how:
+            how["query_string"] = {"apikey": self.api_key}
+        return self.post(path, form, **how)
+
+    def post(
+        self, path: str, form: Mapping[str, Any] | list[tuple[str, str]] | None = None, **how: Any
+    ) -> TestResponse:
+        held = (
+            form
+            if isinstance(form, list) or form is None
+            else {name: value for name, value in form.items() if value is not None}
+        )
+        how.setdefault("environ_overrides", {"REMOTE_ADDR": self.address})
+        return self.wsgi.post(path, data=held, base_url=self.hub_url, **how)
+
+    def get(self, path: str, **how: Any) -> TestResponse:
+        return self.wsgi.get(path, base_url=self.hub_url, **how)
+
+    def proves(self) -> dict[str, str | None]:
+        """Return the client's credentials as body members."""
+        return {"client_id": self.client_id, "client_secret": self.secret}
+
+    def redeem(self, code: str, **changed: str | None) -> TestResponse:
+        """Exchange a code; members that are None are left out."""
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri, **self.proves()}
+        return self.back("token", {**form, **changed})
+
+    def refresh(self, token: str, **changed: str | None) -> TestResponse:
+        return self.back("token", {"grant_type": "refresh_token", "refresh_token": token, **self.proves(), **changed})
+
+    def introspect(self, token: str) -> dict[str, Any]:
+        return self.back("introspect", {"token": token, **self.proves()}).json or {}
+
+    def userinfo(self, token: str) -> TestResponse:
+        path = f"/service/oidc/{self.app}/userinfo" if self.app else "/service/oidc/userinfo"
+        return self.get(path, headers={"Authorization": f"Bearer {token}"})
+
+
+def parameters_of(step: Next) -> dict[str, str]:
+    """Return what the answer brings to the relying party, whatever its response mode."""
+    if step.step is Step.FORM_POST:
+        return dict(step.fields)
+    assert step.step is Step.REDIRECT, step
+    parts = urlsplit(step.address or "")
+    return dict(parse_qsl(parts.fragment or parts.query, keep_blank_values=True))
+
+
+def code_of(step: Next) -> str:
+    """Return the code that the answer brings."""
+    held = parameters_of(step)
+    assert "code" in held, held
+    return held["code"]
+
+
+def claims_in(token: str) -> dict[str, Any]:
+    """Return a JWT's claims unverified."""
+    part = token.split(".")[1]
+    held: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return held
