@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
-from app.identity.store.database import StoreUnavailable
+from app.identity.store.database import Database, StoreUnavailable
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ HEAD = "0001"
 """The newest revision; a unit test keeps it true, so that a start need not read the history."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}\Z")
+_RULES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _ONE_AT_A_TIME = 4_017_203  # any number; two migrations that start together then follow one another
 
 
@@ -60,6 +61,11 @@ def downgrade(database_url: str, *, revision: str = "base") -> None:
         command.downgrade(config_of(connection), revision)
 
 
+def is_known(revision: str) -> bool:
+    """Return whether the history has this revision."""
+    return revision == "base" or any(_SCRIPTS.glob(f"versions/{re.escape(revision)}_*.py"))
+
+
 def revision_of(connection: Connection) -> str | None:
     """Return the revision a database stands at; None where nothing was ever migrated."""
     try:
@@ -67,6 +73,27 @@ def revision_of(connection: Connection) -> str | None:
     except DBAPIError:
         return None
     return str(row[0]) if row else None
+
+
+def ready(settings: Settings, database: Database) -> None:
+    """Refuse a database that this code cannot serve; an embedded one is brought up to date.
+
+    Raises:
+        SettingsError: the schema is older, or row-level security does not bind the role.
+        StoreUnavailable: the database cannot be reached.
+    """
+    with database.connect() as connection:
+        stands = revision_of(connection)
+        if stands != HEAD and not database.is_sqlite:
+            raise SettingsError(
+                f"The database stands at schema {stands or 'none'}, this version needs {HEAD}: run 'gatehouse migrate'."
+            )
+        if not database.is_sqlite and connection.execute(text(_RULES_ALL)).scalar():
+            raise SettingsError(
+                "The role of GATEHOUSE_DATABASE_URL is a superuser or bypasses row-level security; give it a plain one."
+            )
+    if stands != HEAD:
+        migrate(settings)
 
 
 def config_of(connection: Connection) -> Config:

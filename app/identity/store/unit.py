@@ -81,6 +81,18 @@ class UnitOfWork:
         """Return how many rows the statement changed."""
         return self.run(statement).rowcount
 
+    def begin(self) -> None:
+        """Begin the transaction before its first write, so that what is read until then cannot change any more."""
+        self._begin_write()
+
+    def enter(self, tenant_id: str) -> None:
+        """Go on as another tenant, in the same transaction: for what touches several, such as `gatehouse apply`."""
+        if not _SAFE_ID.match(tenant_id):
+            raise ValueError("not a tenant id")
+        self.tenant_id = tenant_id
+        if self._is_begun:
+            self._driver(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
+
     def pause(self) -> None:
         """Give the connection back; nothing may have been written yet."""
         if self._is_writing:

@@ -1,0 +1,54 @@
+"""How a command refuses: one sentence on stderr, exit status 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from app.settings import Settings, SettingsError, read
+
+if TYPE_CHECKING:
+    from app.identity.house import House
+
+
+class Refusal(click.ClickException):
+    """The command cannot do it; the text says why."""
+
+    exit_code = 2
+
+
+def settings() -> Settings:
+    """Return the settings, or refuse."""
+    try:
+        return read()
+    except SettingsError as problem:
+        raise Refusal(str(problem)) from None
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn what an operator can mend into a refusal."""
+    from app.identity.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that reach the store pay for it
+
+    try:
+        yield
+    except (SettingsError, StoreUnavailable) as problem:
+        raise Refusal(str(problem)) from None
+    except OSError as problem:
+        raise Refusal(f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")) from None
+
+
+@contextmanager
+def house() -> Iterator[House]:
+    """Give the process's services over a database that is up to date, or refuse."""
+    from app.identity.house import House  # noqa: PLC0415 - as above
+    from app.identity.store import migrate  # noqa: PLC0415 - as above
+
+    with in_words():
+        made = House(settings())
+        migrate.ready(made.settings, made.database)
+        yield made
+        made.database.dispose()

@@ -1,0 +1,32 @@
+"""gatehouse migrate."""
+
+from __future__ import annotations
+
+import click
+from sqlalchemy.engine import make_url
+
+from app.commands.refusals import Refusal, in_words, settings
+from app.identity.store import migrate as history
+
+
+@click.command
+@click.option(
+    "--down", metavar="REVISION", help="Go back to this revision ('base': to nothing). What newer ones added is lost."
+)
+def migrate(down: str | None) -> None:
+    """Bring the database to the schema of this version.
+
+    On PostgreSQL GATEHOUSE_MIGRATE_URL names the owner of the tables; the role of GATEHOUSE_DATABASE_URL is granted what it
+    needs to serve.
+    """
+    read = settings()
+    url = read.migrate_url or read.database
+    with in_words():
+        if down is None:
+            history.migrate(read)
+            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {history.HEAD}")
+            return
+        if not history.is_known(down):
+            raise Refusal(f"There is no revision {down!r}; the newest is {history.HEAD}.")
+        history.downgrade(url, revision=down)
+        click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {down}")

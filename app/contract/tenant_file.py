@@ -1,0 +1,209 @@
+"""The configuration file: everything that a tenant is, as `gatehouse apply` reads it and `gatehouse export` writes it.
+
+Each key of a tenant is managed where it is present and left alone where it is absent. A present `settings`, `brand` or
+application is stated whole: what it does not say stands at its default.
+"""
+
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, model_validator
+
+from app.contract.configuration import ApplicationSettings, Brand, Stated, TenantSettings
+
+RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
+RESERVED_APPLICATIONS = frozenset(
+    {"authorize", "token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"}
+    | {"gatehouse-profile"}
+)
+LATER = frozenset({"roles", "organizations", "webhooks", "providers"})
+"""Keys of a tenant that the format knows and this version does not serve yet."""
+LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
+
+_LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
+_SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_GUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+
+
+def _plain(uri: str) -> str:
+    if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in uri):
+        raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
+    return uri
+
+
+def redirect_uri(uri: str) -> str:
+    """Check an address that answers are sent to (RFC 9700 section 2.1, RFC 8252 section 7)."""
+    parts = urlsplit(_plain(uri))
+    if not parts.scheme or "#" in uri or "*" in uri:
+        raise ValueError("a whole address with its scheme, without * and without #")
+    if parts.scheme in ("http", "https") and (not parts.hostname or parts.username is not None):
+        raise ValueError("an address with a host and without a password")
+    if parts.scheme == "http" and not _LOCAL_HOST.match(parts.hostname or ""):
+        raise ValueError("an https address (http works on localhost and 127.0.0.1 only)")
+    if parts.scheme.lower() in _SCRIPT_SCHEMES:
+        raise ValueError("an https address, or an application's own scheme such as com.example.app:/done")
+    return uri
+
+
+def web_origin(origin: str) -> str:
+    """Check `scheme://host[:port]`, as browsers write an origin."""
+    parts = urlsplit(_plain(origin))
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or "*" in origin
+        or parts.path
+        or parts.query
+        or "@" in origin
+    ):
+        raise ValueError("an origin such as https://app.example.com, without path and without *")
+    return origin
+
+
+def allowed_address(entry: str) -> str:
+    """Check an entry of the whitelist: scheme, host (a leading `*.` allows subdomains), port and path prefix."""
+    parts = urlsplit(_plain(entry))
+    host = (parts.hostname or "").removeprefix("*.")
+    if (
+        parts.scheme not in ("http", "https")
+        or not host
+        or "*" in host
+        or parts.query
+        or parts.fragment
+        or "@" in entry
+    ):
+        raise ValueError("an address such as https://app.example.com or https://*.example.com/path")
+    return entry
+
+
+def _free_application(name: str) -> str:
+    if name.lower() in RESERVED_APPLICATIONS:
+        raise ValueError("another name; this one is an address of the service")
+    return name
+
+
+def _free_tenant(name: str) -> str:
+    if name in RESERVED_TENANTS:
+        raise ValueError("another name; this host is the service's own")
+    return name
+
+
+RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
+Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
+AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
+GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
+
+
+class ApplicationFile(ApplicationSettings):
+    """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$"), AfterValidator(_free_application)]
+    client_id: Annotated[str, Field(pattern=r"^[!-~]{1,128}$")] | None = Field(
+        default=None, description="Made and printed once if absent."
+    )
+    client_secret: str | None = Field(
+        default=None,
+        min_length=16,
+        max_length=256,
+        description="Made and printed once if absent; an existing one is never overwritten.",
+    )
+    redirect_uris: tuple[RedirectUri, ...] = ()
+    post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
+    grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
+    response_types: tuple[Literal["code"], ...] = ("code",)
+    cors_origins: tuple[Origin, ...] = ()
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "ApplicationFile":
+        if self.is_public and self.client_secret is not None:
+            raise ValueError("client_secret: none, because token_endpoint_auth_method is none")
+        if self.is_public and "client_credentials" in self.grant_types:
+            raise ValueError("grant_types: without client_credentials, because the application has no secret")
+        if "authorization_code" in self.grant_types and not self.redirect_uris:
+            raise ValueError("redirect_uris: at least one address, because grant_types has authorization_code")
+        return self
+
+    def settings(self) -> ApplicationSettings:
+        """Return what the store keeps: exactly what the file states, so that defaults stay defaults."""
+        stated = self.model_dump(mode="json", exclude_unset=True, exclude={"client_id", "client_secret"})
+        return ApplicationSettings.model_validate(stated)
+
+
+class AccountFile(Stated):
+    """An account. Made where no account has its email, username or phone; an existing password is never overwritten."""
+
+    email: Annotated[str, Field(max_length=320)] | None = None
+    username: Annotated[str, Field(pattern=r"^[^\s@]{2,64}$")] | None = None
+    phone: Annotated[str, Field(pattern=r"^\+[1-9][0-9]{5,14}$", description="E.164, such as +4930123456.")] | None = (
+        None
+    )
+    password: Annotated[str, Field(min_length=1, max_length=1024)] | None = None
+    email_verified: bool = False
+    phone_verified: bool = False
+    is_active: bool = True
+    prefix: str | None = None
+    first_name: str | None = None
+    middle_name: str | None = None
+    last_name: str | None = None
+    suffix: str | None = None
+    nick_name: str | None = None
+    birth_date: str | None = None
+    gender: str | None = None
+    website: str | None = None
+    company: str | None = None
+    local_language: str | None = None
+    custom_fields: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _can_be_named(self) -> "AccountFile":
+        if not (self.email or self.username or self.phone):
+            raise ValueError("email: an email, a username or a phone, so that the account can be named")
+        return self
+
+    @property
+    def label(self) -> str:
+        """What plans and problems call the account."""
+        return self.email or self.username or self.phone or ""
+
+
+class TenantFile(Stated):
+    """One tenant. `theme` names a folder with theme.yaml, whose keys are those of `brand`, and with the logo."""
+
+    name: Annotated[
+        str,
+        Field(pattern=rf"^{_LABEL}$", description="The first label of the tenant's host name."),
+        AfterValidator(_free_tenant),
+    ]
+    api_key: Annotated[str, Field(pattern=_GUID)] | None = Field(
+        default=None, description="A GUID; made and printed once if absent."
+    )
+    api_secret: Annotated[str, Field(pattern=_GUID)] | None = Field(
+        default=None, description="A GUID; made and printed once if absent."
+    )
+    settings: TenantSettings | None = None
+    url_whitelist: tuple[AllowedAddress, ...] | None = None
+    theme: str | None = Field(default=None, description="A folder beside the file.")
+    brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
+    applications: tuple[ApplicationFile, ...] | None = None
+    accounts: tuple[AccountFile, ...] | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "TenantFile":
+        if self.theme is not None and self.brand is not None:
+            raise ValueError("theme: theme or brand, not both")
+        if self.settings is not None and "url_whitelist" in self.settings.model_fields_set:
+            raise ValueError("settings.url_whitelist: url_whitelist beside settings, not within")
+        return self
+
+
+class ConfigurationFile(Stated):
+    """The whole file."""
+
+    tenants: tuple[TenantFile, ...]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigurationFile.model_json_schema()}

@@ -1,0 +1,1 @@
+"""Configuration as code: a file becomes a plan, the plan one transaction."""

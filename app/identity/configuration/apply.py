@@ -1,0 +1,248 @@
+"""Applies a configuration file: reads what stands, tells what differs, writes it, all within one transaction.
+
+Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications that
+the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+from app.contract.configuration import Argon2
+from app.contract.tenant_file import ApplicationFile, TenantFile
+from app.identity.configuration.people import People
+from app.identity.configuration.plan import Action, Made, Plan, differences
+from app.identity.configuration.problems import ConfigurationError, Path, Problem
+from app.identity.configuration.reading import Configuration
+from app.identity.configuration.run import Run
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.identity.tenants.changes import HeldApplication, HeldTenant
+from app.identity.tenants.store import NOBODY
+from app.kit import randomness
+
+_ONE_AT_A_TIME = 4_017_204  # any number; two files that are applied together follow one another
+
+
+def plan(house: House, configuration: Configuration, *, prune: bool = False) -> Plan:
+    """Return what `apply` would do. Raises ConfigurationError where the file contradicts what stands."""
+    work = UnitOfWork(house.database, NOBODY)
+    try:
+        return _all(Run(house, work, configuration, prune, writes=False))
+    finally:
+        work.rollback()
+
+
+def apply(house: House, configuration: Configuration, *, prune: bool = False) -> Plan:
+    """Bring the store to what the file says: all of it or nothing.
+
+    Passwords of new accounts are hashed before the transaction begins, so that nobody waits for them.
+
+    Raises:
+        ConfigurationError: the file contradicts what stands.
+        StoreUnavailable: the database is gone, full or read-only.
+    """
+    hashes = _hashes(house, configuration)
+    work = UnitOfWork(house.database, NOBODY)
+    try:
+        work.begin()
+        if not house.database.is_sqlite:
+            work.run(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
+        done = _all(Run(house, work, configuration, prune, writes=True, hashes=hashes))
+        work.commit()
+        return done
+    except IntegrityError as problem:
+        raise ConfigurationError(
+            [Problem(configuration.document.file, 1, "", f"is taken already: {problem.orig}")]
+        ) from problem
+    finally:
+        work.rollback()
+
+
+def _hashes(house: House, configuration: Configuration) -> dict[tuple[str, str], str]:
+    """Hash the passwords of accounts that are not there yet."""
+    wanted = []
+    for change in plan(house, configuration).changes:
+        tenant = next(one for one in configuration.tenants if one.name == change.tenant)
+        account = next((one for one in tenant.accounts or () if one.label == change.name), None)
+        if (
+            change.kind == "account"
+            and account is not None
+            and account.password
+            and change.action is not Action.UNCHANGED
+        ):
+            parameters = tenant.settings.argon2 if tenant.settings else Argon2()
+            wanted.append((tenant.name, account.label, account.password, parameters))
+    with ThreadPoolExecutor(house.settings.hashes_at_once) as threads:
+        hashes = list(threads.map(lambda one: house.hashing.hash(one[2], one[3]), wanted))
+    return {(one[0], one[1]): hashed for one, hashed in zip(wanted, hashes, strict=True)}
+
+
+def _all(run: Run) -> Plan:
+    for at, stated in enumerate(run.configuration.tenants):
+        _OneTenant(run, stated, ("tenants", at)).all()
+    return run.plan
+
+
+@dataclass
+class _OneTenant:
+    """The pass over one tenant of the file."""
+
+    run: Run
+    stated: TenantFile
+    path: Path
+
+    @property
+    def work(self) -> UnitOfWork:
+        return self.run.work
+
+    def all(self) -> None:
+        self.work.enter(NOBODY)
+        held = changes.named(self.work, self.stated.name)
+        owner = changes.holder_of_key(self.work, self.stated.api_key) if self.stated.api_key else None
+        if owner not in (None, self.stated.name):
+            self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant has this one")
+        if held is None:
+            self._add()
+        else:
+            self._change(held)
+        has_changed = self._applications(is_new=held is None)
+        if self.run.writes and has_changed and held is not None:
+            changes.change(self.work)
+        if self.stated.accounts is not None:
+            people = People(self.run, self.stated, self.path, is_new=held is None)
+            self.run.plan.changes += people.changes()
+
+    def _add(self) -> None:
+        stated = self.stated
+        key = stated.api_key or randomness.guid()
+        secret = stated.api_secret or randomness.guid()
+        for name, given, value in (("api_key", stated.api_key, key), ("api_secret", stated.api_secret, secret)):
+            if given is None:
+                self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
+        self._note(Action.CREATE, "tenant", stated.name)
+        self.work.enter(randomness.uid())
+        if self.run.writes:
+            sealed = self.run.house.vault.seal(secret.encode(), changes.secret_context(self.work.tenant_id))
+            settings, brand = self._settings({}), self._brand({})
+            changes.add(
+                self.work, stated.name, api_key=key, api_secret=sealed, settings=settings, brand=brand, now=self.run.now
+            )
+
+    def _change(self, held: HeldTenant) -> None:
+        self.work.enter(held.tenant_id)
+        settings, brand = self._settings(held.settings), self._brand(held.brand)
+        details = [*differences(held.settings, settings, "settings."), *differences(held.brand, brand, "brand.")]
+        if not held.is_active:
+            details.append("active: false -> true")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        self._note(action, "tenant", self.stated.name, *details, *self._kept(held))
+        if self.run.writes and details:
+            changes.change(self.work, settings=settings, brand=brand, is_active=True)
+
+    def _kept(self, held: HeldTenant) -> list[str]:
+        """Say which key or secret of the file differs from the one that stands and stays."""
+        notes = []
+        if self.stated.api_key and self.stated.api_key.lower() != held.api_key:
+            notes.append("api_key: the one that stands is kept")
+        if self.stated.api_secret:
+            known = self.run.house.vault.open(held.api_secret, changes.secret_context(held.tenant_id)).decode()
+            if not hmac.compare_digest(known.lower(), self.stated.api_secret.lower()):
+                notes.append("api_secret: the one that stands is kept")
+        return notes
+
+    def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings to keep: what the file states; the held ones where it says nothing of them."""
+        stated = self.stated
+        whitelist = held.get("url_whitelist") if stated.url_whitelist is None else list(stated.url_whitelist)
+        kept = held if stated.settings is None else stated.settings.model_dump(mode="json", exclude_unset=True)
+        kept = {key: value for key, value in kept.items() if key != "url_whitelist"}
+        return kept if whitelist is None else {**kept, "url_whitelist": whitelist}
+
+    def _brand(self, held: dict[str, Any]) -> dict[str, Any]:
+        brand = self.run.configuration.brands.get(self.stated.name)
+        return held if brand is None else brand.model_dump(mode="json", exclude_unset=True)
+
+    def _applications(self, *, is_new: bool) -> bool:
+        """Return whether an application of a tenant changed."""
+        if self.stated.applications is None:
+            return False
+        before = len(self.run.plan.changes)
+        held = [] if is_new else changes.applications_of(self.work)
+        seen = set()
+        for number, wanted in enumerate(self.stated.applications):
+            found = self._match(held, wanted, (*self.path, "applications", number))
+            if found is None:
+                self._new_application(wanted)
+            else:
+                seen.add(found.client_id)
+                self._old_application(found, wanted)
+        for left in held:
+            if left.client_id not in seen:
+                self._leave(left)
+        return any(change.action is not Action.UNCHANGED for change in self.run.plan.changes[before:])
+
+    def _match(self, held: Sequence[HeldApplication], wanted: ApplicationFile, path: Path) -> HeldApplication | None:
+        by_id = next((one for one in held if wanted.client_id and one.client_id == wanted.client_id), None)
+        by_name = next((one for one in held if one.name == wanted.name.lower()), None)
+        if by_id is None and by_name is not None and wanted.client_id:
+            self.run.refuse(
+                (*path, "client_id"), f"expected {by_name.client_id}: the id of an application cannot change"
+            )
+        if by_id is not None and by_name is not None and by_id is not by_name:
+            self.run.refuse((*path, "name"), f"expected another name; {by_name.client_id} has this one")
+        return by_id or by_name
+
+    def _new_application(self, wanted: ApplicationFile) -> None:
+        client_id = wanted.client_id or randomness.guid()
+        if wanted.client_id is None:
+            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_id", client_id))
+        digest = None if wanted.is_public else self._secret(wanted)
+        self._note(Action.CREATE, "application", wanted.name)
+        if self.run.writes:
+            changes.add_application(self.work, client_id, digest, wanted.settings(), self.run.now)
+
+    def _secret(self, wanted: ApplicationFile) -> str:
+        """Return the digest of the file's secret, or of one that is made and shown once."""
+        secret = wanted.client_secret or randomness.token()
+        if wanted.client_secret is None:
+            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_secret", secret))
+        return randomness.digest(secret)
+
+    def _old_application(self, held: HeldApplication, wanted: ApplicationFile) -> None:
+        settings = wanted.settings()
+        details = list(differences(held.settings, changes.kept(settings)))
+        values: dict[str, Any] = {}
+        if wanted.is_public and held.secret_hash is not None:
+            details.append("client_secret: removed, because the application is public now")
+            values["secret_hash"] = None
+        elif not wanted.is_public and held.secret_hash is None:
+            details.append("client_secret: given, because the application is confidential now")
+            values["secret_hash"] = self._secret(wanted)
+        notes = []
+        if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
+            notes.append("client_secret: the one that stands is kept")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        self._note(action, "application", wanted.name, *details, *notes)
+        if self.run.writes and details:
+            changes.change_application(self.work, held.client_id, settings, **values)
+
+    def _leave(self, held: HeldApplication) -> None:
+        name = str(held.settings.get("name", held.name))
+        if not self.run.prune:
+            self._note(Action.UNCHANGED, "application", name, "is not in the file; --prune removes it")
+            return
+        self._note(Action.REMOVE, "application", name)
+        if self.run.writes:
+            changes.remove_application(self.work, held.client_id)
+
+    def _note(self, action: Action, kind: str, name: str, *details: str) -> None:
+        self.run.note(action, self.stated.name, kind, name, *details)

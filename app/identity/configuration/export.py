@@ -1,0 +1,60 @@
+"""A tenant as a configuration file. Secrets and passwords are left out: applied elsewhere, new ones are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from app.contract.configuration import ApplicationSettings
+from app.identity.accounts import from_file
+from app.identity.configuration.people import FREE
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.identity.tenants.store import NOBODY
+
+
+class UnknownName(Exception):
+    """No tenant has this name."""
+
+
+def export(house: House, name: str) -> str:
+    """Return the tenant as YAML that `apply` takes; accounts only where a file made them. Raises UnknownName."""
+    work = UnitOfWork(house.database, NOBODY)
+    try:
+        held = changes.named(work, name)
+        if held is None:
+            raise UnknownName(name)
+        work.enter(held.tenant_id)
+        tenant = _tenant(work, held)
+    finally:
+        work.rollback()
+    return yaml.safe_dump({"tenants": [tenant]}, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
+    settings = {key: value for key, value in held.settings.items() if key != "url_whitelist"}
+    tenant: dict[str, Any] = {"name": held.name, "api_key": held.api_key, "settings": settings}
+    tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
+    tenant["brand"] = held.brand
+    tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
+    tenant["accounts"] = [_account(row) for row in from_file.marked(work)]
+    return tenant
+
+
+def _application(held: changes.HeldApplication) -> dict[str, Any]:
+    settings = ApplicationSettings.model_validate(held.settings).model_dump(mode="json", exclude_unset=True)
+    return {"name": settings.pop("name"), "client_id": held.client_id, **settings}
+
+
+def _account(row: Any) -> dict[str, Any]:
+    named = {kind: getattr(row, kind) for kind in ("email", "username", "phone") if getattr(row, kind)}
+    switches = {"email_verified": row.email_verified, "phone_verified": row.phone_verified}
+    stated = {**named, **{key: value for key, value in switches.items() if value}}
+    if not row.is_active:
+        stated["is_active"] = False
+    return {
+        **stated,
+        **{key: row.profile[member] for key, member in FREE.items() if row.profile.get(member) is not None},
+    }

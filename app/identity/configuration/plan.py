@@ -1,0 +1,91 @@
+"""What applying a file does, said before it is done. A plan never shows a secret."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Action(StrEnum):
+    """What happens to one part."""
+
+    CREATE = "create"
+    CHANGE = "change"
+    REMOVE = "remove"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of a plan."""
+
+    action: Action
+    tenant: str
+    kind: str  # tenant, application, account
+    name: str
+    details: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        indent = "" if self.kind == "tenant" else "  "
+        lines = [f"{indent}{self.kind} {self.name}".ljust(48) + f" {self.action}"]
+        return "\n".join([*lines, *(f"{indent}    {detail}" for detail in self.details)])
+
+
+@dataclass(frozen=True)
+class Made:
+    """A key or secret that was made because the file brings none: shown once."""
+
+    owner: str
+    key: str
+    value: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.owner} {self.key}: {self.value}"
+
+
+@dataclass
+class Plan:
+    """The parts in the order of the file, and what was made on the way."""
+
+    changes: list[Change] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything stands already as the file says."""
+        return all(change.action is Action.UNCHANGED for change in self.changes)
+
+    def count(self, action: Action) -> int:
+        return Counter(change.action for change in self.changes)[action]
+
+    def __str__(self) -> str:
+        counts = ", ".join(
+            f"{self.count(action)} {'unchanged' if action is Action.UNCHANGED else f'to {action}'}" for action in Action
+        )
+        return "\n".join([*map(str, self.changes), f"Plan: {counts}."])
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield `key: before -> after` for all that differs, members of maps one by one."""
+    for key in sorted({*before, *after}):
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from differences(old, new, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}: {_shown(old)} -> {_shown(new)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "default"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

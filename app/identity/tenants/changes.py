@@ -1,0 +1,132 @@
+"""Writes tenants and their applications. Whoever changes one raises the tenant's version, which tells every cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from app.contract.configuration import ApplicationSettings
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications, tenants
+
+T, A = tenants.c, applications.c
+
+
+@dataclass(frozen=True)
+class HeldTenant:
+    """A tenant as it lies in the store, active or not."""
+
+    tenant_id: str
+    name: str
+    api_key: str
+    api_secret: bytes
+    version: int
+    settings: dict[str, Any]
+    brand: dict[str, Any]
+    is_active: bool
+
+
+@dataclass(frozen=True)
+class HeldApplication:
+    """An application as it lies in the store."""
+
+    client_id: str
+    name: str
+    secret_hash: str | None
+    settings: dict[str, Any]
+
+
+def secret_context(tenant_id: str) -> str:
+    """Return what a sealed API secret is bound to."""
+    return f"{tenant_id} api_secret"
+
+
+def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
+    """Return every tenant by name; only a unit of work that looks up sees more than its own."""
+    return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
+
+
+def named(work: UnitOfWork, name: str) -> HeldTenant | None:
+    """Return the tenant of that name, active or not."""
+    row = work.one(select(*_COLUMNS).where(T.name == name))
+    return _tenant(row) if row else None
+
+
+def holder_of_key(work: UnitOfWork, api_key: str) -> str | None:
+    """Return the name of the tenant that has this API key."""
+    row = work.one(select(T.name).where(T.api_key == api_key.lower()))
+    return str(row[0]) if row else None
+
+
+def add(
+    work: UnitOfWork,
+    name: str,
+    *,
+    api_key: str,
+    api_secret: bytes,
+    settings: dict[str, Any],
+    brand: dict[str, Any],
+    now: datetime,
+) -> None:
+    """Add the tenant whose id the unit of work bears. Raises IntegrityError where name or key is taken."""
+    row = {
+        "tenant_id": work.tenant_id,
+        "name": name,
+        "api_key": api_key.lower(),
+        "api_secret": api_secret,
+        "version": 1,
+    }
+    work.run(insert(tenants).values(**row, settings=settings, brand=brand, is_active=True, created_at=now))
+
+
+def change(work: UnitOfWork, **values: Any) -> None:
+    """Change columns of the tenant and raise its version; without columns the version alone."""
+    work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
+
+
+def remove(work: UnitOfWork) -> None:
+    """Remove the tenant's own row."""
+    work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
+
+
+def applications_of(work: UnitOfWork) -> Sequence[HeldApplication]:
+    """Return the tenant's applications by name."""
+    columns = (A.client_id, A.name, A.secret_hash, A.settings)
+    rows = work.all(select(*columns).where(A.tenant_id == work.tenant_id).order_by(A.name))
+    return [HeldApplication(row.client_id, row.name, row.secret_hash, dict(row.settings)) for row in rows]
+
+
+def add_application(
+    work: UnitOfWork, client_id: str, secret_hash: str | None, settings: ApplicationSettings, now: datetime
+) -> None:
+    """Add an application. Raises IntegrityError where its id or name is taken."""
+    row = {"tenant_id": work.tenant_id, "client_id": client_id, "secret_hash": secret_hash, "created_at": now}
+    work.run(insert(applications).values(**row, name=settings.name.lower(), settings=kept(settings)))
+
+
+def change_application(work: UnitOfWork, client_id: str, settings: ApplicationSettings, **values: Any) -> None:
+    """State an application anew. Raises IntegrityError where its new name is taken."""
+    where = (A.tenant_id == work.tenant_id, A.client_id == client_id)
+    work.run(update(applications).where(*where).values(**values, name=settings.name.lower(), settings=kept(settings)))
+
+
+def remove_application(work: UnitOfWork, client_id: str) -> None:
+    """Remove an application; its tokens stop with it, because every use looks the client up."""
+    work.run(delete(applications).where(A.tenant_id == work.tenant_id, A.client_id == client_id))
+
+
+def kept(settings: ApplicationSettings) -> dict[str, Any]:
+    """Return what the store keeps of stated settings: nothing that stands at its default."""
+    return settings.model_dump(mode="json", exclude_unset=True)
+
+
+_COLUMNS = (T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.is_active)
+
+
+def _tenant(row: Any) -> HeldTenant:
+    parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
+    return HeldTenant(*parts, is_active=row.is_active)
