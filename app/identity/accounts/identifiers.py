@@ -9,7 +9,7 @@ import unicodedata
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
-EMAIL, USERNAME, PHONE, PREVIOUS_UID = "email", "username", "phone", "previous_uid"
+EMAIL, USERNAME, PHONE, PREVIOUS_UID, PROFILE = "email", "username", "phone", "previous_uid", "profile"
 MOST_USERNAME_LETTERS = 32
 _MOST_EMAIL_LETTERS = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")

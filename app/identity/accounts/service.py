@@ -8,7 +8,7 @@ from typing import Any
 from app.contract import errors as e
 from app.identity.accounts import identifiers, store
 from app.identity.accounts.account import Account, full_name
-from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME, normal
+from app.identity.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normal
 from app.identity.accounts.profile import profile_of
 from app.identity.accounts.projection import project
 from app.identity.call import Call
@@ -38,6 +38,14 @@ def by_phone(call: Call, value: str) -> Account | None:
 def known(call: Call, uid: str) -> Account:
     """Return the account that an operation addresses; raises 984."""
     account = store.by_uid(call, uid)
+    if account is None:
+        raise e.UnknownUid
+    return account
+
+
+def known_profile(call: Call, profile_id: str) -> Account:
+    """Return the account that holds the profile of that id (the interface's `ID`); raises 984."""
+    account = store.by_identifier(call, PROFILE, profile_id)
     if account is None:
         raise e.UnknownUid
     return account
@@ -100,6 +108,7 @@ __all__ = [
     "by_username",
     "full_name",
     "known",
+    "known_profile",
     "normal",
     "profile_of",
     "project",

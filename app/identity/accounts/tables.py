@@ -37,7 +37,7 @@ accounts = tenant_table(
 
 identifiers = tenant_table(
     "identifiers",
-    Column("kind", String(16), primary_key=True),  # email, username, phone, previous_uid
+    Column("kind", String(16), primary_key=True),  # email, username, phone, previous_uid, profile (the interface's ID)
     Column("value", String(320), primary_key=True),  # normalized
     Column("uid", Id, nullable=False),
     Column("is_verified", Boolean, nullable=False, default=False),

@@ -15,7 +15,6 @@ from app.kit import randomness
 from app.kit.operation import AnyOperation
 
 
-
 @dataclass(frozen=True)
 class Issued:
     """Tokens just made; the only moment at which their text exists."""
@@ -133,9 +132,27 @@ def slide(call: Call, holder: TokenHolder) -> datetime:
     return ends
 
 
+def find(call: Call, shown: str) -> TokenHolder | None:
+    """Return what an account's access token stands for, expired or not."""
+    found = store.access(call.work, randomness.digest(shown))
+    return replace(found, token=shown) if found is not None and found.uid is not None else None
+
+
+def prolong(call: Call, holder: TokenHolder, seconds: int | None) -> datetime:
+    """Let the access token end so many seconds from now, or a full lifetime, and return when."""
+    ends = call.now + timedelta(seconds=seconds or call.tenant.settings.access_token_minutes * 60)
+    store.set_expiry(call.work, holder.token_hash, ends)
+    return ends
+
+
 def revoke_access(call: Call, token_hash: str) -> bool:
     """End one access token; returns whether it lived."""
     return store.drop_access(call.work, token_hash)
+
+
+def revoke_both(call: Call, token_hash: str) -> bool:
+    """End an access token and the refresh tokens that came with it; returns whether it lived."""
+    return store.drop_access_and_refresh(call.work, token_hash)
 
 
 def revoke_refresh(call: Call, refresh_token: str, *, client_id: str | None = None) -> bool:
@@ -151,6 +168,16 @@ def revoke_family(call: Call, family_id: str) -> None:
 def revoke_session(call: Call, session_id: str) -> None:
     """End the access and refresh tokens that a browser session gave out, offline ones too."""
     store.drop_session(call.work, session_id)
+
+
+def revoke_refresh_of_account(call: Call, uid: str) -> None:
+    """End every refresh token of an account; its access tokens live on."""
+    store.drop_refresh_of_account(call.work, uid)
+
+
+def of_account(call: Call, uid: str) -> list[TokenHolder]:
+    """Return the account's live access tokens, the newest first; their text is not known."""
+    return store.of_account(call.work, uid, call.now)
 
 
 def revoke_all(call: Call, uid: str, except_session: str | None = None) -> None:

@@ -26,8 +26,18 @@ def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     """Return what an access token stands for, expired or not."""
     row = work.one(select(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash))
-    if row is None:
-        return None
+    return _holder(row) if row is not None else None
+
+
+def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
+    """Return the live access tokens of an account, the newest first."""
+    where = (A.tenant_id == work.tenant_id, A.uid == uid, A.expires_at > now)
+    return [
+        _holder(row) for row in work.all(select(access_tokens).where(*where).order_by(A.issued_at.desc()).limit(200))
+    ]
+
+
+def _holder(row: Row[Any]) -> TokenHolder:
     return TokenHolder(
         uid=row.uid,
         token="",
@@ -41,14 +51,10 @@ def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     )
 
 
-def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[Row[Any]]:
-    """Return the live access tokens of an account, the newest first."""
-    where = (A.tenant_id == work.tenant_id, A.uid == uid, A.expires_at > now)
-    return list(work.all(select(access_tokens).where(*where).order_by(A.issued_at.desc())))
-
-
 def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
-    work.run(update(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).values(expires_at=ends))
+    work.run(
+        update(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).values(expires_at=ends)
+    )
 
 
 def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
@@ -66,18 +72,39 @@ def drop_access(work: UnitOfWork, token_hash: str) -> bool:
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)) > 0
 
 
+def drop_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
+    """Delete an access token, and the refresh tokens of its family."""
+    where = (A.tenant_id == work.tenant_id, A.token_hash == token_hash)
+    row = work.one(delete(access_tokens).where(*where).returning(A.family_id))
+    if row is None:
+        return False
+    if row.family_id is not None:
+        work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id))
+    return True
+
+
 def drop_refresh(work: UnitOfWork, token_hash: str, client_id: str | None) -> bool:
     """Delete the whole rotation chain of a refresh token that is still good."""
     owner = (R.client_id == client_id,) if client_id is not None else ()
-    row = work.one(select(R.family_id).where(R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), *owner))
+    row = work.one(
+        select(R.family_id).where(
+            R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), *owner
+        )
+    )
     if row is None:
         return False
     return work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id)) > 0
 
 
 def drop_family(work: UnitOfWork, family_id: str) -> None:
+    """Delete every token of a family, also those of a rotation that commits meanwhile.
+
+    On PostgreSQL a statement sees what was committed when it began: it waits for the rotation that holds a row, but sees
+    that one's new rows only the next time. So refresh tokens are deleted until none is left, then access tokens.
+    """
+    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == family_id)):
+        pass
     work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.family_id == family_id))
-    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == family_id))
 
 
 def drop_session(work: UnitOfWork, session_id: str) -> None:

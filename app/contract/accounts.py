@@ -1,0 +1,167 @@
+"""Accounts: read by their owner, and created, read, updated and deleted by the tenant's servers (interface account.md section 1)."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, PW, F, Uid
+from app.contract.profile import Profile, Profiles, Write
+from app.contract.profile.schema import describe_request
+from app.contract.stating import state
+from app.kit.operation import Accept, K, S, U
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+_written = partial(lambda writers, schema: describe_request(schema, *writers), (Write.ANYONE, Write.REGISTRATION))
+
+
+class EmailEntry(Wire):
+    """One address; exactly one is of type Primary."""
+
+    type: str | None = Field(default=None, max_length=50)
+    value: str | None = Field(default=None, max_length=320)
+
+
+class PolicyVersion(Wire):
+    version: str | None = None
+
+
+class Names(Wire):
+    """What an account is known by, where the body may say it."""
+
+    email: list[EmailEntry] | None = Field(default=None, max_length=20)
+    user_name: str | None = Field(default=None, max_length=320)
+
+
+class AccountFields(Wire):
+    """What the tenant's servers write. The profile's free fields stand beside these under their own names."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra=_written)
+
+    phone_id: str | None = Field(default=None, max_length=64)
+    password: str | None = Field(default=None, max_length=4096)
+    security_question_answer: dict[str, str] | None = Field(default=None, max_length=20)
+    email_verified: bool | None = None
+    phone_id_verified: bool | None = None
+    disable_login: bool | None = None
+    registration_source: str | None = Field(default=None, max_length=500)
+    privacy_policy: PolicyVersion | None = None
+
+    @property
+    def free(self) -> dict[str, Any]:
+        """The members that this model does not name, as they came."""
+        return dict(self.model_extra or {})
+
+
+class CreateAccount(F, PW, Names, AccountFields):
+    """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
+
+    uid: str | None = Field(default=None, max_length=100)  # where the tenant allows ids of its own
+    is_voice_otp: Annotated[bool, Query] = False
+
+
+class AccountChanges(F, PW, AccountFields):
+    """A null clears a field only with `nullsupport`; without it a null changes nothing."""
+
+    null_support: Annotated[bool, Query] = False
+    is_active: bool | None = None
+    is_deleted: bool | None = None
+    is_login_locked: bool | None = None
+
+
+class UpdateAccount(Uid, Names, AccountChanges):
+    pass
+
+
+class Identifier(Wire):
+    """Exactly one of these names the account."""
+
+    email: Annotated[str | None, Query] = None
+    username: Annotated[str | None, Query] = None
+    phone: Annotated[str | None, Query] = None
+
+
+class UpdateIdentified(Identifier, AccountChanges):
+    """The identifiers in the query name the account, so they are not changed here: address it by its id for that."""
+
+
+class ReadAccount(F, Identifier):
+    pass
+
+
+class ReadAccountByUid(F, Uid, Wire):
+    pass
+
+
+class ReadIdentities(F, Wire):
+    email: Annotated[str | None, Query] = None
+
+
+class DeleteAccountByUid(PW, Uid, Wire):
+    pass
+
+
+class DeleteAccount(PW, Identifier):
+    pass
+
+
+class AccountDeleted(Wire):
+    is_deleted: bool = True
+    records_deleted: int = 1
+
+
+class ReadOwnAccount(F, AT, Wire):
+    welcome_email_template: Annotated[str | None, Query] = None
+    email_template: Annotated[str | None, Query] = None
+    verification_url: Annotated[str | None, Query] = None
+
+
+MODEL_REFUSALS = (
+    e.MalformedEmail, e.EmailTypeMissing, e.EmailTwice, e.PrimaryEmailTwice, e.MalformedPhone, e.MalformedUsername,
+    e.UsernameFormatRefused, e.AddressTypeTwice, e.AddressTypeMissing, e.PhoneTypeTwice, e.PhoneTypeMissing,
+    e.MalformedDate, e.UnknownCustomField, e.UnknownPolicyVersion, e.UnknownSecurityQuestion, e.FieldsRefused,
+    e.WeakPassword, e.EmailRegistered, e.UsernameTaken, e.PhoneTaken,
+)  # fmt: skip
+LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.UnknownUsername, e.UnknownPhone)
+CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
+
+create = state(
+    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S, accepts=Accept.JSON,
+    errors=(*MODEL_REFUSALS, e.EmailHasAccount, e.UidTaken, e.MalformedUid, e.PasswordMissing),
+    summary="Create an account; no mail is sent.", row="A01",
+)  # fmt: skip
+read_by_identifier = state(
+    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S,
+    errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.", row="A02",
+)  # fmt: skip
+read_by_uid = state(
+    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S,
+    errors=(e.UnknownUid,), summary="Read an account by its id.", row="A03",
+)  # fmt: skip
+identities = state(
+    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S,
+    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="Read all accounts on one email.", row="A04",
+)  # fmt: skip
+update = state(
+    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S, accepts=Accept.JSON,
+    errors=(e.UnknownUid, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05",
+)  # fmt: skip
+update_by_identifier = state(
+    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S,
+    accepts=Accept.JSON, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
+    summary="Update an account by its email, username or phone.",
+)  # fmt: skip
+delete_by_uid = state(
+    "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S,
+    errors=(e.UnknownUid,), summary="Delete an account by its id, with its sessions and tokens.", row="A06",
+)  # fmt: skip
+delete_by_identifier = state(
+    "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S,
+    errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]), summary="Delete an account by its email, username or phone.", row="A07",
+)  # fmt: skip
+read_own = state(
+    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U,
+    summary="Read the signed-in account's profile.", row="U15",
+)  # fmt: skip

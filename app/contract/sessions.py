@@ -1,0 +1,151 @@
+"""Access and refresh tokens outside OAuth: looked at, prolonged, ended (interface user.md section 6, account.md section 3)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, Deleted, Posted, Uid
+from app.contract.stating import state
+from app.kit.operation import K, S, U
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+
+
+class Token(Wire):
+    """A session of the interface; `expires_in` is an ISO date-time here (profile.json.md section 1.1)."""
+
+    access_token: str = Field(alias="access_token")
+    refresh_token: str | None = Field(default=None, alias="refresh_token")
+    expires_in: str = Field(alias="expires_in")
+
+
+class TokenFacts(Wire):
+    provider: str = Field(alias="provider")
+    access_token: str = Field(alias="access_token")
+    is_remember_me: bool = Field(alias="isrememberme")
+
+
+class OwnToken(AT):
+    pass
+
+
+class EndOwnToken(AT):
+    """With `preventRefresh` the refresh token that came with it ends too."""
+
+    prevent_refresh: Annotated[bool, Query] = False
+
+
+info = state(
+    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U,
+    summary="Read what an access token is.", row="U42",
+)  # fmt: skip
+validate = state(
+    "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U,
+    summary="Tell until when an access token is good.", row="U43",
+)  # fmt: skip
+invalidate = state(
+    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U,
+    summary="End an access token.", row="U44",
+)  # fmt: skip
+slide = state(
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U,
+    errors=(e.ExpiredAccessToken,), summary="Push an access token's end a full lifetime ahead.", row="U45",
+)  # fmt: skip
+
+
+class Impersonate(Lower):
+    uid: Annotated[str, Query]
+
+
+class RefreshToken(Lower):
+    refresh_token: Annotated[str, Query] = Field(alias="refresh_token")
+
+
+class EndRefreshTokens(Uid):
+    pass
+
+
+impersonate = state(
+    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S,
+    errors=(e.UnknownUid, e.AccountBlocked, e.LoginDisabled), summary="Get tokens of an account without its password.",
+    row="A22",
+)  # fmt: skip
+refresh = state(
+    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S,
+    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token; both values of the answer are new.", row="A23",
+)  # fmt: skip
+revoke_refresh = state(
+    "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
+    auth=K & S, errors=(e.WrongRefreshToken,), summary="End a refresh token; its access tokens live on.", row="A24",
+)  # fmt: skip
+revoke_refresh_of_account = state(
+    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
+    EndRefreshTokens, Deleted, auth=K & S, errors=(e.UnknownUid,), summary="End every refresh token of an account.",
+    row="A25",
+)  # fmt: skip
+
+
+class ShownToken(Lower):
+    """A token that the caller asks about, not one that admits it; absent it is 1060."""
+
+    access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
+
+
+class EndShownToken(ShownToken):
+    prevent_refresh: Annotated[bool, Query] = False
+
+
+class ProlongShownToken(ShownToken):
+    """`expiresin`: seconds from now; without it the tenant's lifetime."""
+
+    expires_in: Annotated[int | None, Query] = Field(default=None, ge=1, le=90 * 86_400)
+    is_web: Annotated[bool, Query] = False
+
+
+class ListSessions(Lower):
+    """One of a token, an account's id and a profile's id."""
+
+    token: Annotated[str | None, Query] = None
+    account_id: Annotated[str | None, Query] = None
+    profile_id: Annotated[str | None, Query] = None
+
+
+class ActiveSession(Wire):
+    """A live access token. `AccessToken` is a handle: it ends the token at A28, and opens nothing."""
+
+    access_token: str
+    browser: str | None = None
+    device: str | None = None
+    os: str | None = None
+    device_type: str | None = None
+    city: str | None = None
+    country: str | None = None
+    ip: str | None = None
+    login_date: str | None = None
+
+
+class ActiveSessions(Wire):
+    data: list[ActiveSession] = Field(alias="data")
+    next_cursor: int = Field(default=0, alias="nextcursor")
+
+
+validate_shown = state(
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S,
+    errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
+    summary="Tell until when somebody's access token is good.", row="A27",
+)  # fmt: skip
+invalidate_shown = state(
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, Posted, auth=K & S,
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="End somebody's access token.", row="A28",
+)  # fmt: skip
+refresh_shown = state(
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=K & S,
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Give somebody's access token a new end.", row="A29",
+)  # fmt: skip
+active_sessions = state(
+    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S,
+    errors=(e.InvalidAccessToken, e.UnknownUid, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
+    summary="List an account's live access tokens.", row="A30",
+)  # fmt: skip

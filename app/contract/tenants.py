@@ -1,0 +1,58 @@
+"""What pages and programs may read of a tenant's configuration (interface user.md rows U47 and U48, tenant-config.md section 2)."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from app.contract.configuration import Mode
+from app.contract.stating import state
+from app.kit.operation import K
+from app.kit.wire import From, Wire
+
+Json = dict[str, Any]
+
+
+class AppinfoRead(Wire):
+    pass
+
+
+class Appinfo(Wire):
+    """The tenant's configuration as hosted pages and client libraries read it; a member that is not built yet is off."""
+
+    model_config = ConfigDict(extra="allow")
+
+    app_name: str
+    email_verification_flow: Mode
+    api_version: dict[str, bool]
+    login_locked_configuration: Json
+    two_factor_authentication: Json
+    registration_form_schema: list[Json]
+
+
+class ServerinfoRead(Wire):
+    """`timedifference`: minutes between the start and the end of the pair for a SOTT."""
+
+    time_difference: Annotated[int, From.QUERY] = Field(default=10, ge=1, le=129_600)
+
+
+class SottPeriod(Wire):
+    start_time: str
+    end_time: str
+    time_difference: str
+
+
+class Serverinfo(Wire):
+    server_location: str
+    server_name: str
+    current_time: str
+    sott: SottPeriod
+
+
+appinfo = state(
+    "tenants.appinfo", "GET /ciam/appinfo", AppinfoRead, Appinfo, auth=K,
+    summary="Read the tenant's configuration for pages.", row="U48",
+)  # fmt: skip
+serverinfo = state(
+    "tenants.serverinfo", "GET /identity/v2/serverinfo", ServerinfoRead, Serverinfo, auth=K,
+    summary="Read the service's clock.", row="U47",
+)  # fmt: skip

@@ -1,0 +1,43 @@
+"""The operations that read accounts."""
+
+from __future__ import annotations
+
+from app.contract import accounts as contract
+from app.contract import errors as e
+from app.contract.profile import Profile, Profiles
+from app.identity.accounts import service
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.read_own)(read_own)
+    server.implements(contract.read_by_uid)(read_by_uid)
+    server.implements(contract.read_by_identifier)(read_by_identifier)
+    server.implements(contract.identities)(identities)
+
+
+def read_own(call: Call, req: contract.ReadOwnAccount) -> Profile:
+    account = service.by_uid(call, call.account.uid)
+    if account is None or not account.is_active or account.is_deleted:
+        raise e.NotAuthenticated
+    return _answer(account, req.fields_)
+
+
+def read_by_uid(call: Call, req: contract.ReadAccountByUid) -> Profile:
+    return _answer(service.known(call, req.uid), req.fields_)
+
+
+def read_by_identifier(call: Call, req: contract.ReadAccount) -> Profile:
+    account = service.addressed(call, email=req.email, username=req.username, phone=req.phone)
+    return _answer(account, req.fields_)
+
+
+def identities(call: Call, req: contract.ReadIdentities) -> Profiles:
+    return Profiles(data=[_answer(service.with_email(call, req.email), req.fields_)])
+
+
+def _answer(account: Account, fields: str | None) -> Profile:
+    return Profile.of(service.project(service.profile_of(account), fields))

@@ -1,0 +1,150 @@
+"""A tenant's configuration as hosted pages and client libraries read it: `/ciam/appinfo`.
+
+One table turns settings into the interface's members (tenant-config.md section 2, user.md section 13). What is not
+built yet is served as off, so that a library that reads the member finds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.configuration import Lockout, TenantSettings
+from app.identity.call import Call
+
+Json = dict[str, Any]
+
+SETTINGS = {
+    "EmailVerificationFlow": "email_verification",
+    "IsPhoneLogin": "phone_login",
+    "IsUserNameLogin": "username_login",
+    "IsRememberMe": "remember_me",
+    "IsCustomerRegistration": "registration",
+}
+"""Members that are a setting as it stands."""
+
+OFF = (
+    "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsDisabledAccountLinking", "IsAgeRestriction",
+    "AskRequiredFieldsOnTraditionalLogin", "IsLogoutOnEmailVerification", "IsNoCallbackForSocialLogin",
+    "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
+    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication", "IsV2Recaptcha",
+    "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
+    "StoreOnlyRegistrationFormFieldsForSocial", "OTPEmailVerification", "IsLoginOnEmailVerification", "LoginOnPasswordReset",
+)  # fmt: skip
+"""Switches of what is not built yet."""
+
+_LOCKS = {
+    "none": "None",
+    "suspend": "Suspend",
+    "captcha": "Captcha",
+    "security_question": "SecurityQuestion",
+    "block": "Block",
+}
+_MAIL_TYPES = (
+    "AddEmail", "AutoLogin", "DeleteAccount", "ForgotPIN", "ForgotPassword", "NoRegistrationPasswordlessLogin",
+    "OneClickSignin", "Registration",
+)  # fmt: skip
+_CAPTCHA_PLACES = (
+    "PostForgotPasswordByEmail", "PostForgotPasswordByPhone", "PutChangePassword", "PostLoginByEmailAndPassword",
+    "PostLoginByUserNameAndPassword", "PostLoginByPhoneAndPassword", "PutUpdateProfile",
+)  # fmt: skip
+_SECOND_FACTORS = (
+    "IsGoogleAuthenticator", "IsAuthenticator", "IsPushAuthenticator", "IsEmailOTPAuthenticator",
+    "IsSecurityQuestionAuthenticator", "IsSmsOTPAuthenticator", "IsDuoSecurityAuthenticator", "IsPasskeyAuthenticator",
+)  # fmt: skip
+
+
+def of(call: Call) -> Json:
+    """Return every member for the tenant of this call."""
+    settings = call.tenant.settings
+    made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
+    made.update(dict.fromkeys(OFF, False))
+    made.update(
+        AppName=call.tenant.name,
+        IsHttps=call.house.settings.public_scheme == "https",
+        CustomDomain=None,
+        ApiVersion={"v1": False, "v2": True},
+        NoRegistration=not settings.registration,
+        IsSecurityQuestion=bool(settings.security_questions),
+        SecurityQuestions=_questions(settings),
+        SocialSchema={"Providers": []},
+        RegistrationFormSchema=_form(settings),
+        LoginLockedConfiguration=_lockout(settings.lockout),
+        IsInstantSignin={"EmailLink": False, "SmsOtp": False},
+        TwoFactorAuthentication=_second_factor(settings),
+        PrivacyPolicyConfiguration={"IsEnabled": False, "Mode": "Moderated", "PrivacyPolicies": []},
+        OptionalRecaptchaConfiguration={"IsEnabled": False, "Apis": dict.fromkeys(_CAPTCHA_PLACES, False)},
+        TemplateVerificationTypes=dict.fromkeys(_MAIL_TYPES, "MAGICLINK"),
+        PassKeysConfig=_passkeys(call),
+        V2RecaptchaSiteKey=None,
+        QQTencentCaptchaKey=None,
+        ApiRequestSigningConfig={
+            "IsEnabled": settings.request_signing != "off",
+            "Mode": settings.request_signing.title(),
+        },
+    )
+    return made
+
+
+def _questions(settings: TenantSettings) -> Json:
+    listed = [{"QuestionId": name, "Question": text} for name, text in settings.security_questions.items()]
+    return {"Questions": listed, "SecurityQuestionCount": len(listed)}
+
+
+def _lockout(lockout: Lockout) -> Json:
+    return {
+        "LoginLockedType": _LOCKS[lockout.type],
+        "MaximumFailedLoginAttempts": lockout.maximum_failed_attempts,
+        "SuspendConfiguration": {"EffectivePeriodInSeconds": lockout.suspend_seconds},
+    }
+
+
+def _second_factor(settings: TenantSettings) -> Json:
+    return {
+        "IsEnabled": settings.two_factor != "disabled",
+        "IsRequired": settings.two_factor == "required",
+        **dict.fromkeys(_SECOND_FACTORS, False),
+    }
+
+
+def _passkeys(call: Call) -> Json:
+    origin = call.issuer
+    return {
+        "IsEnabled": call.tenant.settings.passkeys,
+        "PasskeySelection": "Both",
+        "ProgressiveEnrollment": False,
+        "ProgressiveEnrollmentDelay": 0,
+        "LocalEnrollment": False,
+        "RPDisplayName": call.tenant.display_name,
+        "RPID": origin.partition("://")[2].partition(":")[0],
+        "RPOrigins": [origin],
+    }
+
+
+def _form(settings: TenantSettings) -> list[Json]:
+    policy = settings.password_policy
+    length = f"min_length[{policy.min_length}]|max_length[{policy.max_length}]"
+    form = []
+    if settings.email_login or not (settings.phone_login or settings.username_login):
+        form.append(_element("string", "emailid", "Email", "required|valid_email"))
+    if settings.username_login:
+        form.append(_element("string", "username", "Username", "required|max_length[32]"))
+    if settings.phone_login:
+        form.append(_element("string", "phoneid", "Phone number", "required|valid_phoneno"))
+    form.append(_element("password", "password", "Password", f"required|{length}"))
+    form.append(_element("password", "confirmpassword", "Confirm password", f"required|{length}|matches[password]"))
+    return form
+
+
+def _element(kind: str, name: str, display: str, rules: str) -> Json:
+    return {
+        "Checked": True,
+        "type": kind,
+        "name": name,
+        "display": display,
+        "rules": rules,
+        "options": None,
+        "permission": "w",
+        "DataSource": None,
+        "Parent": None,
+        "ParentDataSource": None,
+    }

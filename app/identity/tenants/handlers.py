@@ -1,0 +1,39 @@
+"""The operations that show a tenant's configuration and the service's clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from app.contract import tenants as contract
+from app.identity.call import Call
+from app.identity.tenants import appinfo
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.appinfo)(read_appinfo)
+    server.implements(contract.serverinfo)(read_serverinfo)
+
+
+def read_appinfo(call: Call, req: contract.AppinfoRead) -> contract.Appinfo:
+    return contract.Appinfo.model_validate(appinfo.of(call))
+
+
+def read_serverinfo(call: Call, req: contract.ServerinfoRead) -> contract.Serverinfo:
+    minutes = req.time_difference
+    period = contract.SottPeriod(
+        start_time=_stamp(call.now),
+        end_time=_stamp(call.now + timedelta(minutes=minutes)),
+        time_difference=f"{minutes} Minutes",
+    )
+    return contract.Serverinfo(
+        server_location="",
+        server_name=call.house.settings.api_hostname,
+        current_time=_stamp(call.now),
+        sott=period,
+    )
+
+
+def _stamp(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"

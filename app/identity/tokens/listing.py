@@ -1,0 +1,47 @@
+"""An account's live access tokens, as the tenant's servers list them (interface account.md row A30)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.sessions import ActiveSession, ListSessions
+from app.identity.accounts import service as accounts
+from app.identity.call import Call, TokenHolder
+from app.identity.tokens import service
+from app.kit.clock import iso
+
+
+def live(call: Call, req: ListSessions) -> list[ActiveSession]:
+    """Return the live tokens of the account that the request names.
+
+    Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 where nothing lives.
+    """
+    held = service.of_account(call, _uid(call, req))
+    if not held:
+        raise e.SessionExpired
+    return [_entry(holder) for holder in held]
+
+
+def _uid(call: Call, req: ListSessions) -> str:
+    if req.token:
+        holder = service.find(call, req.token)
+        if holder is None or holder.expires_at <= call.now:
+            raise e.InvalidAccessToken
+        return holder.uid
+    if req.account_id:
+        return accounts.known(call, req.account_id).uid
+    if req.profile_id:
+        return accounts.known_profile(call, req.profile_id).uid
+    if "profileid" in {name.lower() for name, _ in call.raw.query_pairs}:
+        raise e.ProfileIdMissing
+    raise e.IdentifierMissing
+
+
+def _entry(holder: TokenHolder) -> ActiveSession:
+    address = holder.facts.get("address")
+    agent = holder.facts.get("agent")
+    return ActiveSession(
+        access_token=holder.token_hash,
+        browser=str(agent) if agent else None,
+        ip=str(address) if address else None,
+        login_date=iso(holder.issued_at),
+    )
