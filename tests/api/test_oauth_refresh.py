@@ -127,3 +127,22 @@ def test_a_closed_account_cannot_refresh(shop: RelyingParty, browser: Browser, a
     ada.close()
     answer = shop.refresh(held["refresh_token"])
     assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_grant")
+
+
+def test_reuse_ends_a_family_that_is_rotating_at_the_same_moment(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    def rotate(held: dict[str, Any]) -> list[dict[str, Any]]:
+        chain = [held]
+        while (answer := shop.refresh(chain[-1]["refresh_token"])).status_code == 200:
+            chain.append(answer.json or {})
+        return chain
+
+    for _ in range(8):
+        first = tokens(shop, browser, ada)
+        second = shop.refresh(first["refresh_token"]).json or {}
+        with ThreadPoolExecutor(2) as pool:
+            chain, _ = pool.submit(rotate, second), pool.submit(shop.refresh, first["refresh_token"])
+        for held in chain.result():
+            assert shop.userinfo(held["access_token"]).status_code == 401
+            assert shop.refresh(held["refresh_token"]).status_code == 400

@@ -6,6 +6,7 @@ from app.identity.tenants.tenant import Application
 from app.kit.limits import OverLimit, Rate
 
 PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges its own codes only
+AUTHORIZE = Rate(600, 60)  # requests of one address: a whole office may sit behind it
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.hub import Next, Step
 from app.identity.call import Call
-from app.identity.oauth import consents, views
+from app.identity.oauth import consents, rates, views
 from app.identity.oauth.authorize import answers, decision
 from app.identity.oauth.authorize.checks import BELIEVED, REDIRECTED
 from app.identity.oauth.authorize.request import Asked, Authorization, Redirected, Refused
@@ -17,7 +17,11 @@ KIND = "authorize"
 
 
 def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
-    """Check the request and return what is next; an attempt is stored only where a page must be shown."""
+    """Check the request and return what is next; an attempt is stored only where a page must be shown.
+
+    Raises TooManyRequests: this address asks too often.
+    """
+    call.spend("oauth.authorize", rates.AUTHORIZE, call.address)
     asked = Asked(call, protocol, app, parameters)
     try:
         for check in BELIEVED:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
-from app.identity.oauth.grants import authorization_code, client_credentials, refresh_token
+from app.identity.oauth.grants import authorization_code, client_credentials, password, refresh_token
 from app.identity.oauth.issuers import Issuer
 from app.identity.tenants.tenant import Application
 
@@ -17,6 +17,7 @@ GRANTS: Mapping[str, Exchange] = {
     authorization_code.NAME: authorization_code.exchange,
     refresh_token.NAME: refresh_token.exchange,
     client_credentials.NAME: client_credentials.exchange,
+    password.NAME: password.exchange,
 }
 
 

@@ -1,0 +1,40 @@
+"""Grant password (RFC 6749 section 4.3), for older clients that list it: RFC 9700 section 2.4 advises against it.
+
+The same rules as on the page: one counter, the same locks, and unknown accounts answer as known ones do.
+"""
+
+from __future__ import annotations
+
+from app.contract.errors import TooManyRequests
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, SlowDown
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.call import Call
+from app.identity.oauth import issuing
+from app.identity.oauth.issuers import Issuer
+from app.identity.oauth.issuing import Grant
+from app.identity.sign_in import identifiers
+from app.identity.sign_in import service as sign_in
+from app.identity.tenants.tenant import Application
+from app.kit.errors import ApiError
+
+NAME = "password"
+
+
+def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Verify the password and issue tokens; the reason of a refusal is told in its description."""
+    if req.username is None:
+        raise InvalidRequest.names("username")
+    if req.password is None:
+        raise InvalidRequest.names("password")
+    scope = tuple(dict.fromkeys((req.scope or "").split()))
+    if not set(scope) <= client.scopes:
+        raise InvalidScope
+    identifier = identifiers.guessed(call.tenant.settings, req.username)
+    try:
+        account = sign_in.verify(call, identifier, req.password, sign_in.Proof(), hides_unknown=True)
+    except TooManyRequests as refusal:
+        raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
+    except ApiError as refusal:
+        raise InvalidGrant(f"{refusal.message}.") from None
+    facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
+    return issuing.answer(call, client, issuer, Grant(NAME, scope, account.uid, facts=facts), account)
