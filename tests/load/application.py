@@ -10,14 +10,18 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from argon2 import PasswordHasher
 from flask import Flask, Response, request
 
 from app.kit.serving import Limits, serve
 
 application = Flask(__name__)
 closed = threading.Event()
+falls = threading.Event()
+one_at_a_time = threading.Lock()
 
 
 @application.get("/")
@@ -88,6 +92,17 @@ def cookies() -> Response:
     return response
 
 
+@application.post("/hash")
+def hash_() -> str:
+    with one_at_a_time:
+        return PasswordHasher(time_cost=1, memory_cost=19_456, parallelism=1).hash("password")
+
+
+@application.get("/memory")
+def memory() -> str:
+    return next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line)
+
+
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
     """The application, with an address where it fails outside Flask."""
     if environ["PATH_INFO"] == "/raise":
@@ -103,15 +118,21 @@ def say(line: str) -> None:
 
 def background(stop: threading.Event) -> None:
     say("job started")
+    if not falls.is_set():
+        falls.set()
+        raise RuntimeError("the first run of the job falls")
     stop.wait()
     say("job stopped")
 
 
 def main(settings: dict[str, Any]) -> int:
     limits = Limits(**settings.pop("limits", {}))
+    if not settings.pop("job_falls", False):
+        falls.set()
+    bind = settings.pop("bind", "127.0.0.1:0")
     return serve(
         lambda: raising,
-        bind="127.0.0.1:0",
+        bind=bind,
         limits=limits,
         background=[background],
         on_ready=lambda address: say(f"ready {address}"),

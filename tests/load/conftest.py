@@ -31,7 +31,10 @@ def serving() -> Iterator[Callable[..., Served]]:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("ready "):
-                host, port = line.split()[1].rsplit(":", 1)
+                address = line.split()[1]
+                if address.startswith("unix:"):
+                    return Served(process, address.removeprefix("unix:"), 0, said)
+                host, port = address.rsplit(":", 1)
                 return Served(process, host, int(port), said)
             said.append(line.strip())
         raise AssertionError(f"the server did not start; it said {said}")

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.load.clients import Served, get, post, read_all, read_answer, status
+from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -111,6 +116,54 @@ def test_background_jobs_run_once_and_are_told_to_stop(serving: Callable[..., Se
     served.process.send_signal(signal.SIGTERM)
     assert served.wait() == 0
     assert served.said == ["job started", "job stopped"]
+
+
+def test_a_background_job_that_falls_is_started_again(serving: Callable[..., Served]) -> None:
+    served = serving(job_falls=True)
+    assert served.process.stdout is not None
+    assert served.process.stdout.readline() == "job started\n"
+    served.process.send_signal(signal.SIGTERM)
+    assert served.wait() == 0
+    assert served.said[-1] == "job stopped"
+
+
+def test_a_server_outlives_the_process_that_started_it(tmp_path: Path) -> None:
+    """As after `nohup gatehouse serve &` and a logout."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "tests.load.application", "{}"]
+    program = f"""if True:
+        from subprocess import DEVNULL, Popen
+        print(Popen({command!r}, stdin=DEVNULL, stdout=open({str(out)!r}, "w"), stderr=DEVNULL).pid)"""
+    process = int(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=ROOT).stdout)
+    try:
+        assert eventually(lambda: "ready" in out.read_text())
+        host, port = out.read_text().partition("ready ")[2].split()[0].rsplit(":", 1)
+        time.sleep(1.5)  # longer than it takes a worker to notice that its supervisor is gone
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(get("/", "Connection: close"))
+            assert read_all(client).endswith(b"ordinary")
+    finally:
+        os.kill(process, signal.SIGTERM)
+
+
+def test_workers_end_when_their_supervisor_is_killed(serving: Callable[..., Served]) -> None:
+    served = serving(workers=2)
+    workers = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text().split()
+    served.process.kill()
+    assert eventually(lambda: not any(is_running(worker) for worker in workers))
+
+
+def test_a_socket_file_is_served_too(serving: Callable[..., Served], tmp_path: Path) -> None:
+    served = serving(bind=f"unix:{tmp_path / 'gatehouse.sock'}")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(served.host)
+        client.sendall(get("/environ/", "Connection: close"))
+        assert b'"REMOTE_ADDR":""' in read_all(client)
+
+
+def is_running(process: str) -> bool:
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and ") Z" not in stat.read_text()
 
 
 def test_a_fallen_worker_is_replaced(serving: Callable[..., Served]) -> None:

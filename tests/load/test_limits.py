@@ -144,6 +144,15 @@ def test_what_waits_beside_the_pages_has_its_turn(serving: Callable[..., Served]
     assert all(read_all(client).endswith(b"slow but whole") for client in asked)
 
 
+def test_hashing_in_many_threads_keeps_the_memory_of_one(serving: Callable[..., Served]) -> None:
+    served = serving(threads=16)
+    asked = [served.connect(post("/hash", b"", "Connection: close")) for _ in range(48)]
+    assert all(status(read_all(client)) == 200 for client in asked)
+    assert (
+        int(served.get("/memory").rpartition(b"\n")[2]) < 150_000
+    )  # KiB; 12 threads with a heap each keep 19,456 more
+
+
 def test_a_refused_request_does_not_keep_its_connection(serving: Callable[..., Served]) -> None:
     served = serving(threads=1, limits={"waiting": 1})
     with served.connect(get("/slow/3.0")) as busy, served.connect(get("/slow/3.0")):

@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from app.kit.serving.address import turn_away
-from app.kit.serving.worker import Job, Plan, run_worker
+from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, Plan, run_worker
 
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
-RESTART_AFTER_SECONDS = 1.0
 logger = logging.getLogger("gatehouse.serving")
 
 
@@ -90,11 +89,9 @@ class Supervisor:
     def _fallen(self) -> list[tuple[int, int]]:
         """Workers that have ended, with their exit status (negative: the signal)."""
         fallen = []
-        while self._number_of:
-            process, status = os.waitpid(-1, os.WNOHANG)
-            if process == 0:
-                break
-            if process in self._number_of:
+        for process in list(self._number_of):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
                 fallen.append((self._number_of.pop(process), os.waitstatus_to_exitcode(status)))
         return fallen
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import logging
 import os
 import resource
 import signal
@@ -30,6 +31,8 @@ ARRIVAL_SECONDS = 0.1
 """How long connections that are half open when the drain begins may take to open."""
 SWEEP_TICKS = 10
 """uvicorn ticks ten times a second."""
+RESTART_AFTER_SECONDS = 1.0
+logger = logging.getLogger("gatehouse.serving")
 
 Job = Callable[[threading.Event], None]
 """A background job: runs until the event is set."""
@@ -49,13 +52,14 @@ class Plan:
 class Server(uvicorn.Server):
     """uvicorn's server, with our drain instead of its shutdown."""
 
-    def __init__(self, config: GuardedConfig, bridge: Bridge, limits: Limits, on_ready: Callable[[], object]) -> None:
+    def __init__(self, config: GuardedConfig, bridge: Bridge, plan: Plan, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
         self.book = config.book
         self._bridge = bridge
-        self._limits = limits
+        self._limits = plan.limits
         self._on_ready = on_ready
         self._parent = os.getppid()
+        self._has_supervisor = plan.is_one_of_many
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._kept = [listener.dup() for listener in sockets or []]
@@ -65,7 +69,7 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % SWEEP_TICKS == 0:
             self._sweep()
-            self.should_exit = self.should_exit or os.getppid() != self._parent
+            self.should_exit = self.should_exit or (self._has_supervisor and os.getppid() != self._parent)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -153,9 +157,9 @@ def run_worker(
     refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds)
     pool = Pool(threads=plan.threads, waiting=plan.limits.waiting)
     bridge = Bridge(plan.make_app(), pool, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
-    server = Server(_config(bridge, plan.limits, refusals), bridge, plan.limits, on_ready)
+    server = Server(_config(bridge, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
-    jobs = [threading.Thread(target=job, args=(stop,), name=f"background-{job}", daemon=True) for job in background]
+    jobs = [threading.Thread(target=_keep_up, args=(job, stop), daemon=True) for job in background]
     for thread in jobs:
         thread.start()
     try:
@@ -165,6 +169,17 @@ def run_worker(
         pool.close()
         for thread in jobs:
             thread.join(plan.limits.drain_seconds)
+
+
+def _keep_up(job: Job, stop: threading.Event) -> None:
+    """Run the job; one that falls is started again, since nobody would notice mail that is no longer sent."""
+    while not stop.is_set():
+        try:
+            job(stop)
+            return
+        except Exception:
+            logger.exception("A background job failed; starting it again")
+            stop.wait(RESTART_AFTER_SECONDS)
 
 
 def _config(bridge: Bridge, limits: Limits, refusals: Refusals) -> GuardedConfig:
