@@ -81,7 +81,12 @@ class People:
                 found[account.uid] = account
         if len(found) > 1:
             self.run.refuse(path, "expected one account; its email, username and phone belong to several")
-        return next(iter(found.values()), None)
+        held = next(iter(found.values()), None)
+        for kind, value in _named(wanted) if held is not None else ():
+            stands = getattr(held, kind)
+            if stands is not None and identifiers.normal(kind, stands) != identifiers.normal(kind, value):
+                self.run.refuse((*path, kind), f"expected {stands}: what names an account is not overwritten")
+        return held
 
     def _add(self, call: Call, wanted: AccountFile) -> Change:
         if self.run.writes:

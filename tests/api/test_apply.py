@@ -1,0 +1,264 @@
+"""`gatehouse apply` and `export` over both databases."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.configuration import apply as configuration
+from app.identity.configuration.export import export
+from app.identity.configuration.plan import Plan
+from app.identity.configuration.problems import ConfigurationError
+from app.identity.configuration.reading import read
+from app.identity.house import House
+from app.identity.store import migrate
+from app.identity.store.schema import metadata
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.kit import randomness
+from app.settings import Settings
+from tests.support.servers import RUNTIME, PostgresUrls
+
+KEY, SECRET = "9b2f0e6c-0d4f-4f0e-8f63-1d2a5b7c9e01", "5f1c7a32-7b0e-4a55-9c1d-3e8f6a2b4c02"
+ACME = f"""tenants:
+  - name: acme
+    api_key: {KEY}
+    api_secret: {SECRET}
+    settings: {{passkeys: true, lockout: {{maximum_failed_attempts: 3}}}}
+    url_whitelist: ["http://shop.localhost:8000"]
+    brand: {{color: "#123456"}}
+    applications:
+      - {{name: shop, client_id: shop, client_secret: the-secret-of-the-shop, redirect_uris: ["https://a.example/cb"]}}
+      - {{name: desk, client_id: desk, token_endpoint_auth_method: none, redirect_uris: ["com.desk:/cb"]}}
+    accounts:
+      - {{email: Ada@example.com, username: ada, password: correct horse 1!, email_verified: true, first_name: Ada}}
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ours(request: pytest.FixtureRequest) -> Iterator[House]:
+    if request.param == "sqlite":
+        url = request.getfixturevalue("sqlite_url")
+        migrate.upgrade(url)
+    else:
+        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
+        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
+    house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
+    yield house
+    house.database.dispose()
+
+
+def applied(house: House, text: str, *, prune: bool = False) -> Plan:
+    return configuration.apply(house, read(text.encode(), "f.yaml", Path()), prune=prune)
+
+
+def planned(house: House, text: str, *, prune: bool = False) -> Plan:
+    return configuration.plan(house, read(text.encode(), "f.yaml", Path()), prune=prune)
+
+
+def lines(plan: Plan) -> list[tuple[str, str, str]]:
+    return [(change.kind, change.name, str(change.action)) for change in plan.changes]
+
+
+def rows(house: House, table: str, tenant: str = "acme") -> list[Any]:
+    """What lies in a table for a tenant."""
+    work = UnitOfWork(house.database, "lookup")
+    try:
+        held = changes.named(work, tenant)
+        if held is None:
+            return []
+        work.enter(held.tenant_id)
+        found = metadata.tables[table]
+        return list(work.all(select(found).where(found.c.tenant_id == held.tenant_id)))
+    finally:
+        work.rollback()
+
+
+def test_a_tenant_comes_with_everything_that_the_file_says(ours: House) -> None:
+    assert {action for _, _, action in lines(applied(ours, ACME))} == {"create"}
+    tenant = ours.directory.by_key(KEY.upper())
+    assert tenant is not None
+    assert tenant.settings.lockout.maximum_failed_attempts == 3
+    assert tenant.settings.url_whitelist == ("http://shop.localhost:8000",)
+    assert ours.vault.open(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+    by_id = {row.client_id: row for row in rows(ours, "applications")}
+    assert by_id["shop"].secret_hash == randomness.digest("the-secret-of-the-shop")
+    assert by_id["desk"].secret_hash is None
+    (ada,) = rows(ours, "accounts")
+    assert (ada.email, ada.email_verified, ada.profile) == ("Ada@example.com", True, {"FirstName": "Ada"})
+    assert ours.hashing.is_match(ada.password_hash, "correct horse 1!", tenant.settings.argon2)
+    assert {(row.kind, row.value) for row in rows(ours, "identifiers")} == {
+        ("email", "ada@example.com"),
+        ("username", "ada"),
+    }
+    assert [row.event for row in rows(ours, "audit")] == ["account.created"]
+
+
+def test_a_second_time_changes_nothing(ours: House) -> None:
+    applied(ours, ACME)
+    before = rows(ours, "tenants"), rows(ours, "accounts")
+    again = applied(ours, ACME)
+    assert again.is_empty
+    assert (rows(ours, "tenants"), rows(ours, "accounts")) == before
+
+
+def test_a_dry_run_tells_and_does_nothing(ours: House) -> None:
+    assert lines(planned(ours, ACME)) == [
+        ("tenant", "acme", "create"),
+        ("application", "shop", "create"),
+        ("application", "desk", "create"),
+        ("account", "Ada@example.com", "create"),
+    ]
+    assert rows(ours, "tenants") == []
+
+
+def test_a_plan_tells_what_changes_from_what_to_what(ours: House) -> None:
+    applied(ours, ACME)
+    changed = ACME.replace("passkeys: true", "two_factor: optional").replace("first_name: Ada", "first_name: Grace")
+    plan = planned(ours, changed)
+    assert [detail for change in plan.changes for detail in change.details] == [
+        "settings.passkeys: true -> default",
+        "settings.two_factor: default -> optional",
+        "FirstName: Ada -> Grace",
+    ]
+    assert lines(applied(ours, changed)) == lines(plan)
+    assert planned(ours, changed).is_empty
+
+
+def test_a_change_raises_the_version_so_that_caches_see_it(ours: House) -> None:
+    applied(ours, ACME)
+    applied(ours, ACME.replace("#123456", "#654321"))
+    assert rows(ours, "tenants")[0].version == 2
+    applied(ours, ACME.replace("#123456", "#654321").replace("com.desk:/cb", "com.desk:/done"))
+    assert rows(ours, "tenants")[0].version == 3
+
+
+def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: House) -> None:
+    applied(ours, ACME)
+    before = rows(ours, "tenants")[0].api_secret, rows(ours, "accounts")[0].password_hash
+    other = (
+        ACME.replace(SECRET, KEY)
+        .replace("the-secret-of-the-shop", "another-secret-here")
+        .replace("correct horse 1!", "battery staple 2!")
+    )
+    plan = applied(ours, other)
+    assert plan.is_empty
+    assert "the one that stands is kept" in str(plan)
+    assert (rows(ours, "tenants")[0].api_secret, rows(ours, "accounts")[0].password_hash) == before
+    assert {row.secret_hash for row in rows(ours, "applications")} == {
+        randomness.digest("the-secret-of-the-shop"),
+        None,
+    }
+
+
+def test_what_the_file_leaves_out_stays(ours: House) -> None:
+    applied(ours, ACME)
+    assert applied(ours, "tenants: [{name: acme}]").is_empty
+    assert len(rows(ours, "applications")) == 2
+
+
+def test_nothing_is_removed_without_prune(ours: House) -> None:
+    applied(ours, ACME)
+    shorter = re.sub(r"      - {name: desk.*\n", "", ACME)
+    plan = applied(ours, shorter)
+    assert "--prune removes it" in str(plan)
+    assert len(rows(ours, "applications")) == 2
+
+
+def test_prune_removes_what_a_file_made_and_leaves_people_who_registered(ours: House) -> None:
+    applied(ours, ACME)
+    applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com, password: correct horse 3!}]}]")
+    unmark(ours, "eve@example.com")
+    shorter = re.sub(r"      - {name: desk.*\n", "", ACME).replace("Ada@", "grace@").replace("username: ada, ", "")
+    plan = applied(ours, shorter, prune=True)
+    assert {("application", "desk", "remove"), ("account", "Ada@example.com", "remove")} < set(lines(plan))
+    assert {row.client_id for row in rows(ours, "applications")} == {"shop"}
+    assert {row.email for row in rows(ours, "accounts")} == {"grace@example.com", "eve@example.com"}
+    assert {row.value for row in rows(ours, "identifiers")} == {"grace@example.com", "eve@example.com"}
+
+
+def unmark(house: House, email: str) -> None:
+    """Make an account one that registered itself."""
+    accounts = metadata.tables["accounts"]
+    tenant_id = rows(house, "tenants")[0].tenant_id
+    work = UnitOfWork(house.database, tenant_id)
+    work.run(accounts.update().where(accounts.c.tenant_id == tenant_id, accounts.c.email == email).values(private={}))
+    work.commit()
+
+
+def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours: House) -> None:
+    text = "tenants: [{name: acme, applications: [{name: shop, redirect_uris: ['https://a.example/']}]}]"
+    made = {one.key: one.value for one in applied(ours, text).made}
+    assert set(made) == {"api_key", "api_secret", "client_id", "client_secret"}
+    assert ours.directory.by_key(made["api_key"]) is not None
+    assert rows(ours, "applications")[0].secret_hash == randomness.digest(made["client_secret"])
+    assert applied(ours, text).made == []
+
+
+def test_nothing_is_half_applied(ours: House) -> None:
+    applied(ours, ACME)
+    broken = f"{ACME.replace('passkeys: true', 'passkeys: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
+        f"    api_key: {KEY}\n", "", 1
+    )
+    with pytest.raises(ConfigurationError, match=r"f\.yaml:\d+: tenants\[1\]\.api_key: expected a key of its own"):
+        applied(ours, broken)
+    assert rows(ours, "tenants")[0].settings["passkeys"] is True
+    assert rows(ours, "tenants", "globex") == []
+
+
+def test_an_application_keeps_its_id(ours: House) -> None:
+    applied(ours, ACME)
+    with pytest.raises(ConfigurationError, match="expected shop: the id of an application cannot change"):
+        applied(ours, ACME.replace("client_id: shop", "client_id: store"))
+
+
+def test_an_account_s_names_cannot_belong_to_two(ours: House) -> None:
+    applied(ours, ACME)
+    applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com}]}]")
+    with pytest.raises(ConfigurationError, match="belong to several"):
+        applied(ours, ACME.replace("Ada@", "eve@"))
+
+
+def test_what_names_an_account_is_not_overwritten(ours: House) -> None:
+    applied(ours, ACME)
+    with pytest.raises(ConfigurationError, match="expected Ada@example.com: what names an account is not overwritten"):
+        applied(ours, ACME.replace("Ada@", "grace@"))
+
+
+def test_two_tenants_do_not_mix(ours: House) -> None:
+    both = f"{ACME}  - name: globex\n    accounts: [{{email: ada@example.com, password: correct horse 4!, first_name: Ida}}]\n"
+    applied(ours, both)
+    assert [row.profile["FirstName"] for row in rows(ours, "accounts")] == ["Ada"]
+    assert [row.profile["FirstName"] for row in rows(ours, "accounts", "globex")] == ["Ida"]
+
+
+def test_what_is_exported_can_be_applied_and_changes_nothing(ours: House) -> None:
+    applied(ours, ACME)
+    written = export(ours, "acme")
+    assert not re.search("secret-of|correct horse|argon2|" + SECRET, written)
+    assert applied(ours, written).is_empty
+
+
+def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: House, tmp_path: Path) -> None:
+    applied(ours, ACME)
+    url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
+    migrate.upgrade(url)
+    elsewhere = House(replace(ours.settings, database_url=url))
+    applied(elsewhere, export(ours, "acme"))
+    assert export(elsewhere, "acme") == export(ours, "acme")
+
+
+def test_a_server_that_runs_sees_the_change(ours: House) -> None:
+    applied(ours, ACME)
+    serving = House(ours.settings)
+    assert serving.directory.by_name("acme") is not None
+    applied(ours, ACME.replace("#123456", "#654321"))
+    serving.directory.forget()  # in place of the 5 seconds
+    seen = serving.directory.by_name("acme")
+    assert seen is not None
+    assert seen.brand.color == "#654321"

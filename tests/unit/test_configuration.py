@@ -1,0 +1,181 @@
+"""Configuration files: what is right is read, what is wrong is named with its line, all of it at once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.contract.tenant_file import json_schema
+from app.identity.configuration import document
+from app.identity.configuration.problems import ConfigurationError
+from app.identity.configuration.reading import read, read_file
+
+ACME = "tenants:\n  - name: acme\n"
+
+
+def problems(text: str, folder: Path = Path()) -> list[str]:
+    with pytest.raises(ConfigurationError) as refused:
+        read(text.encode(), "f.yaml", folder)
+    return [str(problem) for problem in refused.value.problems]
+
+
+def test_what_a_file_states_is_kept_and_nothing_more() -> None:
+    stated = read(f"{ACME}    settings: {{passkeys: true}}\n".encode(), "f.yaml", Path()).tenants[0]
+    assert stated.settings is not None
+    assert stated.settings.model_dump(exclude_unset=True) == {"passkeys": True}
+    assert stated.applications is None
+
+
+def test_every_problem_is_listed_with_its_line_and_key() -> None:
+    text = """tenants:
+  - name: acme
+    settings: {two_factor: maybe}
+    applications:
+      - {name: shop, redirect_uri: [x]}
+      - {name: token, redirect_uris: ["http://evil.example/cb"]}
+  - name: api
+"""
+    assert problems(text) == [
+        "f.yaml:3: tenants[0].settings.two_factor: expected one of required, optional, disabled; found 'maybe'",
+        "f.yaml:5: tenants[0].applications[0].redirect_uri: is not a known key; did you mean redirect_uris?",
+        "f.yaml:6: tenants[0].applications[1].name: expected another name; this one is an address of the service; found 'token'",
+        (
+            "f.yaml:6: tenants[0].applications[1].redirect_uris[0]:"
+            " expected an https address (http works on localhost and 127.0.0.1 only); found 'http://evil.example/cb'"
+        ),
+        "f.yaml:7: tenants[1].name: expected another name; this host is the service's own; found 'api'",
+    ]
+
+
+@pytest.mark.parametrize("name", ["api", "inbox", "shop", "www"])
+def test_hosts_of_the_service_are_no_tenants(name: str) -> None:
+    assert len(problems(f"tenants: [{{name: {name}}}]")) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["authorize", "Token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"]
+)
+def test_addresses_of_the_service_are_no_applications(name: str) -> None:
+    assert len(problems(f"{ACME}    applications: [{{name: {name}, redirect_uris: ['https://a.example/']}}]")) == 1
+
+
+@pytest.mark.parametrize("key", ["roles", "organizations", "webhooks", "providers"])
+def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
+    assert problems(f"{ACME}    {key}: []") == [
+        f"f.yaml:3: tenants[0].{key}: this version does not serve it yet; expected the file without this key"
+    ]
+
+
+def test_a_secret_is_never_repeated() -> None:
+    text = f"{ACME}    api_secret: my-own-words\n    accounts: [{{email: a@b.example, password: 12345}}]\n"
+    assert "my-own-words" not in "".join(problems(text))
+    assert "12345" not in "".join(problems(text))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "/cb",
+        "https://a.example/#x",
+        "https://*.a.example/",
+        "https://u:p@a.example/",
+    ],
+)
+def test_an_address_that_could_lead_astray_is_refused(uri: str) -> None:
+    assert len(problems(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]")) == 1
+
+
+@pytest.mark.parametrize(
+    "uri", ["https://a.example/cb?x=1", "http://127.0.0.1:9/cb", "com.example.app:/done", "http://shop.localhost:8000/"]
+)
+def test_an_address_that_applications_have_is_taken(uri: str) -> None:
+    assert read(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]".encode(), "f", Path()).tenants
+
+
+def test_what_must_be_unique_is_told_with_the_first_line() -> None:
+    text = f"{ACME}    accounts:\n      - {{email: Ada@b.example}}\n      - {{email: ada@b.example}}\n  - name: acme\n"
+    assert problems(text) == [
+        "f.yaml:5: tenants[0].accounts[1].email: stands twice; expected it once (see line 4)",
+        "f.yaml:6: tenants[1].name: stands twice; expected it once (see line 2)",
+    ]
+
+
+def test_an_email_that_no_account_can_have_is_named() -> None:
+    assert problems(f"{ACME}    accounts: [{{email: not-one}}]") == [
+        "f.yaml:3: tenants[0].accounts[0].email: expected an email address; found 'not-one'"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x [1]\nb: [*x, *x]",
+        "a: !!python/object/apply:os.system [ls]",
+        "[" * 100_000,
+        "a: 1\n---\nb: 2",
+        "a: b: c",
+        'a: "\\0"',
+        "tenants: [{name: acme",
+        "\t",
+        "- tenants",
+        "tenants: {}",
+        "tenants: [acme]",
+        "",
+        "tenants: [{1: 2}]",
+        "{[a]: b}",
+    ],
+)
+def test_a_text_that_is_no_such_file_is_refused_quickly(text: str) -> None:
+    assert 1 <= len(problems(text)) <= 3
+
+
+def test_a_billion_laughs_stay_one() -> None:
+    text = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+    assert "anchors" in problems(text)[0]
+
+
+def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
+    file = tmp_path / "huge.yaml"
+    with file.open("wb") as huge:
+        huge.truncate(document.MOST_BYTES + 1)
+    with pytest.raises(ConfigurationError, match="at most 4 MiB"):
+        read_file(file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="No such file"):
+        read_file(tmp_path / "nothing.yaml")
+
+
+def test_a_theme_folder_gives_the_brand(tmp_path: Path) -> None:
+    theme = tmp_path / "acme"
+    theme.mkdir()
+    (theme / "theme.yaml").write_text("color: '#123456'\nlogo: logo.svg\nsentence: {en: Hello, de: Hallo}\n")
+    (theme / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    brand = read(f"{ACME}    theme: ./acme\n".encode(), "f.yaml", tmp_path).brands["acme"]
+    assert (brand.color, brand.sentence["de"]) == ("#123456", "Hallo")
+    assert (brand.logo or "").startswith("data:image/svg+xml;base64,")
+
+
+def test_a_problem_within_a_theme_names_the_theme_s_own_line(tmp_path: Path) -> None:
+    theme = tmp_path / "acme"
+    theme.mkdir()
+    (tmp_path / "secret.svg").write_text("x")
+    (theme / "theme.yaml").write_text("color: red\nlogo: ../secret.svg\n")
+    found = problems(f"{ACME}    theme: acme\n", tmp_path)
+    assert [line.split(": expected")[0] for line in found] == ["acme/theme.yaml:1: color", "acme/theme.yaml:2: logo"]
+
+
+def test_the_schema_names_every_key_of_a_tenant() -> None:
+    published = json.loads(json.dumps(json_schema()))
+    assert set(published["$defs"]["TenantFile"]["properties"]) >= {
+        "name",
+        "settings",
+        "applications",
+        "accounts",
+        "url_whitelist",
+        "theme",
+    }
+    assert published["$defs"]["TenantFile"]["additionalProperties"] is False
