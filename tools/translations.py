@@ -21,6 +21,8 @@ TEMPLATE = FOLDER / "messages.pot"
 SOURCES = {"app": ("**.py", "python"), "templates": ("**", "jinja2")}
 KEYWORDS = {
     "_": None,
+    "_l": None,
+    "_n": (1, 2),
     "gettext": None,
     "ngettext": (1, 2),
     "lazy_gettext": None,

@@ -1,0 +1,121 @@
+"""Forms: widgets, and how what was typed becomes a request.
+
+Lengths and patterns stay in the contract; what it refuses lands on the field of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from flask import current_app
+from flask_babel import lazy_gettext as _l
+from flask_wtf import FlaskForm
+from pydantic import ValidationError
+from wtforms import Field
+from wtforms.csrf.core import CSRF
+from wtforms.validators import ValidationError as Refused
+
+from app.hub import visit
+from app.hub.safety import FormTokens
+from app.kit.wire import Wire
+
+TOKEN_FIELD: Final = "token"
+
+
+class BoundToken(CSRF):
+    """WTForms' hook for the token; what it proves stands in `safety.FormTokens`."""
+
+    def generate_csrf_token(self, csrf_token_field: Field) -> str:
+        return _tokens().make(*_bound_to())
+
+    def validate_csrf_token(self, form: Any, field: Field) -> None:
+        if not _tokens().is_good(field.data or "", *_bound_to()):
+            raise Refused(_l("This form was not sent from the page we drew for you."))
+
+
+def _tokens() -> FormTokens:
+    tokens: FormTokens = current_app.extensions["gatehouse.form_tokens"]
+    return tokens
+
+
+def _bound_to() -> tuple[str, str, str]:
+    here = visit.current()
+    return here.tenant.name, here.attempt.id if here.attempt else "", here.binding_secret
+
+
+class HubForm(FlaskForm):
+    """A form of a page."""
+
+    class Meta(FlaskForm.Meta):
+        csrf = True
+        csrf_class = BoundToken
+        csrf_field_name = TOKEN_FIELD
+
+        def get_translations(self, form: Any) -> None:
+            """None: every sentence is ours and goes through our own catalogue."""
+
+    def to_request(self) -> Wire:
+        """Return what was typed as the request of the form's operation."""
+        raise NotImplementedError
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the token and the fields, then what the contract says of the request."""
+        if not super().validate(extra_validators):
+            return False
+        if type(self).to_request is HubForm.to_request:
+            return True
+        try:
+            self.to_request()
+        except ValidationError as refusal:
+            self._take(refusal)
+            return False
+        return True
+
+    def _take(self, refusal: ValidationError) -> None:
+        """Lay what the contract refuses on the fields of the same names; what has no field lies on the form."""
+        for problem in refusal.errors(include_url=False, include_input=False):
+            name = _field_name(problem["loc"])
+            self.refuse(name, _SENTENCES.get(problem["type"], _SENTENCES["value_error"]))
+
+    def refuse(self, name: str, sentence: Any) -> None:
+        """Lay a problem on the field of this name, or on the form."""
+        field = self._fields.get(name)
+        if field is None:
+            self.form_errors.append(sentence)
+        elif sentence not in field.errors:
+            field.errors = [*field.errors, sentence]
+
+    @property
+    def is_token_refused(self) -> bool:
+        """Whether the form came without the token of this browser: the page is drawn again with what was typed."""
+        return bool(self._fields[TOKEN_FIELD].errors)
+
+    @property
+    def refusal_status(self) -> int:
+        """The status of the page that draws a refused form again."""
+        return 403 if self.is_token_refused else 422
+
+    @property
+    def problems(self) -> list[tuple[str, Any]]:
+        """Each refused field's id with its sentence, in the order of the page."""
+        return list(self._problems())
+
+    def _problems(self) -> Iterator[tuple[str, Any]]:
+        for field in self:
+            if field.errors and field.short_name != TOKEN_FIELD:
+                yield field.id, field.errors[0]
+
+
+def _field_name(loc: tuple[int | str, ...]) -> str:
+    """`FirstName` and `firstname` are the field `first_name`, as far as one is named so."""
+    head = str(loc[0]) if loc else ""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in head).lstrip("_")
+
+
+_SENTENCES: Final = {
+    "missing": _l("Fill in this field."),
+    "string_too_short": _l("This is too short."),
+    "string_too_long": _l("This is too long."),
+    "value_error": _l("Check how this is written."),
+}

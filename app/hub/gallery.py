@@ -1,0 +1,86 @@
+"""Every page in every state and language, for those who draw them. Served in development only; English by design."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from flask import Blueprint, Response, abort, render_template, request
+
+from app.hub import pages, visit
+from app.hub.attempt import Attempt
+from app.hub.brand import Brand
+from app.hub.locale import LANGUAGES
+from app.hub.page import Page, every_page
+from app.hub.tenancy import Tenant
+
+_LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
+
+TENANTS: Final = {
+    "acme": Brand(
+        "Acme",
+        "#3c4bdc",
+        sentence=(
+            ("", "Everything your team ships, behind one door."),
+            ("de", "Alles, was Ihr Team baut, hinter einer Tür."),
+            ("ar", "كل ما يصنعه فريقك، خلف باب واحد."),
+        ),
+        signature=(("", "Acme Platform"), ("ar", "منصة أكمي")),
+        links=_LINKS,
+    ),
+    "globex": Brand("Globex", "#0b7a5b", sentence=(("", "Grow something good today."),), signature=(("", "Globex Gardens"),), links=_LINKS),
+    "initech": Brand("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
+    "sunny": Brand("Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4),
+    "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
+    "paper": Brand("Paper", "#ffffff", sentence=(("", "A blank page."),)),
+}
+"""Looks to try the pages in: usual colours, and those that a page must not trust."""
+
+_SAMPLE_ATTEMPT: Final = Attempt("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
+
+
+def every_sample() -> Iterator[tuple[type[Page], str]]:
+    """Yield each page with the name of each of its samples. Needs an application context."""
+    for module in pkgutil.iter_modules(pages.__path__):
+        importlib.import_module(f"{pages.__name__}.{module.name}")
+    for page in every_page():
+        for name in page.samples():
+            yield page, name
+
+
+def dress_up(look: str, language: str) -> None:
+    """Let the visit be that of a sample tenant."""
+    here = visit.current()
+    here.tenant = Tenant(look, TENANTS[look])
+    here.attempt = replace(_SAMPLE_ATTEMPT, languages=(language,))
+    here.choose_language()
+
+
+gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
+
+
+@gallery.get("")
+def index() -> Response:
+    """The list of everything."""
+    dress_up("acme", "en")
+    samples = [(page.__name__, name) for page, name in every_sample()]
+    html = render_template("gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=visit.current().nonce)
+    nonce = visit.current().nonce
+    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; frame-src 'self'; base-uri 'none'"
+    return Response(html, headers={"Content-Security-Policy": policy}, content_type="text/html; charset=utf-8")
+
+
+@gallery.get("/<page_name>/<sample>")
+def show(page_name: str, sample: str) -> Response:
+    """One page in one state; `lang` and `look` choose how."""
+    look, language = request.args.get("look", "acme"), request.args.get("lang", "en")
+    if look not in TENANTS or language not in LANGUAGES:
+        abort(404)
+    dress_up(look, language)
+    for page, name in every_sample():
+        if page.__name__ == page_name and name == sample:
+            return page.samples()[name].render()
+    abort(404)

@@ -1,0 +1,132 @@
+"""Pages: what a template may see, with a sample of every state it can be in."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Self
+from urllib.parse import urlencode
+
+from flask import Response, current_app, has_request_context, request
+
+from app.hub import locale, visit
+from app.hub.assets import Asset, Assets
+from app.hub.brand import in_language
+from app.hub.forms import HubForm
+from app.hub.locale import LANGUAGES, Language
+from app.hub.safety import content_policy
+from app.hub.visit import Visit
+
+LANGUAGE_PARAMETER: Final = "lang"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message above the form: what happened, and what to do next."""
+
+    heading: Any
+    text: Any = ""
+    tone: str = "danger"
+    """danger, ok or note."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the layouts see beside the page's own view."""
+
+    visit: Visit
+    language: Language
+    style: Asset
+    script: Asset | None
+
+    @property
+    def sentence(self) -> str:
+        return in_language(self.visit.tenant.brand.sentence, self.language.tag)
+
+    @property
+    def signature(self) -> str:
+        return in_language(self.visit.tenant.brand.signature, self.language.tag)
+
+    @property
+    def languages(self) -> list[tuple[Language, str]]:
+        """The other languages of the tenant, each with the address of this page in it."""
+        tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]
+        return [(LANGUAGES[tag], _this_page(tag)) for tag in tags]
+
+
+def _this_page(language: str) -> str:
+    """The address of this page in another language; the attempt stays in it."""
+    if not has_request_context():
+        return f"?{LANGUAGE_PARAMETER}={language}"
+    query = [(name, value) for name, value in request.args.items(multi=True) if name != LANGUAGE_PARAMETER]
+    if (here := visit.current().attempt) and "attempt" not in request.args:
+        query.append(("attempt", here.id))
+    return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)])
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: subclasses add fields, which are all that their template sees beside the frame."""
+
+    template: ClassVar[str]
+    scripts: ClassVar[tuple[str, ...]] = ("focus", "once", "language")
+    """The modules of `static/js` that this page runs, joined into one file."""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, Self]:
+        """Return this page in every state it can be in, by the state's name."""
+        raise NotImplementedError
+
+    @property
+    def notice(self) -> Notice | None:
+        """What stands above the form."""
+        return None
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the page says that something went wrong: its title then begins with it."""
+        form = getattr(self, "form", None)
+        is_refused = isinstance(form, HubForm) and bool(form.problems or form.form_errors)
+        return is_refused or (self.notice is not None and self.notice.tone == "danger")
+
+    def form_targets(self, here: Visit) -> tuple[str, ...]:
+        """Where the redirects after this page's form may lead beside the hub itself."""
+        return (here.attempt.redirect_origin,) if here.attempt else ()
+
+    def html(self) -> str:
+        """Return the page drawn for the current visit."""
+        here = visit.current()
+        assets: Assets = current_app.extensions["gatehouse.assets"]
+        frame = Frame(here, locale.current(), assets.style(), assets.script(self.scripts) if self.scripts else None)
+        view = {field.name: getattr(self, field.name) for field in fields(self)}
+        template = current_app.jinja_env.get_template(self.template)
+        return template.render(view, page=self, frame=frame, brand=here.tenant.brand)
+
+    def render(self, status: int = 200) -> Response:
+        """Return the page as an answer, compressed where the browser takes it."""
+        here = visit.current()
+        body = self.html().encode("utf-8", "replace")
+        response = Response(status=status, content_type="text/html; charset=utf-8")
+        if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
+            body = _packed(body)
+            response.headers["Content-Encoding"] = "gzip"
+        response.set_data(body)
+        response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
+        response.headers["Content-Language"] = locale.current().tag
+        response.headers["Content-Security-Policy"] = content_policy(here.nonce, form_targets=self.form_targets(here))
+        return response
+
+
+def _packed(body: bytes) -> bytes:
+    """gzip at level 6: a page of 5 kB is not smaller at 9, only slower."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+    return packer.compress(body) + packer.flush()
+
+
+def every_page(kind: type[Page] = Page) -> Iterator[type[Page]]:
+    """Yield every page of the hub, for the gallery and the page checks."""
+    for page in sorted(kind.__subclasses__(), key=lambda each: each.__name__):
+        if hasattr(page, "template"):
+            yield page
+        yield from every_page(page)

@@ -1,0 +1,31 @@
+"""The answer to a relying party that asked for `response_mode=form_post`: a form that sends itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from app.hub.page import Page
+from app.hub.visit import Visit
+
+
+@dataclass(frozen=True)
+class HandOverPage(Page):
+    """Going back to the application (OAuth 2.0 Form Post Response Mode)."""
+
+    template = "pages/hand_over.html"
+    scripts = ("onward",)
+
+    address: str
+    parameters: tuple[tuple[str, str], ...]
+    relying_party: str = ""
+
+    def form_targets(self, here: Visit) -> tuple[str, ...]:
+        """The application's origin, and its scheme for the redirect with which it will answer."""
+        parts = urlsplit(self.address)
+        return (f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}:")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, HandOverPage]:
+        return {"to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")}

@@ -1,0 +1,161 @@
+"""Sign in: who are you, and your password."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
+from wtforms import BooleanField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.tenancy import Identifier
+
+
+class Refusal(StrEnum):
+    """Why a sign-in went no further, as far as its page can say."""
+
+    WRONG = "wrong"
+    SUSPENDED = "suspended"
+    CAPTCHA = "captcha"
+    QUESTION = "question"
+    BLOCKED = "blocked"
+    DISABLED = "disabled"
+    UNVERIFIED = "unverified"
+    TOO_MANY = "too many"
+    TOKEN = "token"
+    GONE = "gone"
+
+
+class LoginForm(HubForm):
+    """The identifier is one field, whatever the tenant lets people be named by."""
+
+    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+    password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
+    remember_me = BooleanField(_l("Keep me signed in on this device"))
+
+    @classmethod
+    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
+        """Return the form for what a tenant's people may be named by."""
+        form = cls(**given)
+        label, missing = _naming(frozenset(identifiers))
+        form.identifier.label.text = label
+        form.identifier.validators = [InputRequired(missing)]
+        return form
+
+
+def _naming(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
+    """The label of the identifier field, and what is said when it is empty."""
+    email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
+    names = {
+        frozenset({email}): (_l("Email"), _l("Enter your email.")),
+        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number.")),
+        frozenset({username}): (_l("Username"), _l("Enter your username.")),
+        frozenset({email, phone}): (_l("Email or phone number"), _l("Enter your email or phone number.")),
+        frozenset({email, username}): (_l("Email or username"), _l("Enter your email or username.")),
+        frozenset({phone, username}): (_l("Phone number or username"), _l("Enter your phone number or username.")),
+    }
+    all_three = (_l("Email, phone number or username"), _l("Enter your email, phone number or username."))
+    return names.get(identifiers, all_three)
+
+
+@dataclass(frozen=True)
+class LoginPage(Page):
+    """Sign in."""
+
+    template = "pages/login.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: LoginForm
+    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    relying_party: str = ""
+    has_remember_me: bool = True
+    refusal: Refusal | None = None
+    wait_seconds: int = 0
+    """How long until another try is worth while, where that is known."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What tells keyboards and password managers what the identifier is."""
+        common = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        if self.identifiers == (Identifier.EMAIL,):
+            return {**common, "type": "email"}
+        if self.identifiers == (Identifier.PHONE,):
+            return {**common, "type": "tel"}
+        return {**common, "type": "text", "dir": "auto"}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LoginPage]:
+        email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
+        given = {"data": {"identifier": "ada@example.com"}}
+        refusals = {refusal.value: refusal for refusal in Refusal}
+        empty = LoginForm.of((email,))
+        empty.refuse("identifier", _l("Enter your email."))
+        empty.refuse("password", _l("Enter your password."))
+        return {
+            "fresh": cls(LoginForm.of((email,))),
+            "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
+            "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
+            "by phone": cls(LoginForm.of((phone,)), (phone,)),
+            "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
+            "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
+            "empty": cls(empty, relying_party="Acme Shop"),
+            **{
+                name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
+                for name, refusal in refusals.items()
+            },
+        }
+
+
+def refused(refusal: Refusal, wait_seconds: int) -> Notice:
+    """Return what the page says of a refusal: what happened, and what to do next."""
+    if refusal is Refusal.SUSPENDED:
+        return Notice(_l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds)))
+    if refusal is Refusal.TOO_MANY:
+        return Notice(_l("That was a lot at once"), _again(wait_seconds))
+    return _NOTICES[refusal]
+
+
+def _again(wait_seconds: int) -> Any:
+    """When the next try is worth while, rounded up so that it is never too early."""
+    minutes = -(-wait_seconds // 60)
+    if wait_seconds <= 0:
+        return _l("Try again later.")
+    if wait_seconds <= 90:
+        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
+    if minutes <= 90:
+        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", minutes)
+    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
+
+
+_NOTICES = {
+    Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
+    Refusal.CAPTCHA: Notice(
+        _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
+    ),
+    Refusal.QUESTION: Notice(
+        _l("Sign-in is locked"), _l("There were too many tries. Your security question has to be answered first.")
+    ),
+    Refusal.BLOCKED: Notice(_l("This account is blocked"), _l("Only the people who run this service can open it again.")),
+    Refusal.DISABLED: Notice(_l("This account is switched off"), _l("Ask the people who run this service to switch it on.")),
+    Refusal.UNVERIFIED: Notice(
+        _l("Confirm your address first"), _l("Open the message we sent you when you signed up, then sign in here."), "note"
+    ),
+    Refusal.TOKEN: Notice(
+        _l("Please send that once more"),
+        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+        "note",
+    ),
+    Refusal.GONE: Notice(
+        _l("This page had been open for a long time"), _l("Nothing is lost: sign in to go on."), "note"
+    ),
+}

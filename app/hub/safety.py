@@ -1,0 +1,87 @@
+"""What stands between a page and an attacker: tokens of forms, the content security policy, headers."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Final
+
+from flask import Response
+
+from app.kit import randomness
+
+_MASK_BYTES: Final = 16
+
+
+class FormTokens:
+    """Makes and checks the token that proves a form was drawn by us for this browser.
+
+    A token is an HMAC over the tenant, the attempt and the browser's binding secret. It has no clock and does not
+    change when the session is renewed, so a page may stay open for as long as somebody needs. It is masked anew each
+    time it is drawn, so that compression betrays nothing of it (BREACH).
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def make(self, *bound_to: str) -> str:
+        """Return a freshly masked token."""
+        mask = randomness.random_bytes(_MASK_BYTES)
+        masked = bytes(a ^ b for a, b in zip(mask, self._proof(bound_to), strict=True))
+        return base64.urlsafe_b64encode(mask + masked).rstrip(b"=").decode()
+
+    def is_good(self, token: str, *bound_to: str) -> bool:
+        """Whether a token was made for the same tenant, attempt and browser. Without a binding secret nothing is."""
+        if not all(bound_to[-1:]) or len(token) > 64:
+            return False
+        try:
+            raw = base64.urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
+        except ValueError:  # UnicodeEncodeError and binascii.Error are both of this kind
+            return False
+        if len(raw) != 2 * _MASK_BYTES:
+            return False
+        proof = bytes(a ^ b for a, b in zip(raw[:_MASK_BYTES], raw[_MASK_BYTES:], strict=True))
+        return hmac.compare_digest(proof, self._proof(bound_to))
+
+    def _proof(self, bound_to: Iterable[str]) -> bytes:
+        message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, message, hashlib.sha256).digest()[:_MASK_BYTES]
+
+
+def content_policy(nonce: str, *, form_targets: Iterable[str] = ()) -> str:
+    """Return the Content-Security-Policy of a page.
+
+    Args:
+        nonce: marks the page's own style and scripts.
+        form_targets: sources beside ourselves where the redirects after a form may lead; browsers hold `form-action`
+            against every redirect that follows a POST.
+    """
+    targets = " ".join(["'self'", *(target for target in form_targets if target)])
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self' data:; "
+        f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+_HEADERS: Final = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "X-Robots-Tag": "none",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
+}
+
+
+def dress(response: Response) -> Response:
+    """Give an answer of the hub the headers that every one of them bears; what a view has set stays."""
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    response.headers.setdefault("Cache-Control", "no-store")
+    response.headers.setdefault(
+        "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+    return response
