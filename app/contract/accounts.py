@@ -129,7 +129,7 @@ CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptabl
 
 create = state(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S, accepts=Accept.JSON,
-    errors=(*MODEL_REFUSALS, e.EmailHasAccount, e.UidTaken, e.MalformedUid, e.PasswordMissing),
+    errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing),
     summary="Create an account; no mail is sent.", row="A01",
 )  # fmt: skip
 read_by_identifier = state(

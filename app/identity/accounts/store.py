@@ -11,6 +11,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import PREVIOUS_UID, PROFILE
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.call import Call
 
@@ -28,23 +29,25 @@ class Taken(Exception):
 
 def by_uid(call: Call, uid: str) -> Account | None:
     """Return the account of that id."""
-    return _account(call, call.work.one(select(*_COLUMNS).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)))
+    return _found(call, call.work.one(select(*_COLUMNS).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)))
 
 
 def by_identifier(call: Call, kind: str, value: str) -> Account | None:
     """Return the account that holds the identifier, given in its normal form."""
     joined = accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid))
     where = (I.tenant_id == call.tenant.tenant_id, I.kind == kind, I.value == value)
-    return _account(call, call.work.one(select(*_COLUMNS).select_from(joined).where(*where)))
+    return _found(call, call.work.one(select(*_COLUMNS).select_from(joined).where(*where)))
 
 
-def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> None:
-    """Insert an account with its identifiers `(kind, value, is_verified)`; raises Taken."""
+def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:
+    """Insert an account with its identifiers `(kind, value, is_verified)` and return it; raises Taken."""
+    values = {**row, "tenant_id": call.tenant.tenant_id}
     try:
-        call.work.run(insert(accounts), {**row, "tenant_id": call.tenant.tenant_id})
+        added = call.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
     except IntegrityError:
         raise Taken("uid") from None
-    hold(call, row["uid"], held)
+    hold(call, row["uid"], [*held, (PROFILE, row["profile_id"], True)])
+    return _account(call, added)
 
 
 def hold(call: Call, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
@@ -74,7 +77,7 @@ def verify(call: Call, uid: str, kind: str, value: str | None, is_verified: bool
 
 def is_previous_uid(call: Call, uid: str) -> bool:
     """Return whether the id once belonged to an account that has another now."""
-    where = (I.tenant_id == call.tenant.tenant_id, I.kind == "previous_uid", I.value == uid)
+    where = (I.tenant_id == call.tenant.tenant_id, I.kind == PREVIOUS_UID, I.value == uid)
     return call.work.one(select(I.uid).where(*where)) is not None
 
 
@@ -82,7 +85,7 @@ def change(call: Call, uid: str, values: dict[str, Any]) -> Account | None:
     """Write columns and return the account as it is then; the row stays locked until the commit."""
     where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
     statement = update(accounts).where(*where).values(modified_at=call.now, **values).returning(*_COLUMNS)
-    return _account(call, call.work.one(statement))
+    return _found(call, call.work.one(statement))
 
 
 def remove(call: Call, uid: str) -> bool:
@@ -91,9 +94,11 @@ def remove(call: Call, uid: str) -> bool:
     return call.work.changed(delete(accounts).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)) > 0
 
 
-def _account(call: Call, row: Row[Any] | None) -> Account | None:
-    if row is None:
-        return None
+def _found(call: Call, row: Row[Any] | None) -> Account | None:
+    return _account(call, row) if row is not None else None
+
+
+def _account(call: Call, row: Row[Any]) -> Account:
     days = call.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
     return Account(**row._mapping, read_at=call.now, password_expires_at=expires)

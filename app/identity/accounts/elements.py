@@ -1,0 +1,72 @@
+"""Lists of the profile: what their elements need, and elements that ask to be deleted (user.md section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.profile import Field
+from app.kit.errors import ApiError
+
+Element = dict[str, Any]
+
+# By list: the member that says the type, what is raised where it is missing, and where two elements share one.
+_TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
+    "Addresses": ("Type", e.AddressTypeMissing, e.AddressTypeTwice),
+    "PhoneNumbers": ("PhoneType", e.PhoneTypeMissing, e.PhoneTypeTwice),
+}
+
+
+def refuse(name: str, given: Sequence[Element]) -> None:
+    """Raise 1125, 1213 for an element without a type, 1107, 1124 for a type that comes twice."""
+    if name not in _TYPED:
+        return
+    member, missing, _ = _TYPED[name]
+    if any(not element[member] for element in given):
+        raise missing
+    refuse_twins(name, [element for element in given if not is_deletion(element)])
+
+
+def refuse_twins(name: str, given: Iterable[Element]) -> None:
+    """Raise 1107, 1124 for a type that comes twice, in any letter case."""
+    if name not in _TYPED:
+        return
+    member, _, twice = _TYPED[name]
+    types = [str(element[member]).strip().casefold() for element in given]
+    if len(types) != len(set(types)):
+        raise twice
+
+
+def is_deletion(element: Mapping[str, Any]) -> bool:
+    """Return whether the element asks to be deleted."""
+    return str(element.get("Operation") or "").strip().lower() == "delete"
+
+
+def patched(stated: Field, held: Sequence[Element], given: Sequence[Element]) -> list[Element]:
+    """Return the held list without the elements that `given` deletes, and with its others put in or added."""
+    left = [element for element in held if not any(_names(one, element) for one in given if is_deletion(one))]
+    for element in given:
+        if is_deletion(element):
+            continue
+        at = next((index for index, one in enumerate(left) if _same(stated, one, element)), None)
+        if at is None:
+            left.append(element)
+        else:
+            left[at] = element
+    return left
+
+
+def _names(deletion: Element, element: Element) -> bool:
+    """Return whether all that the deletion says is true of the element; one that says nothing names nothing."""
+    said = {name: value for name, value in deletion.items() if name != "Operation" and value not in (None, False, "")}
+    return bool(said) and all(_folded(element.get(name)) == _folded(value) for name, value in said.items())
+
+
+def _same(stated: Field, one: Element, other: Element) -> bool:
+    keys = [name for name in stated.key if other.get(name)]
+    return bool(keys) and all(_folded(one.get(name)) == _folded(other.get(name)) for name in keys)
+
+
+def _folded(value: Any) -> Any:
+    return value.strip().casefold() if isinstance(value, str) else value

@@ -1,0 +1,62 @@
+"""Passwords that everybody tries first: a short list of words, seen through the disguises that people give them."""
+
+from __future__ import annotations
+
+import re
+
+_TEXT = """
+password passwort passwd passw pass pwd secret geheim kennwort motdepasse contrasena senha parola haslo wachtwoord
+admin administrator root user guest test testing tester demo default changeme letmein welcome willkommen welkom bienvenue
+login logon signin access enter start hello hallo hola bonjour abc abcd abcde abcdef abcdefg abcdefgh abcdefghi abcdefghij
+qwerty qwertz azerty qwertyuiop qwertzuiop azertyuiop asdf asdfgh asdfghjkl asdfghj zxcvbn zxcvbnm yxcvbnm qazwsx qazwsxedc
+iloveyou iloveu ichliebedich teamo jetaime loveyou lovely love mylove forever princess prinzessin princesa dragon monkey
+sunshine shadow master superman batman spiderman pokemon starwars football fussball baseball basketball hockey soccer
+liverpool chelsea arsenal barcelona realmadrid juventus schalke bayern borussia yankees cowboys eagles steelers lakers
+michael jordan jennifer jessica charlie thomas robert daniel andrew joshua matthew nicole ashley hunter george harley
+ranger buster tigger pepper ginger maggie bailey killer trustno freedom whatever computer internet samsung google apple
+microsoft windows android facebook instagram twitter linkedin youtube netflix amazon summer winter spring autumn sommer
+winter fruehling herbst januar februar april august september oktober november dezember january february march june july
+october december monday tuesday wednesday thursday friday saturday sunday montag freitag sonntag cookie chocolate
+schokolade banana orange cheese pizza coffee kaffee butterfly flower blume rainbow diamond silver golden purple yellow
+money angel angels jesus christ blessed heaven family familie mother father mutter vater baby babygirl daddy mommy
+mustang ferrari porsche mercedes corvette yamaha honda toyota thunder phoenix matrix gandalf merlin wizard ninja samurai
+warrior hacker biteme fuckyou fuckoff asshole pussy bigdick sexy hardcore hottie naughty zaq xsw aaa zzz xxx temp temporary
+company firma office buero server system database oracle cisco router wifi wireless network security sicherheit account
+germany deutschland berlin hamburg muenchen london england paris france newyork america canada australia israel turkey
+correcthorsebatterystaple opensesame passphrase masterkey topsecret supersecret mypassword thepassword newpassword
+"""
+_WORDS = frozenset(_TEXT.split())
+_DISGUISES = str.maketrans("@4301!|5$7+", "aaeoiiisstt")
+_RUNS = (
+    "01234567890123456789",
+    "abcdefghijklmnopqrstuvwxyz",
+    "qwertyuiopasdfghjklzxcvbnm",
+    "qwertzuiopasdfghjklyxcvbnm",
+)
+
+
+def is_common(password: str) -> bool:
+    """Return whether the password is one of those, whatever digits and signs stand around or in it."""
+    plain = _cores(password.casefold())
+    forms = plain | {core for form in plain for core in _cores(form.translate(_DISGUISES))}
+    return any(form in _WORDS or _is_monotonous(form) for form in forms)
+
+
+def _cores(text: str) -> set[str]:
+    """Return the text without signs, without digits, without either at its ends, and the half that it repeats."""
+    cores = {
+        text,
+        re.sub(r"[\W_]+", "", text),
+        re.sub(r"[\W\d_]+", "", text),
+        re.sub(r"^[\W\d_]+|[\W\d_]+$", "", text),
+    }
+    cores |= {core[: len(core) // 2] for core in cores if core[: len(core) // 2] * 2 == core}
+    return {core for core in cores if core}
+
+
+def _is_monotonous(text: str) -> bool:
+    """Return whether the text is one or two letters over and over, or a run along the alphabet or the keyboard."""
+    if len(text) < 6:
+        return False
+    runs = (line for run in _RUNS for line in (run, run[::-1]))
+    return len(set(text)) <= 2 or any(text in run for run in runs)

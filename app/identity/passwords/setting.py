@@ -1,0 +1,30 @@
+"""Makes the hash of a new password, if the tenant's policy allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.contract import errors as e
+from app.identity.call import Call
+from app.identity.passwords import policy
+
+
+def hashed(call: Call, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
+    """Return the hash to keep.
+
+    Nothing may have been written yet: the connection is given back while hashing. Costs one hash, and one more for each
+    earlier password that the policy remembers.
+
+    Raises:
+        FieldsRefused, WeakPassword: the policy refuses the password.
+        PasswordNotAcceptable: it is one of the earlier ones.
+    """
+    settings = call.tenant.settings
+    rules = settings.password_policy
+    policy.refuse(rules, password, words)
+    call.work.pause()
+    remembered = [stored for stored in earlier if stored][: rules.history]
+    call.cost.hashes += len(remembered) + 1
+    if any(call.house.hashing.is_match(stored, password, settings.argon2) for stored in remembered):
+        raise e.PasswordNotAcceptable("This password was used before.")
+    return call.house.hashing.hash(password, settings.argon2)
