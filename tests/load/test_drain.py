@@ -132,8 +132,11 @@ def test_a_server_outlives_the_process_that_started_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "tests.load.application", "{}"]
     program = f"""if True:
-        from subprocess import DEVNULL, Popen
-        print(Popen({command!r}, stdin=DEVNULL, stdout=open({str(out)!r}, "w"), stderr=DEVNULL).pid)"""
+        import pathlib, subprocess, time
+        out = pathlib.Path({str(out)!r})
+        print(subprocess.Popen({command!r}, stdout=out.open("w"), stderr=subprocess.DEVNULL).pid)
+        while "ready" not in out.read_text():
+            time.sleep(0.02)"""
     process = int(subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=ROOT).stdout)
     try:
         assert eventually(lambda: "ready" in out.read_text())
