@@ -41,7 +41,14 @@ class Settings:
     """The secret keys: the first encrypts and signs, the others still decrypt (rotation)."""
     mail_url: str = "inbox:"
     """inbox: (development) or smtp://user:password@host:port."""
+    mail_from: str = ""
+    """The address that mails come from; empty: no-reply@ and the hub domain."""
     sms_url: str = "inbox:"
+    """inbox: (development) or https://:token@gateway.example/send."""
+    metrics_bind: str = ""
+    """host:port of the Prometheus metrics; empty: none."""
+    telemetry_url: str = ""
+    """Where OpenTelemetry traces go (OTLP over HTTP); empty: nowhere. Needs the extra `telemetry`."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     development: bool = False
@@ -76,6 +83,10 @@ class Settings:
     def secret(self) -> bytes:
         return self.secrets[0]
 
+    @property
+    def mail_sender(self) -> str:
+        return self.mail_from or f"no-reply@{self.hub_domain.partition(':')[0]}"
+
     def hub_url(self, tenant: str) -> str:
         """Return the address of a tenant's host."""
         return f"{self.public_scheme}://{tenant}.{self.hub_domain}"
@@ -104,7 +115,10 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         api_url=env.get("GATEHOUSE_API_URL", ""),
         scheme=env.get("GATEHOUSE_SCHEME", ""),
         mail_url=env.get("GATEHOUSE_MAIL_URL") or "inbox:",
+        mail_from=env.get("GATEHOUSE_MAIL_FROM", ""),
         sms_url=env.get("GATEHOUSE_SMS_URL") or "inbox:",
+        metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
+        telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=env.get("GATEHOUSE_DEVELOPMENT", "") == "1",
         shows_cost=env.get("GATEHOUSE_COST", "") == "1",
@@ -129,6 +143,8 @@ def _check(settings: Settings) -> None:
         raise SettingsError("GATEHOUSE_MIGRATE_URL is for PostgreSQL; GATEHOUSE_DATABASE_URL names SQLite.")
     if urlsplit(settings.mail_url).scheme not in ("inbox", "smtp", "smtps"):
         raise SettingsError("GATEHOUSE_MAIL_URL must be inbox: or smtp://user:password@host:port.")
+    if urlsplit(settings.sms_url).scheme not in ("inbox", "https", "http"):
+        raise SettingsError("GATEHOUSE_SMS_URL must be inbox: or https://:token@host/path.")
     if "/" in settings.hub_domain or not settings.hub_domain:
         raise SettingsError("GATEHOUSE_HUB_DOMAIN is a host name such as id.example.com, without scheme or path.")
 

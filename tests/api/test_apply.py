@@ -226,7 +226,7 @@ def test_an_account_s_names_cannot_belong_to_two(ours: House) -> None:
 
 def test_what_names_an_account_is_not_overwritten(ours: House) -> None:
     applied(ours, ACME)
-    with pytest.raises(ConfigurationError, match="expected Ada@example.com: what names an account is not overwritten"):
+    with pytest.raises(ConfigurationError, match=r"expected Ada@example\.com: what names an account is not overwritten"):
         applied(ours, ACME.replace("Ada@", "grace@"))
 
 

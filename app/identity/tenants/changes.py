@@ -50,6 +50,14 @@ def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
     return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
 
 
+def ids_after(work: UnitOfWork, last: str, most: int) -> Sequence[str]:
+    """Return the next tenant ids in their order; only a unit of work that looks up sees more than its own."""
+    return [
+        row.tenant_id
+        for row in work.all(select(T.tenant_id).where(T.tenant_id > last).order_by(T.tenant_id).limit(most))
+    ]
+
+
 def named(work: UnitOfWork, name: str) -> HeldTenant | None:
     """Return the tenant of that name, active or not."""
     row = work.one(select(*_COLUMNS).where(T.name == name))

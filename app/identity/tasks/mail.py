@@ -1,0 +1,117 @@
+"""Mail by SMTP. The payload of a `mail`: to, subject, text, and where wanted html, sender_name, reply_to, language."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from contextlib import suppress
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import format_datetime
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from app.identity.tasks.claims import Message
+from app.identity.tasks.undelivered import Undelivered
+from app.kit.clock import Clock
+
+SECONDS = 20
+_PERMANENT = range(500, 600)
+
+
+class Smtp:
+    """Delivers through one server, over a connection that is kept while there is work.
+
+    Args:
+        url: `smtp://[user:password@]host[:587]` or `smtps://…[:465]`. Over smtp the connection is encrypted by STARTTLS
+            where the server offers it, and always before a password is shown.
+        sender: the address that mails come from.
+    """
+
+    keeps_payload = False
+
+    def __init__(self, url: str, sender: str, clock: Clock) -> None:
+        parts = urlsplit(url)
+        self._is_implicit = parts.scheme == "smtps"
+        self._host = parts.hostname or "localhost"
+        self._port = parts.port or (465 if self._is_implicit else 587)
+        self._name, self._password = unquote(parts.username or ""), unquote(parts.password or "")
+        self._sender = sender
+        self._clock = clock
+        self._connection: smtplib.SMTP | None = None
+
+    def send(self, message: Message) -> None:
+        """Deliver one mail; raises Undelivered, final where the server refuses it for good."""
+        mail = self._mail(message)
+        try:
+            self._connected().send_message(mail)
+        except smtplib.SMTPRecipientsRefused as problem:
+            code, reason = next(iter(problem.recipients.values()))
+            raise Undelivered(_words(code, reason), is_final=code in _PERMANENT) from None
+        except smtplib.SMTPAuthenticationError as problem:
+            self.rest()
+            raise Undelivered(f"the mail server refuses our name and password ({problem.smtp_code})") from None
+        except smtplib.SMTPResponseException as problem:
+            self.rest()
+            raise Undelivered(
+                _words(problem.smtp_code, problem.smtp_error), is_final=problem.smtp_code in _PERMANENT
+            ) from None
+        except (smtplib.SMTPException, OSError) as problem:
+            self.rest()
+            raise Undelivered(f"{type(problem).__name__}: {problem}") from None
+
+    def rest(self) -> None:
+        """Close the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(smtplib.SMTPException, OSError):
+                connection.quit()
+
+    def _connected(self) -> smtplib.SMTP:
+        if self._connection is not None:
+            return self._connection
+        tls = ssl.create_default_context()
+        if self._is_implicit:
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(self._host, self._port, timeout=SECONDS, context=tls)
+        else:
+            connection = smtplib.SMTP(self._host, self._port, timeout=SECONDS)
+            connection.ehlo()
+            if connection.has_extn("starttls"):
+                connection.starttls(context=tls)
+            elif self._name:
+                connection.close()
+                raise Undelivered("the mail server offers no STARTTLS, and a password is never sent in the clear")
+        if self._name:
+            connection.login(self._name, self._password)
+        self._connection = connection
+        return connection
+
+    def _mail(self, message: Message) -> EmailMessage:
+        payload = message.payload
+        mail = EmailMessage()
+        try:
+            mail["Subject"] = str(payload["subject"])
+            mail["From"] = Address(str(payload.get("sender_name") or ""), addr_spec=self._sender)
+            mail["To"] = Address(addr_spec=str(payload["to"]))
+            if payload.get("reply_to"):
+                mail["Reply-To"] = Address(addr_spec=str(payload["reply_to"]))
+        except (KeyError, ValueError, IndexError) as problem:
+            raise Undelivered(f"not a mail: {type(problem).__name__}", is_final=True) from None
+        mail["Date"] = format_datetime(self._clock.now())
+        mail["Message-ID"] = f"<{message.message_id}@{self._sender.rpartition('@')[2]}>"  # the same at every attempt
+        mail["Auto-Submitted"] = "auto-generated"
+        _fill(mail, payload)
+        return mail
+
+
+def _fill(mail: EmailMessage, payload: dict[str, Any]) -> None:
+    mail.set_content(str(payload.get("text") or ""))
+    if payload.get("html"):
+        mail.add_alternative(str(payload["html"]), subtype="html")
+    if payload.get("language"):
+        mail["Content-Language"] = str(payload["language"])
+
+
+def _words(code: int, reason: bytes | str) -> str:
+    text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+    return f"{code} {' '.join(text.split())}"

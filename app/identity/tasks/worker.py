@@ -1,0 +1,88 @@
+"""Delivers the outbox and cleans up, until told to stop. Runs within `serve` on SQLite, else as `gatehouse worker`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import timedelta
+
+from app.identity.store.database import Database, StoreUnavailable
+from app.identity.tasks import claims
+from app.identity.tasks.claims import Message
+from app.identity.tasks.cleaning import clean
+from app.identity.tasks.senders import Nowhere, Sender, senders
+from app.identity.tasks.undelivered import Undelivered
+from app.kit.clock import Clock, SystemClock
+from app.settings import Settings
+
+IDLE_SECONDS = 1.0
+UNAVAILABLE_SECONDS = 5.0
+CLEANS_EVERY = timedelta(minutes=10)
+
+log = logging.getLogger("gatehouse.worker")
+
+
+class Worker:
+    """One worker; several may run beside one another."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock | None = None,
+        by_kind: Mapping[str, Sender] | None = None,
+    ) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+        self._senders = by_kind if by_kind is not None else senders(settings, self._clock)
+        self._nowhere = Nowhere()
+        self._cleans_at = self._clock.now()
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until `stop` is set; what was claimed is finished first."""
+        while not stop.is_set():
+            try:
+                if not self.deliver_due():
+                    self._idle()
+                    stop.wait(IDLE_SECONDS)
+            except StoreUnavailable as problem:
+                log.warning("worker.waits", extra={"problem": str(problem)})
+                stop.wait(UNAVAILABLE_SECONDS)
+            except Exception:
+                log.exception("worker.failed")
+                stop.wait(UNAVAILABLE_SECONDS)
+
+    def deliver_due(self) -> int:
+        """Deliver one batch of what is due; returns how many were claimed."""
+        claimed = claims.claim(self._database, self._clock.now())
+        for message in claimed:
+            self._deliver(message)
+        return len(claimed)
+
+    def _deliver(self, message: Message) -> None:
+        sender = self._senders.get(message.kind, self._nowhere)
+        about = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
+        try:
+            sender.send(message)
+        except Undelivered as problem:
+            self._failed(message, str(problem), about, is_final=problem.is_final)
+        except Exception as problem:
+            log.exception("outbox.broken", extra=about)
+            self._failed(message, f"{type(problem).__name__}", about, is_final=False)
+        else:
+            claims.settle_sent(self._database, message, self._clock.now(), keeps_payload=sender.keeps_payload)
+            log.info("outbox.sent", extra=about)
+
+    def _failed(self, message: Message, problem: str, about: dict[str, object], *, is_final: bool) -> None:
+        is_dead = claims.settle_failed(self._database, message, self._clock.now(), problem, is_final=is_final)
+        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**about, "problem": problem})
+
+    def _idle(self) -> None:
+        for sender in self._senders.values():
+            sender.rest()
+        now = self._clock.now()
+        if now >= self._cleans_at:
+            self._cleans_at = now + CLEANS_EVERY
+            if removed := clean(self._database, now):
+                log.info("cleaning.done", extra={"rows": removed})

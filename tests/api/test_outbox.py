@@ -1,0 +1,277 @@
+"""The outbox: what a transaction posts is delivered at least once, put off when it cannot be, and kept when it never can."""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.outbox import Outbox
+from app.identity.store import migrate
+from app.identity.store.database import Database
+from app.identity.store.schema import metadata
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import claims
+from app.identity.tasks.cleaning import BATCH, clean
+from app.identity.tasks.worker import Worker
+from app.identity.tenants import changes
+from app.kit.clock import FixedClock
+from app.settings import Settings
+from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.smtp_server import Mailbox, certificate, mailbox
+
+outbox, codes = metadata.tables["outbox"], metadata.tables["codes"]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    if request.param == "sqlite":
+        url = request.getfixturevalue("sqlite_url")
+        migrate.upgrade(url)
+    else:
+        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
+        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
+    made = Database(url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def post() -> Iterator[Mailbox]:
+    with mailbox() as server:
+        yield server
+
+
+def posted(database: Database, clock: FixedClock, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
+    work = UnitOfWork(database, tenant)
+    mail = {
+        "to": "ada@example.com",
+        "subject": "Grüße",
+        "text": "Your code is 123456",
+        "sender_name": "Acme",
+        **payload,
+    }
+    message_id = Outbox(work, clock).post(kind, mail)
+    work.commit()
+    return message_id
+
+
+def row(database: Database, message_id: str, tenant: str = "acme") -> Any:
+    work = UnitOfWork(database, tenant)
+    try:
+        return work.one(select(outbox).where(outbox.c.message_id == message_id))
+    finally:
+        work.rollback()
+
+
+def worker(database: Database, clock: FixedClock, url: str = "inbox:") -> Worker:
+    return Worker(Settings(mail_url=url, hub_domain="id.example.com", mail_from="door@id.example.com"), database, clock)
+
+
+def test_a_mail_arrives_as_it_was_posted(database: Database, clock: FixedClock, post: Mailbox) -> None:
+    message_id = posted(database, clock, html="<p>Your code is 123456</p>", language="de")
+    posted(database, clock, tenant="globex", to="bob@example.com")
+    assert worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due() == 2
+    assert {mail["To"] for mail in post.mails} == {"ada@example.com", "bob@example.com"}
+    mail = next(mail for mail in post.mails if mail["To"] == "ada@example.com")
+    assert (mail["Subject"], mail["From"], mail["Content-Language"]) == ("Grüße", "Acme <door@id.example.com>", "de")
+    assert mail["Message-ID"] == f"<{message_id}@id.example.com>"
+    assert [part.get_content_type() for part in mail.iter_parts()] == ["text/plain", "text/html"]
+
+
+def test_what_was_sent_is_forgotten_and_not_sent_again(database: Database, clock: FixedClock, post: Mailbox) -> None:
+    message_id = posted(database, clock)
+    at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
+    at_work.deliver_due()
+    clock.advance(days=1)
+    assert at_work.deliver_due() == 0
+    assert (row(database, message_id).state, row(database, message_id).payload) == ("sent", {})
+
+
+def test_the_development_inbox_keeps_what_was_said(database: Database, clock: FixedClock) -> None:
+    message_id = posted(database, clock)
+    worker(database, clock).deliver_due()
+    assert (row(database, message_id).state, row(database, message_id).payload["text"]) == (
+        "sent",
+        "Your code is 123456",
+    )
+
+
+def test_a_posting_that_is_rolled_back_never_leaves(database: Database, clock: FixedClock) -> None:
+    work = UnitOfWork(database, "acme")
+    Outbox(work, clock).post("mail", {})
+    work.rollback()
+    assert worker(database, clock).deliver_due() == 0
+
+
+def test_a_server_that_is_gone_puts_a_mail_off_for_longer_each_time(
+    database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    message_id = posted(database, clock)
+    away = worker(database, clock, "smtp://127.0.0.1:9")
+    assert away.deliver_due() == 1
+    first = row(database, message_id)
+    assert (first.state, first.attempts, first.due_at - clock.now()) == ("waiting", 1, timedelta(seconds=15))
+    assert "Connection" in first.last_problem
+    assert away.deliver_due() == 0
+    clock.advance(seconds=15)
+    assert away.deliver_due() == 1
+    assert row(database, message_id).due_at - clock.now() == timedelta(seconds=30)
+    clock.advance(seconds=30)
+    worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    assert len(post.mails) == 1
+
+
+def test_a_passing_refusal_is_tried_again_and_a_lasting_one_is_not(
+    database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    message_id = posted(database, clock)
+    at_work = worker(database, clock, f"smtp://127.0.0.1:{post.port}")
+    post.refusals = ["450 later", "550 nobody here"]
+    at_work.deliver_due()
+    assert row(database, message_id).state == "waiting"
+    clock.advance(seconds=15)
+    at_work.deliver_due()
+    assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "550 nobody here")
+
+
+def test_a_message_that_always_fails_becomes_a_dead_letter_that_can_be_replayed(
+    database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    message_id = posted(database, clock)
+    away = worker(database, clock, "smtp://127.0.0.1:9")
+    for _ in range(claims.MOST_ATTEMPTS):
+        away.deliver_due()
+        clock.advance(hours=2)
+    assert [dead.message_id for dead in claims.listed(database, "dead")] == [message_id]
+    assert claims.replay(database, clock.now(), "another") == 0
+    assert claims.replay(database, clock.now(), message_id) == 1
+    worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    assert len(post.mails) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"subject": "x\r\nBcc: eve@example.com"}, {"to": "a@b, eve@example.com"}, {"to": "x\r\nBcc: e@e"}]
+)
+def test_a_header_cannot_be_smuggled_in(
+    database: Database, clock: FixedClock, post: Mailbox, wrong: dict[str, str]
+) -> None:
+    message_id = posted(database, clock, **wrong)
+    worker(database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    assert (post.mails, row(database, message_id).state) == ([], "dead")
+
+
+def test_a_kind_that_nobody_delivers_is_a_dead_letter(database: Database, clock: FixedClock) -> None:
+    message_id = posted(database, clock, kind="pigeon")
+    worker(database, clock).deliver_due()
+    assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "no sender for pigeon")
+
+
+def test_a_claimed_message_is_nobody_else_s_until_its_lease_is_over(database: Database, clock: FixedClock) -> None:
+    posted(database, clock)
+    assert len(claims.claim(database, clock.now())) == 1
+    assert claims.claim(database, clock.now()) == []
+    clock.advance(minutes=5)
+    assert len(claims.claim(database, clock.now())) == 1
+
+
+def test_two_workers_never_take_the_same_message(database: Database, clock: FixedClock) -> None:
+    ids = {posted(database, clock) for _ in range(40)}
+    taken: list[str] = []
+
+    def work() -> None:
+        while batch := claims.claim(database, clock.now(), most=3):
+            taken.extend(message.message_id for message in batch)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == sorted(ids)
+
+
+def test_a_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
+    message_id = posted(database, clock)
+    (late,) = claims.claim(database, clock.now())
+    clock.advance(minutes=5)
+    claims.claim(database, clock.now())
+    claims.settle_failed(database, late, clock.now(), "late", is_final=True)
+    assert row(database, message_id).state == "waiting"
+
+
+def test_a_worker_stops_when_told(database: Database, clock: FixedClock) -> None:
+    message_id = posted(database, clock)
+    stop = threading.Event()
+    thread = threading.Thread(target=worker(database, clock).run, args=(stop,))
+    thread.start()
+    while row(database, message_id).state != "sent":
+        assert thread.is_alive()
+    stop.set()
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+
+
+def test_a_password_is_shown_over_tls_alone(
+    database: Database, clock: FixedClock, tmp_path: Path, monkeypatch: Any
+) -> None:
+    tls, trusted = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    with mailbox(tls, login="door:s3cret") as server:
+        posted(database, clock)
+        worker(database, clock, f"smtp://door:s3cret@localhost:{server.port}").deliver_due()
+        assert server.was_encrypted == [True]
+    with mailbox(login="door:s3cret") as plain:
+        message_id = posted(database, clock)
+        worker(database, clock, f"smtp://door:s3cret@localhost:{plain.port}").deliver_due()
+        assert (plain.mails, row(database, message_id).state) == ([], "waiting")
+
+
+def test_a_server_whose_certificate_nobody_vouches_for_gets_nothing(
+    database: Database, clock: FixedClock, tmp_path: Path
+) -> None:
+    tls, _ = certificate(tmp_path)
+    with mailbox(tls) as server:
+        message_id = posted(database, clock)
+        worker(database, clock, f"smtp://localhost:{server.port}").deliver_due()
+        assert (server.mails, "CERTIFICATE" in row(database, message_id).last_problem) == ([], True)
+
+
+def test_cleaning_removes_what_is_over_in_every_tenant_and_nothing_else(database: Database, clock: FixedClock) -> None:
+    for tenant in ("acme", "globex"):
+        work = UnitOfWork(database, tenant)
+        changes.add(work, tenant, api_key=tenant, api_secret=b"", settings={}, brand={}, now=clock.now())
+        for number in range(BATCH + 7):
+            work.run(codes.insert().values(**code(tenant, f"old{number}", clock)))
+        work.run(
+            codes.insert().values(**{**code(tenant, "live", clock), "expires_at": clock.now() + timedelta(days=9)})
+        )
+        work.commit()
+    clock.advance(days=1)
+    assert clean(database, clock.now()) == 2 * (BATCH + 7)
+    assert clean(database, clock.now()) == 0
+    work = UnitOfWork(database, "acme")
+    assert [left.code_hash for left in work.all(select(codes).where(codes.c.tenant_id == "acme"))] == ["live"]
+    work.rollback()
+
+
+def code(tenant: str, name: str, clock: FixedClock) -> dict[str, object]:
+    times = {"issued_at": clock.now(), "expires_at": clock.now()}
+    return {
+        "tenant_id": tenant,
+        "code_hash": name,
+        "client_id": "shop",
+        "uid": "u",
+        "family_id": "f",
+        "request": {},
+        **times,
+    }

@@ -1,0 +1,120 @@
+"""A small SMTP server (RFC 5321, STARTTLS, AUTH PLAIN) on this machine, which keeps what it is given and can be told to refuse."""
+
+import base64
+import datetime as dt
+import socketserver
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Mailbox(socketserver.ThreadingTCPServer):
+    """Where mails arrive. `refusals` are answers to RCPT, used up one by one."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, tls: ssl.SSLContext | None = None, login: str = "") -> None:
+        super().__init__(("127.0.0.1", 0), Dialogue)
+        self.tls = tls
+        self.login = login
+        self.mails: list[EmailMessage] = []
+        self.refusals: list[str] = []
+        self.was_encrypted: list[bool] = []
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+
+class Dialogue(socketserver.StreamRequestHandler):
+    server: Mailbox
+    encrypted = False
+
+    def handle(self) -> None:
+        with suppress(ssl.SSLError):  # a client that does not trust us leaves
+            self.listen()
+
+    def listen(self) -> None:
+        self.say("220 here")
+        while line := self.rfile.readline():
+            word, _, rest = line.decode().strip().partition(" ")
+            if word.upper() == "QUIT":
+                self.say("221 bye")
+                return
+            self.answer(word.upper(), rest)
+
+    def say(self, *lines: str) -> None:
+        for number, line in enumerate(lines, 1):
+            self.wfile.write((line if number == len(lines) else line.replace(" ", "-", 1)).encode() + b"\r\n")
+
+    def answer(self, word: str, rest: str) -> None:
+        if word == "EHLO":
+            offers = ["250 STARTTLS"] if self.server.tls and not self.encrypted else []
+            self.say("250 here", *offers, "250 AUTH PLAIN")
+        elif word == "STARTTLS" and self.server.tls:
+            self.say("220 go on")
+            self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
+            self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
+            self.encrypted = True
+        elif word == "AUTH":
+            shown = base64.b64decode(rest.partition(" ")[2]).decode().replace("\0", ":").lstrip(":")
+            self.say("235 welcome" if shown == self.server.login else "535 no")
+        elif word == "RCPT" and self.server.refusals:
+            self.say(self.server.refusals.pop(0))
+        elif word == "DATA":
+            self.say("354 go on")
+            self.take()
+        else:
+            self.say("250 ok")
+
+    def take(self) -> None:
+        lines = []
+        while (line := self.rfile.readline()) not in (b".\r\n", b""):
+            lines.append(line[1:] if line.startswith(b"..") else line)
+        self.server.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
+        self.server.was_encrypted.append(self.encrypted)
+        self.say("250 taken")
+
+
+@contextmanager
+def mailbox(tls: ssl.SSLContext | None = None, login: str = "") -> Iterator[Mailbox]:
+    with Mailbox(tls, login) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """Make a certificate for localhost; returns the server's context and the file that a client must trust."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), now, now + dt.timedelta(days=1)
+        )
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file, key_file = folder / "certificate.pem", folder / "key.pem"
+    file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    parts = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    key_file.write_bytes(key.private_bytes(*parts))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file, key_file)
+    return context, file
