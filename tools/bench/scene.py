@@ -1,5 +1,6 @@
 """What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,8 +10,6 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
-
-import yaml
 
 from tools.bench.servers import Server, free_port
 from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
@@ -131,7 +130,7 @@ def prepare(folder: Path, port: int) -> None:
     """Migrate and apply: a tenant with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
     stated = folder / "bench.yaml"
     tenants = [configuration(TENANT, CHEAP_HASH), configuration(f"{TENANT}-hash", {})]
-    stated.write_text(yaml.safe_dump({"tenants": tenants}))
+    stated.write_text(json.dumps({"tenants": tenants}, indent=1))
     for command in (["migrate"], ["apply", str(stated)]):
         told = subprocess.run(
             [str(GATEHOUSE), *command],
