@@ -1,6 +1,7 @@
 """How clients prove who they are, and what the back channel says to those who cannot."""
 
 from base64 import b64encode
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -31,9 +32,7 @@ def test_both_at_once_are_refused(shop: RelyingParty) -> None:
     assert outcome(other) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize(
-    "header", ["Basic", "Basic !", "Basic c2hvcA==", "Basic OnNlY3JldA==", "Basic " + b64encode(b"\xff:x").decode()]
-)
+@pytest.mark.parametrize("header", ["Basic", "Basic !", "Basic c2hvcA==", "Basic OnNlY3JldA=="])
 def test_a_malformed_header_is_an_invalid_request(shop: RelyingParty, header: str) -> None:
     assert outcome(shop.back("token", GRANT, headers={"Authorization": header}))[0] == 400
 
@@ -160,3 +159,14 @@ def test_a_flood_of_a_public_client_is_slowed_down(phone: RelyingParty) -> None:
 def test_a_switched_off_client_is_unknown(world: World) -> None:
     retired = world.application("retired", is_active=False)
     assert outcome(retired.back("token", {**GRANT, **retired.proves()})) == (401, "invalid_client")
+
+
+@pytest.mark.parametrize("secret", ["a+b %41", "ümlaut:colon", "100%"])
+def test_basic_is_read_whether_the_client_encodes_or_not(world: World, secret: str) -> None:
+    client = world.application("odd", secret=secret)
+    plain = f"{client.client_id}:{secret}"
+    for joined in (plain.encode(), plain.encode("latin-1"), f"{client.client_id}:{quote_plus(secret)}".encode()):
+        header = {"Authorization": "Basic " + b64encode(joined).decode()}
+        assert outcome(client.back("token", GRANT, headers=header)) == (400, "invalid_grant")
+    wrong = {"Authorization": "Basic " + b64encode(f"{client.client_id}:{secret}x".encode()).decode()}
+    assert outcome(client.back("token", GRANT, headers=wrong)) == (401, "invalid_client")

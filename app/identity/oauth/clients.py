@@ -7,7 +7,7 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import parse_qsl, unquote, unquote_plus
 
 from app.contract.errors_oauth import InvalidClient, InvalidRequest, UnauthorizedClient
 from app.identity.call import Call
@@ -25,10 +25,10 @@ _MOST_FIELDS = 1000
 
 @dataclass(frozen=True)
 class Shown:
-    """The credentials that a request brings."""
+    """The credentials that a request brings; several readings where the header does not say how it is written."""
 
     client_id: str
-    secret: str | None
+    secrets: tuple[str, ...] = ()
 
 
 def authenticate(call: Call, raw: RawRequest, body: dict[str, Any]) -> Application:
@@ -46,16 +46,16 @@ def authenticate(call: Call, raw: RawRequest, body: dict[str, Any]) -> Applicati
     shown = credentials(raw, body)
     rates.demand(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
     client = call.application(client_id=shown.client_id)
-    secret_is_right = _matches(client, shown.secret)
+    is_right = _matches(client, shown.secrets)
     if client is None or not client.settings.is_active or not lives_at(client, raw):
         raise _refused(call, shown, InvalidClient())
     if client.settings.is_public:
-        if shown.secret is not None:
+        if shown.secrets:
             raise _refused(call, shown, InvalidClient("A public client has no client_secret."))
         return client
-    if shown.secret is None:
+    if not shown.secrets:
         raise _missing_secret(raw)
-    if not secret_is_right:
+    if not is_right:
         raise _refused(call, shown, _wrong_secret(raw))
     return client
 
@@ -67,7 +67,7 @@ def credentials(raw: RawRequest, body: dict[str, Any]) -> Shown:
     if scheme.lower() != "basic":
         if named is None:
             raise InvalidRequest.names("client_id")
-        return Shown(named, secret)
+        return Shown(named, (secret,) if secret is not None else ())
     basic = _basic(text)
     if secret is not None or named not in (None, basic.client_id):
         raise InvalidRequest("The client is named twice.")
@@ -93,14 +93,21 @@ def _refuse_repeated(raw: RawRequest) -> None:
 
 
 def _basic(text: str) -> Shown:
-    """Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1)."""
+    """Read HTTP Basic: both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+
+    Many clients leave that out, and some write Latin-1; a secret is compared in either reading.
+    """
     try:
-        client_id, colon, secret = b64decode(text.strip(), validate=True).decode().partition(":")
-    except (NotBase64, ValueError):
+        joined = b64decode(text.strip(), validate=True)
+    except NotBase64:
         raise InvalidRequest("The Authorization header is malformed.") from None
+    try:
+        client_id, colon, secret = joined.decode().partition(":")
+    except UnicodeDecodeError:
+        client_id, colon, secret = joined.decode("latin-1").partition(":")
     if not colon or not client_id:
         raise InvalidRequest("The Authorization header is malformed.")
-    return Shown(unquote_plus(client_id), unquote_plus(secret) or None)
+    return Shown(unquote(client_id), tuple({unquote_plus(secret), secret}) if secret else ())
 
 
 def _member(body: dict[str, Any], name: str) -> str | None:
@@ -114,10 +121,11 @@ def _member(body: dict[str, Any], name: str) -> str | None:
     return value
 
 
-def _matches(client: Application | None, secret: str | None) -> bool:
+def _matches(client: Application | None, secrets: tuple[str, ...]) -> bool:
     held = client.secret_hash if client is not None and client.secret_hash else None
-    same = hmac.compare_digest(randomness.digest(secret or "").encode(), (held or _NOBODY).encode())
-    return same and held is not None and secret is not None
+    expected = (held or _NOBODY).encode()
+    same = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
+    return any(same) and held is not None and bool(secrets)
 
 
 def _is_tenant_wide(raw: RawRequest) -> bool:

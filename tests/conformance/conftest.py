@@ -1,0 +1,97 @@
+"""A real server on a port, made by the commands an operator uses, and a person who reads its pages."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, Provider
+from tests.conformance.visitor import Visitor
+from tests.support.servers import free_port
+
+CONFIGURATION = """
+tenants:
+  - name: conformance
+    settings: {{email_verification: optional}}
+    applications:
+      - name: shop
+        protocol: openid
+        client_id: shop
+        client_secret: "{secret}"
+        redirect_uris: ["{callback}"]
+        post_logout_redirect_uris: ["{bye}"]
+        grant_types: [authorization_code, refresh_token]
+        token_endpoint_auth_method: client_secret_basic
+      - name: phone
+        protocol: openid
+        client_id: phone
+        application_type: native
+        redirect_uris: ["{callback}"]
+        post_logout_redirect_uris: ["{bye}"]
+        grant_types: [authorization_code, refresh_token]
+        token_endpoint_auth_method: none
+    accounts:
+      - {{email: ada@example.com, password: {password}, email_verified: true, first_name: Ada, last_name: Lovelace}}
+"""
+
+
+@pytest.fixture(scope="session")
+def hub_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a tenant that `gatehouse apply` made, and return its address."""
+    folder, port = tmp_path_factory.mktemp("conformance"), free_port()
+    environment = {**os.environ, "GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}"}
+    file = folder / "conformance.yaml"
+    file.write_text(CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD))
+    for command in (["migrate"], ["apply", str(file)]):
+        subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
+    log = folder / "log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            gatehouse("serve", "--bind", f"127.0.0.1:{port}"), env=environment, stdout=out, stderr=out
+        )
+    try:
+        url = f"http://conformance.localhost:{port}"
+        wait_for(f"{url}/.well-known/openid-configuration", server, log)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def gatehouse(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from app.cli import main; main()", *arguments]
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            httpx.get(address, timeout=5).raise_for_status()
+            return
+        except httpx.HTTPError:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(
+                    f"the server did not come up:\n{log.read_text(errors='replace')[-4000:]}"
+                ) from None
+            time.sleep(0.1)
+
+
+@pytest.fixture(params=["shop, tenant-wide", "shop, own issuer", "phone, tenant-wide", "phone, own issuer"])
+def provider(request: pytest.FixtureRequest, hub_url: str) -> Provider:
+    """The tenant as one application knows it: with a secret or without, under either issuer."""
+    name, _, kind = str(request.param).partition(", ")
+    issuer = hub_url if kind == "tenant-wide" else f"{hub_url}/service/oidc/{name}"
+    return Provider(issuer, name, SECRET if name == "shop" else None)
+
+
+@pytest.fixture
+def visitor() -> Iterator[Visitor]:
+    with Visitor("ada@example.com", PASSWORD) as someone:
+        yield someone
