@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.contract.hub import Step
+from tests.support.oauth_world import NewWorld
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, parameters_of
 
 REGISTERED = "https://shop.example/cb"
@@ -199,3 +200,20 @@ def test_markup_and_line_breaks_in_state_come_back_encoded(shop: RelyingParty, b
     step = browser.signed_in(ada).authorize(shop.asks(state=state))
     assert parameters_of(step)["state"] == state
     assert "<" not in (step.address or "")
+
+
+def test_a_client_without_addresses_uses_the_tenants_whitelist_letter_for_letter(new_world: NewWorld) -> None:
+    world = new_world(url_whitelist=("https://listed.example/cb",))
+    bare = world.application("bare", redirect_uris=[])
+    browser = world.browser()
+    browser.signed_in(world.person("ada@example.test"))
+    assert browser.authorize(bare.asks(redirect_uri="https://listed.example/cb")).step is Step.REDIRECT
+    for uri in (
+        "https://listed.example/",
+        "https://listed.example/cb/more",
+        "https://listed.example.evil.example/cb",
+        "https://shop.example/cb",
+    ):
+        assert browser.authorize(bare.asks(redirect_uri=uri)).problem == "redirect_uri"
+    own = world.application("own", redirect_uris=["https://own.example/cb"])
+    assert browser.authorize(own.asks(redirect_uri="https://listed.example/cb")).problem == "redirect_uri"

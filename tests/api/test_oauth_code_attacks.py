@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from app.contract.hub import Step
 from app.identity.house import House
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
 
@@ -126,3 +127,38 @@ def test_repeated_parameters_are_refused(shop: RelyingParty, browser: Browser, a
         "/api/oidc/token", data=text, content_type="application/x-www-form-urlencoded", base_url=shop.hub_url
     )
     assert error_of(answer) == (400, "invalid_request")
+
+
+def test_a_code_in_flight_dies_with_its_session(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    code = browser.code(shop, ada)
+    browser.sign_out(confirmed=True)
+    assert error_of(shop.redeem(code)) == (400, "invalid_grant")
+
+
+def test_an_attempt_of_another_tenant_is_nothing_here(
+    shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    step = browser.authorize(shop.asks())
+    assert step.attempt is not None
+    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
+    assert stranger.resume(step.attempt).step is Step.START_AGAIN
+    assert stranger.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+
+
+def test_a_session_of_another_tenant_is_nothing_here(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
+    assert stranger.authorize(foreign_shop.asks()).step is Step.LOGIN
+
+
+def test_two_submits_of_one_sign_in_give_one_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.authorize(shop.asks())
+    bindings = dict(browser.bindings)
+
+    def submit(_: int) -> Step:
+        tab = Browser(browser.house, browser.wsgi, browser.tenant_name, bindings=dict(bindings))
+        return tab.sign_in(step.attempt, ada.email, ada.password).step
+
+    with ThreadPoolExecutor(6) as pool:
+        steps = list(pool.map(submit, range(6)))
+    assert steps.count(Step.REDIRECT) == 1

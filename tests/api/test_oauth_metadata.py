@@ -1,9 +1,12 @@
 """Discovery, key sets and CORS."""
 
 import pytest
+from joserfc import jws
 
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, RelyingParty
+from tests.support.relying_party import Browser, Person, RelyingParty
 
 WIDE = [
     "/.well-known/openid-configuration",
@@ -183,3 +186,21 @@ def test_introspection_is_not_for_scripts(world: World) -> None:
         "introspect", {"token": "x", "client_id": spa.client_id}, headers={"Origin": "https://app.example"}
     )
     assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
+    house: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    def kid() -> str:
+        text = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
+        return str(jws.extract_compact(text.encode()).headers()["kid"])
+
+    def published() -> set[str]:
+        return {key["kid"] for key in (shop.get("/service/oidc/jwks").json or {})["keys"]}
+
+    old = kid()
+    with UnitOfWork(house.database, world.tenant_id).apart() as work:
+        new = house.keyring.rotate(work)
+    house.keyring.forget()
+    assert published() == {old, new}
+    assert kid() == old

@@ -88,19 +88,19 @@ def identity_app(house: House) -> Flask:
     return _SERVED[id(house)][1]
 
 
-NewWorld = Callable[[], World]
+NewWorld = Callable[..., World]
 
 
 @pytest.fixture
 def new_world(house: House, identity_app: Flask) -> NewWorld:
-    """Make a fresh tenant."""
+    """Make a fresh tenant, with settings of its own where given."""
 
-    def make() -> World:
+    def make(**settings: Any) -> World:
         tenant_id, name, key = randomness.uid(), f"t{secrets.token_hex(5)}", randomness.guid()
         row = {
             "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": house.clock.now(),
             "api_secret": house.vault.seal(randomness.guid().encode(), f"{tenant_id} api_secret"),
-            "settings": TenantSettings(argon2=CHEAP).model_dump(mode="json"), "brand": Brand().model_dump(mode="json"),
+            "settings": TenantSettings(argon2=CHEAP, **settings).model_dump(mode="json"), "brand": Brand().model_dump(mode="json"),
         }  # fmt: skip
         with UnitOfWork(house.database, tenant_id).apart() as work:
             work.run(insert(tenants), row)

@@ -50,6 +50,12 @@ def current(call: Call) -> BrowserSession | None:
     return session
 
 
+def is_open(call: Call, session_id: str) -> bool:
+    """Return whether nobody ended the session yet."""
+    where = (S.tenant_id == call.tenant.tenant_id, S.session_id == session_id, S.expires_at > call.now)
+    return call.work.one(select(S.session_id).where(*where)) is not None
+
+
 def touch(call: Call, session: BrowserSession) -> None:
     """Note that the session was used, at most once a minute."""
     if call.now - session.seen_at > _SEEN_EVERY:

@@ -15,6 +15,7 @@ from app.identity.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.oauth.codes import CodeRefused
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
+from app.identity.sign_in import sessions
 from app.identity.tenants.tenant import Application
 from app.identity.tokens import store as token_store
 
@@ -42,6 +43,8 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify(request, req.code_verifier)
+    if code.session_id is not None and not sessions.is_open(call, code.session_id):
+        raise InvalidGrant("The session was ended.")  # whoever signs a thief out means the codes still in flight too
     account = issuing.living(call, code.uid)
     kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims")
     grant = Grant(
