@@ -43,8 +43,8 @@ class Settings:
     """inbox: (development) or smtp://user:password@host:port."""
     mail_from: str = ""
     """The address that mails come from; empty: no-reply@ and the hub domain."""
-    sms_url: str = "inbox:"
-    """inbox: (development) or https://:token@gateway.example/send."""
+    sms_url: str = ""
+    """inbox: (development) or https://:token@gateway.example/send; empty: the inbox where mail goes there, else no SMS."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
@@ -87,6 +87,15 @@ class Settings:
     def mail_sender(self) -> str:
         return self.mail_from or f"no-reply@{self.hub_domain.partition(':')[0]}"
 
+    @property
+    def sms_target(self) -> str:
+        return self.sms_url or ("inbox:" if self.mail_url.startswith("inbox:") else "")
+
+    @property
+    def has_inbox(self) -> bool:
+        """Whether mail or SMS stays in the development inbox, for anybody to read."""
+        return self.mail_url.startswith("inbox:") or self.sms_target.startswith("inbox:")
+
     def hub_url(self, tenant: str) -> str:
         """Return the address of a tenant's host."""
         return f"{self.public_scheme}://{tenant}.{self.hub_domain}"
@@ -116,7 +125,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         scheme=env.get("GATEHOUSE_SCHEME", ""),
         mail_url=env.get("GATEHOUSE_MAIL_URL") or "inbox:",
         mail_from=env.get("GATEHOUSE_MAIL_FROM", ""),
-        sms_url=env.get("GATEHOUSE_SMS_URL") or "inbox:",
+        sms_url=env.get("GATEHOUSE_SMS_URL", ""),
         metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
@@ -127,6 +136,11 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
     _check(settings)
     keys = _secrets(env, settings)
     return _with_secrets(settings, keys)
+
+
+def share_metrics(folder: Path) -> None:
+    """Let the metrics of several processes meet in a folder; the library reads where from the environment, once, at import."""
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 
 
 def _with_secrets(settings: Settings, keys: tuple[bytes, ...]) -> Settings:
@@ -143,7 +157,7 @@ def _check(settings: Settings) -> None:
         raise SettingsError("GATEHOUSE_MIGRATE_URL is for PostgreSQL; GATEHOUSE_DATABASE_URL names SQLite.")
     if urlsplit(settings.mail_url).scheme not in ("inbox", "smtp", "smtps"):
         raise SettingsError("GATEHOUSE_MAIL_URL must be inbox: or smtp://user:password@host:port.")
-    if urlsplit(settings.sms_url).scheme not in ("inbox", "https", "http"):
+    if urlsplit(settings.sms_url).scheme not in ("", "inbox", "https", "http"):
         raise SettingsError("GATEHOUSE_SMS_URL must be inbox: or https://:token@host/path.")
     if "/" in settings.hub_domain or not settings.hub_domain:
         raise SettingsError("GATEHOUSE_HUB_DOMAIN is a host name such as id.example.com, without scheme or path.")

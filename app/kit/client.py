@@ -104,3 +104,8 @@ def _error(operation: AnyOperation, answer: httpx.Response) -> Exception:
 
 
 __all__ = ["ApiError", "Client", "ServiceUnavailable"]
+
+
+def reachable(url: str) -> None:
+    """Raise where no server answers 200 at the address within 2 seconds."""
+    httpx.get(url, timeout=2).raise_for_status()

@@ -56,5 +56,7 @@ def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:
         if urlsplit(settings.mail_url).scheme == "inbox"
         else Smtp(settings.mail_url, settings.mail_sender, clock)
     )
-    sms: Sender = Inbox() if urlsplit(settings.sms_url).scheme == "inbox" else SmsGateway(settings.sms_url)
+    if not settings.sms_target:
+        return {"mail": mail}
+    sms: Sender = Inbox() if urlsplit(settings.sms_target).scheme == "inbox" else SmsGateway(settings.sms_target)
     return {"mail": mail, "sms": sms}

@@ -1,0 +1,163 @@
+"""gatehouse serve, worker."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from wsgiref.types import WSGIApplication
+
+import click
+
+from app.commands.refusals import Refusal, in_words
+from app.commands.refusals import settings as read_settings
+from app.kit import logs
+from app.kit.health import Check, Health
+from app.kit.observing import Observed, Told
+from app.kit.serving import Job
+from app.kit.serving import serve as serve_http
+from app.settings import Settings, share_metrics
+
+LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
+WINGS = ("both", "hub", "identity")
+
+
+@click.command
+@click.option("--bind", default="127.0.0.1:8000", show_default=True, help="HOST:PORT, [IPV6]:PORT or unix:/PATH.")
+@click.option("--only", type=click.Choice(WINGS[1:]), help="Serve one wing; a hub apart needs GATEHOUSE_API_URL.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes.")
+def serve(bind: str, only: str | None, workers: int) -> None:
+    """Serve the hub, the identity service, or both, until SIGTERM or Ctrl-C."""
+    settings = read_settings()
+    wings = only or "both"
+    refuse_contradictions(settings, bind, wings, workers)
+    logs.configure()
+    with in_words():
+        if wings != "hub":
+            make_ready(settings)
+        jobs, told = _metrics(settings, workers)
+        jobs += [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
+        sys.exit(run(settings, wings, bind, workers, jobs, told))
+
+
+def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job], told: tuple[Told, ...]) -> int:
+    """Serve, and say where."""
+
+    def say(address: str) -> None:
+        click.echo(f"Gatehouse serves {wings} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
+
+    try:
+        return serve_http(
+            lambda: application(settings, wings, told), bind=bind, workers=workers, background=jobs, on_ready=say
+        )
+    except (ValueError, OSError) as problem:
+        raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> WSGIApplication:
+    """Return what is served: the wings, behind probes and observation."""
+    import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
+
+    made: WSGIApplication = {"both": app.create_both, "hub": app.create_hub, "identity": app.create_identity}[wings](
+        settings
+    )
+    return observed(Health(made, health_checks(settings, wings)), settings, told)
+
+
+def observed(made: WSGIApplication, settings: Settings, told: tuple[Told, ...] = ()) -> WSGIApplication:
+    """Put logs, measurements and traces before an application."""
+    if settings.telemetry_url:
+        from app.kit.tracing import Traced  # noqa: PLC0415 - an extra, loaded only where it is asked for
+
+        made = Traced(made, settings.telemetry_url)
+    return Observed(made, told)
+
+
+def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
+    """Return what must answer for this process to be ready."""
+    if wings == "hub":
+        from app.kit.client import reachable  # noqa: PLC0415 - only a hub apart asks over HTTP
+
+        return {"identity": lambda: reachable(f"{settings.api_url.rstrip('/')}/health/live")}
+    from app.identity.health import checks  # noqa: PLC0415 - a hub apart has no store
+
+    return checks(settings)
+
+
+def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: int) -> None:
+    """Refuse what cannot be meant, in one sentence."""
+    if settings.has_inbox and not bind.startswith(LOOPBACK) and wings != "hub":
+        raise Refusal(
+            "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anybody can read, and --bind is not a loopback address: "
+            "set a mail server or bind 127.0.0.1."
+        )
+    if wings == "hub" and not settings.api_url:
+        raise Refusal("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
+    if workers > 1 and wings != "hub" and not settings.redis_url:
+        raise Refusal("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
+
+
+def make_ready(settings: Settings) -> None:
+    """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
+    from app.identity.store import migrate  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.store.database import Database  # noqa: PLC0415 - as above
+
+    database = Database(settings.database, pool_size=1)
+    try:
+        migrate.ready(settings, database)
+    finally:
+        database.dispose()
+
+
+def outbox_job(settings: Settings) -> Job:
+    """Return the outbox worker as a background job; it opens its database in the process where it runs."""
+
+    def deliver(stop: threading.Event) -> None:
+        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
+        from app.identity.tasks.worker import Worker  # noqa: PLC0415 - as above
+
+        database = Database(settings.database, pool_size=2)
+        try:
+            Worker(settings, database).run(stop)
+        finally:
+            database.dispose()
+
+    return deliver
+
+
+def _metrics(settings: Settings, workers: int) -> tuple[list[Job], tuple[Told, ...]]:
+    if not settings.metrics_bind:
+        return [], ()
+    shared = Path(tempfile.mkdtemp(prefix="gatehouse-metrics-")) if workers > 1 else None
+    if shared is not None:
+        share_metrics(shared)
+    from app.kit.metrics import Exposition, measure  # noqa: PLC0415 - the library reads the shared folder at its import
+
+    try:
+        exposition = Exposition(settings.metrics_bind, shared)
+    except ValueError:
+        raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
+    return [exposition], (measure(settings.api_hostname),)
+
+
+@click.command
+def worker() -> None:
+    """Deliver mails and messages, and clean up, until SIGTERM or Ctrl-C. Several may run; on SQLite `serve` does it."""
+    settings = read_settings()
+    logs.configure()
+    with in_words():
+        make_ready(settings)
+        stop = threading.Event()
+        stop_on_signals(stop.set)
+        logging.getLogger("gatehouse.worker").info("worker.ready")
+        outbox_job(settings)(stop)
+
+
+def stop_on_signals(stop: Callable[[], object]) -> None:
+    """Call `stop` at SIGTERM and SIGINT."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop())

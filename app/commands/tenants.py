@@ -1,0 +1,144 @@
+"""gatehouse tenant, key, secrets, outbox: what operators do to what is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands.refusals import Refusal, house
+
+if TYPE_CHECKING:
+    from app.identity.house import House
+    from app.identity.store.unit import UnitOfWork
+
+
+@click.group
+def tenant() -> None:
+    """List or remove tenants."""
+
+
+@tenant.command("list")
+def tenant_list() -> None:
+    """Print every tenant with its address."""
+    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - only this command pays for it
+    from app.identity.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+
+    with house() as ours:
+        work = UnitOfWork(ours.database, NOBODY)
+        try:
+            for held in changes.all_tenants(work):
+                state = "" if held.is_active else "  (not active)"
+                click.echo(f"{held.name.ljust(32)} {ours.settings.hub_url(held.name)}{state}")
+        finally:
+            work.rollback()
+
+
+@tenant.command("remove")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def tenant_remove(name: str, yes: bool) -> None:
+    """Remove tenant NAME with its applications, accounts, tokens and audit trail. This cannot be undone."""
+    from app.identity.store import removal  # noqa: PLC0415 - only this command pays for it
+
+    with house() as ours:
+        work = _enter(ours, name)
+        try:
+            if not yes:
+                work.pause()
+                click.confirm(f"Remove {name} and everything in it?", abort=True)
+            removal.rows_of_tenant(work)
+            work.commit()
+        finally:
+            work.rollback()
+        click.echo(f"Removed {name}.")
+
+
+@click.group
+def key() -> None:
+    """Signing keys."""
+
+
+@key.command("rotate")
+@click.argument("tenant_name", metavar="TENANT")
+def key_rotate(tenant_name: str) -> None:
+    """Publish a new signing key of TENANT now, sign with it in 20 minutes, and keep the old one published meanwhile."""
+    with house() as ours:
+        work = _enter(ours, tenant_name)
+        try:
+            kid = ours.keyring.rotate(work)
+            work.commit()
+        finally:
+            work.rollback()
+        click.echo(f"{tenant_name}: key {kid} is published, and signs from in 20 minutes.")
+
+
+@click.group
+def secrets() -> None:
+    """Secrets at rest."""
+
+
+@secrets.command("rotate")
+def secrets_rotate() -> None:
+    """Seal everything anew under the first line of GATEHOUSE_SECRET_KEY; after that the older lines can go."""
+    from app.identity.configuration.resealing import reseal  # noqa: PLC0415 - only this command pays for it
+    from app.identity.vault import Unsealable  # noqa: PLC0415 - as above
+
+    with house() as ours:
+        try:
+            count = reseal(ours)
+        except Unsealable as problem:
+            raise Refusal(f"{problem}.") from None
+        click.echo(f"Sealed {count} values anew; the others were under the first secret already.")
+
+
+@click.group
+def outbox() -> None:
+    """What waits to be delivered, and what could not be."""
+
+
+@outbox.command("list")
+@click.option("--state", type=click.Choice(["waiting", "sent", "dead"]), help="Only these.")
+@click.option("--most", default=100, show_default=True, type=click.IntRange(1, 10_000))
+def outbox_list(state: str | None, most: int) -> None:
+    """Print messages, the newest first; never what they say."""
+    from app.identity.tasks import claims  # noqa: PLC0415 - only this command pays for it
+
+    with house() as ours:
+        for row in claims.listed(ours.database, state, most):
+            about = (
+                f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  tried {row.attempts}"
+            )
+            click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
+
+
+@outbox.command("replay")
+@click.argument("message_id", required=False)
+@click.option("--all", "every", is_flag=True, help="All dead letters.")
+def outbox_replay(message_id: str | None, every: bool) -> None:
+    """Try a dead letter again, or with --all every one."""
+    from app.identity.tasks import claims  # noqa: PLC0415 - only this command pays for it
+
+    if every == (message_id is not None):
+        raise Refusal("Name one MESSAGE_ID, or --all.")
+    with house() as ours:
+        count = claims.replay(ours.database, ours.clock.now(), message_id)
+        if not count and message_id:
+            raise Refusal(f"There is no dead letter {message_id!r}; 'gatehouse outbox list --state dead' shows them.")
+        click.echo(f"{count} due again.")
+
+
+def _enter(ours: House, name: str) -> UnitOfWork:
+    """Return a unit of work within the tenant of that name, or refuse."""
+    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
+    from app.identity.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+
+    work = UnitOfWork(ours.database, NOBODY)
+    held = changes.named(work, name)
+    work.pause()
+    if held is None:
+        raise Refusal(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
+    work.enter(held.tenant_id)
+    return work

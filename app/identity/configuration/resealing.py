@@ -1,0 +1,28 @@
+"""Seals anew what lies under an older secret, tenant by tenant, so that the older secret can be thrown away."""
+
+from __future__ import annotations
+
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes, sealed
+from app.identity.tenants.store import NOBODY
+
+
+def reseal(house: House) -> int:
+    """Return how many values were sealed anew. Raises Unsealable where no known secret opens one."""
+    work = UnitOfWork(house.database, NOBODY)
+    try:
+        held = changes.all_tenants(work)
+    finally:
+        work.rollback()
+    return sum(_of_tenant(house, tenant) for tenant in held)
+
+
+def _of_tenant(house: House, tenant: changes.HeldTenant) -> int:
+    work = UnitOfWork(house.database, tenant.tenant_id)
+    try:
+        count = sealed.reseal(work, house.vault)
+        work.commit()
+        return count
+    finally:
+        work.rollback()

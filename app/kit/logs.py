@@ -1,0 +1,90 @@
+"""Logs: one JSON object a line, or plain lines for a person at a terminal. Secrets are struck out wherever they stand.
+
+Code logs through the standard library: `logging.getLogger("gatehouse.area").info("area.event", extra={...})`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final
+
+import structlog
+from structlog.typing import Processor
+
+STRUCK: Final = "***"
+_NAMES = (
+    "apikey|api_key|apisecret|api_secret|secret|client_secret|password|passwd|access_token|refresh_token|id_token|id_token_hint"
+    "|token|code|otp|pin|session|binding|cookie|authorization|code_verifier|assertion|client_assertion|sott|vtoken|secondfactorauthenticationtoken"
+)
+_KEY = re.compile(rf"(?:x-\w+-)?(?:{_NAMES})\Z", re.IGNORECASE)
+_PAIR = re.compile(rf"((?:\b|_|-)(?:{_NAMES})[\"']?\s*[=:]\s*[\"']?)([^\s&\"',;)}}\]]+)", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9+/._~=-]+", re.IGNORECASE)
+_ADDRESS_PASSWORD = re.compile(r"(\w+://[^/\s:@]*:)[^@\s/]+@")
+_HARMLESS = frozenset({"code_challenge_method", "status_code"})
+
+
+def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None:
+    """Send all logs to stderr; JSON unless stderr is a terminal."""
+    json_lines = not sys.stderr.isatty() if is_json is None else is_json
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    if json_lines:
+        last: list[Processor] = [
+            structlog.processors.format_exc_info,
+            _struck,
+            structlog.processors.JSONRenderer(default=str),
+        ]
+    else:
+        last = [
+            structlog.processors.format_exc_info,
+            _struck,
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ]
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    logging.root.handlers[:] = [handler]
+    logging.root.setLevel(level)
+    for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "uvicorn", "werkzeug"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _struck(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Strike secrets out of a whole line, as the last step before it is written."""
+    for key, value in event.items():
+        event[key] = redacted(value, key)
+    return event
+
+
+def redacted(value: Any, key: str = "") -> Any:
+    """Return the value without secrets: whole values under telling names, and what texts say after such names."""
+    if key and _KEY.match(key) and key not in _HARMLESS and value is not None:
+        return STRUCK
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return {name: redacted(held, str(name)) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(held) for held in value]
+    return value
+
+
+def _text(text: str) -> str:
+    text = _ADDRESS_PASSWORD.sub(rf"\1{STRUCK}@", text)
+    text = _CREDENTIALS.sub(rf"\1 {STRUCK}", text)
+    return _PAIR.sub(rf"\1{STRUCK}", text)
+
+
+def bind(**facts: str) -> None:
+    """Let every log line of this request bear these facts."""
+    structlog.contextvars.bind_contextvars(**facts)

@@ -1,0 +1,55 @@
+"""Prometheus metrics, on a port of their own. Labels are few and bounded: nothing that a client invents becomes one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import REGISTRY
+
+from app.kit.observing import Told
+
+log = logging.getLogger("gatehouse.metrics")
+
+_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+def measure(api_host: str) -> Told:
+    """Return what counts and times each request, by kind of host, method and status."""
+    requests = Counter("gatehouse_requests", "Requests answered.", ("surface", "method", "status"))
+    seconds = Histogram("gatehouse_request_seconds", "Time to the answer.", ("surface", "method"), buckets=_BUCKETS)
+
+    def told(host: str, method: str, status: int, took: float) -> None:
+        surface = "api" if host.lower() == api_host else "tenant"
+        requests.labels(surface, method, status).inc()
+        seconds.labels(surface, method).observe(took)
+
+    return told
+
+
+class Exposition:
+    """Serves the metrics of this process, or with a shared folder those of all workers together."""
+
+    def __init__(self, bind: str, shared: Path | None = None) -> None:
+        host, _, port = bind.rpartition(":")
+        self._host, self._port = host.strip("[]") or "127.0.0.1", int(port)
+        self._shared = shared
+
+    def __call__(self, stop: threading.Event) -> None:
+        """Serve until `stop` is set: a background job of the server."""
+        registry = REGISTRY
+        if self._shared is not None:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry, str(self._shared))  # type: ignore[no-untyped-call]  # the library states no types here
+        try:
+            server, thread = start_http_server(self._port, self._host, registry)
+        except OSError as problem:
+            log.error("metrics.off", extra={"problem": str(problem)})  # noqa: TRY400 - the reason says it all
+            return
+        stop.wait()
+        server.shutdown()
+        server.server_close()
+        thread.join()

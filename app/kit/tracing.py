@@ -1,0 +1,55 @@
+"""OpenTelemetry traces, only where they are asked for; the library is an extra (`pip install gatehouse[telemetry]`)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class TelemetryMissing(Exception):
+    """Traces are asked for and the extra is not installed."""
+
+
+class Traced:
+    """Makes one server span of each request. The query stays out of it."""
+
+    def __init__(self, app: WSGIApplication, url: str) -> None:
+        self._app = app
+        self._tracer, self._kind, self._propagate = _tracer(url)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        carrier = {"traceparent": environ.get("HTTP_TRACEPARENT", "")}
+        facts = {"http.request.method": environ["REQUEST_METHOD"], "url.path": environ.get("PATH_INFO", "")}
+        facts |= {
+            "server.address": environ.get("HTTP_HOST", "").partition(":")[0],
+            "url.scheme": environ["wsgi.url_scheme"],
+        }
+        how = {"context": self._propagate(carrier), "kind": self._kind, "attributes": facts}
+        with self._tracer.start_as_current_span(environ["REQUEST_METHOD"], **how) as span:
+
+            def start(
+                status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
+            ) -> Callable[[bytes], object]:
+                span.set_attribute("http.response.status_code", int(status[:3]))
+                return start_response(status, headers, exc_info)
+
+            return self._app(environ, start)
+
+
+def _tracer(url: str) -> tuple[Any, Any, Any]:
+    try:
+        api = importlib.import_module("opentelemetry.trace")
+        propagate = importlib.import_module("opentelemetry.propagate")
+        sdk = importlib.import_module("opentelemetry.sdk.trace")
+        export = importlib.import_module("opentelemetry.sdk.trace.export")
+        resources = importlib.import_module("opentelemetry.sdk.resources")
+        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+    except ImportError as problem:
+        raise TelemetryMissing(
+            f"GATEHOUSE_TELEMETRY_URL is set, and {problem.name} is not installed: pip install gatehouse[telemetry]."
+        ) from None
+    provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": "gatehouse"}))
+    provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter(endpoint=url)))
+    return provider.get_tracer("gatehouse"), api.SpanKind.SERVER, propagate.extract

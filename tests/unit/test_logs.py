@@ -1,0 +1,74 @@
+"""Log lines are JSON, and secrets never stand in them."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from app.kit import logs
+from app.kit.logs import redacted
+
+
+@pytest.fixture
+def configured() -> Iterator[None]:
+    before, level = logging.root.handlers[:], logging.root.level
+    logs.configure(is_json=True)
+    yield
+    logging.root.handlers[:] = before
+    logging.root.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GET /x?apikey=S3CRET&b=1",
+        "GET /x?ApiSecret=S3CRET",
+        "access_token=S3CRET",
+        "{'refresh_token': 'S3CRET'}",
+        '{"Password": "S3CRET"}',
+        "Authorization: Bearer S3CRET",
+        "X-Acme-ApiSecret: S3CRET",
+        "smtp://door:S3CRET@mail.example.com",
+        "postgresql+psycopg://runtime:S3CRET@db/gatehouse failed",
+    ],
+)
+def test_a_secret_in_a_text_is_struck_out(text: str) -> None:
+    assert "S3CRET" not in redacted(text)
+
+
+@pytest.mark.parametrize("key", ["password", "apikey", "ApiSecret", "X-Acme-ApiKey", "access_token", "cookie", "code"])
+def test_a_value_under_a_telling_name_is_struck_out(key: str) -> None:
+    assert redacted({key: "S3CRET"}) == {key: "***"}
+
+
+def test_what_is_no_secret_stays() -> None:
+    assert redacted({"path": "/identity/v2/auth/password", "status": 200}) == {
+        "path": "/identity/v2/auth/password",
+        "status": 200,
+    }
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(is_json=True)
+    logging.getLogger("gatehouse.test").info("something.happened", extra={"uid": "u1", "access_token": "S3CRET"})
+    line = json.loads(capsys.readouterr().err)
+    assert (line["event"], line["uid"], line["access_token"], line["level"]) == (
+        "something.happened",
+        "u1",
+        "***",
+        "info",
+    )
+
+
+@pytest.mark.usefixtures("configured")
+def test_an_exception_is_told_without_its_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(is_json=True)
+    try:
+        int("access_token=S3CRET")
+    except ValueError:
+        logging.getLogger("gatehouse.test").exception("broken")
+    line = json.loads(capsys.readouterr().err)
+    assert "ValueError" in line["exception"]
+    assert "S3CRET" not in line["exception"]
