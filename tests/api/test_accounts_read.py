@@ -1,0 +1,114 @@
+"""Accounts are read by id, email, username and phone, inside their tenant only."""
+
+import pytest
+
+from tests.support.tenant_server import MANAGE, TenantServer, answered, refused
+
+IDENTITIES = f"{MANAGE}/identities"
+
+
+@pytest.fixture
+def uid(acme: TenantServer) -> str:
+    profile = acme.create(
+        Email=[{"Type": "Primary", "Value": "Ada@Example.test"}, {"Type": "Work", "Value": "ada@bücher.example"}],
+        UserName="Countess",
+        PhoneId="+442079460123",
+        FirstName="Ada",
+        Country="Germany",
+        Addresses=[{"Type": "Home", "City": "London"}],
+    )
+    return str(profile["Uid"])
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"email": "ada@example.test"},
+        {"email": " ADA@EXAMPLE.TEST "},
+        {"email": "ada@xn--bcher-kva.example"},
+        {"username": "COUNTESS"},
+        {"phone": "+44 (20) 7946-0123"},
+    ],
+)
+def test_an_account_is_found_by_every_identifier_in_any_spelling(
+    acme: TenantServer, uid: str, named: dict[str, str]
+) -> None:
+    assert answered(acme.send("GET", MANAGE, **named))["Uid"] == uid
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ({}, (400, 1118)),
+        ({"email": "a@b.example", "username": "x"}, (400, 908)),
+        ({"email": "nonsense"}, (400, 1038)),
+        ({"email": "nobody@example.test"}, (403, 938)),
+        ({"username": "nobody"}, (403, 1022)),
+        ({"username": "no body"}, (403, 1022)),
+        ({"phone": "+442079460124"}, (403, 1043)),
+        ({"phone": "nonsense"}, (403, 1043)),
+        ({"email": "аda@example.test"}, (403, 938)),  # a Cyrillic а
+    ],
+)
+def test_who_is_not_there_is_not_found(
+    acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]
+) -> None:
+    assert refused(acme.send("GET", MANAGE, **named)) == expected
+
+
+def test_an_unknown_id_is_refused(acme: TenantServer) -> None:
+    assert refused(acme.send("GET", f"{MANAGE}/{'0' * 32}")) == (403, 984)
+
+
+def test_an_account_of_another_tenant_does_not_exist(acme: TenantServer, globex: TenantServer, uid: str) -> None:
+    address = f"{MANAGE}/{uid}"
+    assert refused(globex.send("GET", address)) == (403, 984)
+    assert refused(globex.send("PUT", address, {"FirstName": "Eve"})) == (403, 984)
+    assert refused(globex.send("DELETE", address)) == (403, 984)
+    assert refused(globex.send("GET", MANAGE, email="ada@example.test")) == (403, 938)
+    assert refused(globex.send("GET", f"{MANAGE}/access_token", uid=uid)) == (403, 984)
+    assert acme.read(uid)["FirstName"] == "Ada"
+
+
+def test_the_secret_of_another_tenant_opens_nothing(acme: TenantServer, globex: TenantServer, uid: str) -> None:
+    answer = acme.send("GET", f"{MANAGE}/{uid}", apisecret=globex.api_secret)
+    assert refused(answer) == (401, 902)
+
+
+def test_identities_are_the_accounts_on_one_address(acme: TenantServer, uid: str) -> None:
+    body = answered(acme.send("GET", IDENTITIES, email="ada@example.test", fields="Uid"))
+    assert body == {"Data": [{"Uid": uid}]}
+    assert refused(acme.send("GET", IDENTITIES)) == (400, 1032)
+    assert refused(acme.send("GET", IDENTITIES, email="x")) == (400, 1038)
+    assert refused(acme.send("GET", IDENTITIES, email="x@example.test")) == (403, 938)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("FirstName", {"FirstName": "Ada"}),
+        ("firstname,Nonsense", {"FirstName": "Ada"}),
+        ("Country/Code", {"Country": {"Code": "DE"}}),
+        ("Email/Type,Addresses(City,Type)", {
+            "Email": [{"Type": "Primary"}, {"Type": "Work"}], "Addresses": [{"City": "London", "Type": "Home"}]
+        }),
+        ("Nonsense", {}),
+        ("Identities/Provider", {"Identities": None}),
+    ],
+)  # fmt: skip
+def test_fields_choose_the_members(acme: TenantServer, uid: str, fields: str, expected: object) -> None:
+    assert acme.read(uid, fields=fields) == expected
+
+
+@pytest.mark.parametrize("fields", ["*", "", ",", "((", "*,FirstName", "(" * 5000])
+def test_fields_that_name_nothing_choose_everything(acme: TenantServer, uid: str, fields: str) -> None:
+    assert acme.read(uid, fields=fields) == acme.read(uid)
+
+
+def test_a_path_is_read_in_any_letter_case_but_the_id_is_not(acme: TenantServer, uid: str) -> None:
+    assert answered(acme.send("GET", f"/Identity/V2/MANAGE/Account/{uid}"))["Uid"] == uid
+    assert refused(acme.send("GET", f"{MANAGE}/{uid.upper()}X")) == (403, 984)
+
+
+def test_a_dangerous_id_is_refused(acme: TenantServer) -> None:
+    assert refused(acme.send("GET", f"{MANAGE}/<script>")) == (400, 1214)

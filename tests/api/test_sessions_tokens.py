@@ -1,0 +1,205 @@
+"""Access and refresh tokens outside OAuth: looked at, prolonged, ended, by their owner and by the tenant's server."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from app.identity.store.unit import UnitOfWork
+from app.identity.tokens.tables import access_tokens
+from app.kit import randomness
+from tests.support.tenant_server import MANAGE, TenantServer, answered, refused
+
+OWN = "/identity/v2/auth/access_token"
+SHOWN = "/api/v2/access_token"
+REFRESH = f"{MANAGE}/access_token/refresh"
+PROFILE = "/identity/v2/auth/account"
+
+
+@pytest.fixture
+def uid(acme: TenantServer) -> str:
+    return str(acme.create(FirstName="Ada")["Uid"])
+
+
+@pytest.fixture
+def issued(acme: TenantServer, uid: str) -> dict[str, Any]:
+    return acme.tokens(uid)
+
+
+def expire(acme: TenantServer, token: str) -> None:
+    """Let a token's life be over."""
+    where = access_tokens.c.token_hash == randomness.digest(token)
+    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+        ended = acme.house.clock.now() - timedelta(seconds=1)
+        assert work.changed(update(access_tokens).where(where).values(expires_at=ended)) == 1
+
+
+def left(acme: TenantServer, body: dict[str, Any]) -> timedelta:
+    return datetime.fromisoformat(body["expires_in"]) - acme.house.clock.now()
+
+
+def test_the_owner_reads_what_the_token_is(acme: TenantServer, issued: dict[str, Any]) -> None:
+    token = issued["access_token"]
+    assert answered(acme.send("GET", OWN, bearer=token)) == {
+        "provider": "Email",
+        "access_token": token,
+        "isrememberme": False,
+    }
+    assert answered(acme.send("GET", f"{OWN}/validate", bearer=token))["expires_in"] == issued["expires_in"]
+
+
+def test_a_token_is_read_from_the_query_too(acme: TenantServer, issued: dict[str, Any]) -> None:
+    assert (
+        answered(acme.send("GET", PROFILE, with_secret=False, access_token=issued["access_token"]))["FirstName"]
+        == "Ada"
+    )
+
+
+def test_an_ended_token_opens_nothing_but_its_refresh_token_lives_on(
+    acme: TenantServer, issued: dict[str, Any]
+) -> None:
+    token = issued["access_token"]
+    assert answered(acme.send("GET", f"{OWN}/invalidate", bearer=token)) == {"IsPosted": True}
+    assert refused(acme.send("GET", PROFILE, bearer=token)) == (401, 1409)
+    assert answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))["access_token"] != token
+
+
+def test_prevent_refresh_ends_the_refresh_token_too(acme: TenantServer, issued: dict[str, Any]) -> None:
+    answered(acme.send("GET", f"{OWN}/invalidate", bearer=issued["access_token"], preventRefresh="true"))
+    assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
+
+
+def test_a_sliding_token_stays_the_same_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
+    token = issued["access_token"]
+    where = access_tokens.c.token_hash == randomness.digest(token)
+    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+        soon = acme.house.clock.now() + timedelta(seconds=30)
+        work.run(update(access_tokens).where(where).values(expires_at=soon))
+    slid = answered(acme.send("GET", f"{OWN}/sliding_token", bearer=token))
+    assert slid["access_token"] == token
+    assert left(acme, slid) > timedelta(minutes=14)
+
+
+def test_an_expired_token_is_told_so_only_where_it_can_slide(acme: TenantServer, issued: dict[str, Any]) -> None:
+    token = issued["access_token"]
+    expire(acme, token)
+    assert refused(acme.send("GET", f"{OWN}/sliding_token", bearer=token)) == (403, 906)
+    assert refused(acme.send("GET", OWN, bearer=token)) == (401, 1409)
+
+
+def test_no_token_is_1409_in_lower_camel_case(acme: TenantServer) -> None:
+    answer = acme.send("GET", PROFILE, with_secret=False)
+    assert answer.status_code == 401
+    assert answer.get_json()["errorCode"] == 1409
+
+
+def test_a_token_of_another_tenant_opens_nothing(
+    acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
+) -> None:
+    token = issued["access_token"]
+    assert refused(globex.send("GET", PROFILE, bearer=token)) == (401, 1409)
+    assert refused(globex.send("GET", f"{SHOWN}/validate", access_token=token)) == (403, 905)
+    assert refused(globex.send("GET", f"{SHOWN}/invalidate", access_token=token)) == (403, 905)
+    assert refused(globex.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
+    assert answered(acme.send("GET", PROFILE, bearer=token))["FirstName"] == "Ada"
+
+
+def test_a_refresh_token_gives_two_new_values_once(acme: TenantServer, issued: dict[str, Any]) -> None:
+    fresh = answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
+    assert {fresh["access_token"], fresh["refresh_token"]}.isdisjoint({issued["access_token"], issued["refresh_token"]})
+    assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
+
+
+def test_a_refresh_token_that_comes_twice_ends_its_whole_family(acme: TenantServer, issued: dict[str, Any]) -> None:
+    fresh = answered(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
+    refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
+    assert refused(acme.send("GET", REFRESH, refresh_token=fresh["refresh_token"])) == (403, 1217)
+    assert refused(acme.send("GET", PROFILE, bearer=fresh["access_token"])) == (401, 1409)
+
+
+def test_a_revoked_refresh_token_leaves_the_access_token(acme: TenantServer, issued: dict[str, Any]) -> None:
+    assert answered(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == {"IsDeleted": True}
+    assert refused(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == (403, 1217)
+    assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
+    assert answered(acme.send("GET", PROFILE, bearer=issued["access_token"]))["FirstName"] == "Ada"
+
+
+def test_all_refresh_tokens_of_an_account_end_at_once(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
+    other = acme.tokens(uid)
+    assert answered(acme.send("DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke")) == {"IsDeleted": True}
+    for token in (issued, other):
+        assert refused(acme.send("GET", REFRESH, refresh_token=token["refresh_token"])) == (403, 1217)
+    assert refused(acme.send("DELETE", f"{MANAGE}/nobody/access_token/refresh/revoke")) == (403, 984)
+
+
+def test_the_server_validates_ends_and_prolongs_a_token(acme: TenantServer, issued: dict[str, Any]) -> None:
+    token = issued["access_token"]
+    assert answered(acme.send("GET", f"{SHOWN}/validate", access_token=token))["expires_in"] == issued["expires_in"]
+    longer = answered(acme.send("GET", f"{SHOWN}/refresh", access_token=token, expiresin=7200))
+    assert timedelta(minutes=119) < left(acme, longer) <= timedelta(hours=2)
+    assert answered(acme.send("GET", f"{SHOWN}/invalidate", access_token=token)) == {"IsPosted": True}
+    assert refused(acme.send("GET", f"{SHOWN}/validate", access_token=token)) == (403, 905)
+
+
+@pytest.mark.parametrize("what", ["validate", "invalidate", "refresh"])
+def test_a_token_must_be_shown(acme: TenantServer, what: str) -> None:
+    assert refused(acme.send("GET", f"{SHOWN}/{what}")) == (400, 1060)
+    assert refused(acme.send("GET", f"{SHOWN}/{what}", access_token="nonsense")) == (403, 905)
+
+
+def test_older_paths_take_key_and_secret(acme: TenantServer, issued: dict[str, Any]) -> None:
+    names = {"apikey": None, "apisecret": None, "key": acme.api_key, "secret": acme.api_secret}
+    response = acme.send("GET", f"{SHOWN}/validate", access_token=issued["access_token"], **names)
+    assert answered(response)["access_token"] == issued["access_token"]
+
+
+def test_an_expired_token_is_906_to_the_server_and_not_brought_back(acme: TenantServer, issued: dict[str, Any]) -> None:
+    expire(acme, issued["access_token"])
+    assert refused(acme.send("GET", f"{SHOWN}/validate", access_token=issued["access_token"])) == (403, 906)
+    assert refused(acme.send("GET", f"{SHOWN}/refresh", access_token=issued["access_token"])) == (403, 905)
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "x", "99999999999"])
+def test_a_life_that_cannot_be_is_refused(acme: TenantServer, issued: dict[str, Any], seconds: str) -> None:
+    answer = acme.send("GET", f"{SHOWN}/refresh", access_token=issued["access_token"], expiresin=seconds)
+    assert refused(answer) == (400, 908)
+    assert "expiresin" in answer.get_json()["Description"]
+
+
+def test_nobody_is_impersonated_who_may_not_sign_in(acme: TenantServer, uid: str) -> None:
+    address = f"{MANAGE}/access_token"
+    assert refused(acme.send("GET", address, uid="nobody")) == (403, 984)
+    acme.update(uid, {"DisableLogin": True})
+    assert refused(acme.send("GET", address, uid=uid)) == (403, 1130)
+    acme.update(uid, {"IsActive": False})
+    assert refused(acme.send("GET", address, uid=uid)) == (403, 991)
+
+
+def test_impersonation_is_not_counted_as_a_sign_in(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:
+    assert acme.read(uid)["NoOfLogins"] == 0
+
+
+def test_live_tokens_are_listed_under_handles_that_end_but_open_nothing(acme: TenantServer, uid: str) -> None:
+    tokens = [acme.tokens(uid)["access_token"] for _ in range(2)]
+    listed = answered(acme.send("GET", f"{SHOWN}/activesession", accountid=uid))
+    handles = [entry["AccessToken"] for entry in listed["data"]]
+    assert (len(handles), listed["nextcursor"]) == (2, 0)
+    assert not set(handles) & set(tokens)
+    assert refused(acme.send("GET", PROFILE, bearer=handles[0])) == (401, 1409)
+    for handle in handles:
+        answered(acme.send("GET", f"{SHOWN}/invalidate", access_token=handle))
+    assert refused(acme.send("GET", f"{SHOWN}/activesession", accountid=uid)) == (403, 1055)
+
+
+def test_live_tokens_are_found_by_token_account_and_profile(
+    acme: TenantServer, uid: str, issued: dict[str, Any]
+) -> None:
+    address = f"{SHOWN}/activesession"
+    for named in ({"token": issued["access_token"]}, {"profileid": acme.read(uid)["ID"]}):
+        assert len(answered(acme.send("GET", address, **named))["data"]) == 1
+    assert refused(acme.send("GET", address)) == (400, 1118)
+    assert refused(acme.send("GET", address, profileid="")) == (400, 1061)
+    assert refused(acme.send("GET", address, profileid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, accountid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, token="nonsense")) == (403, 905)

@@ -1,0 +1,115 @@
+"""A tenant's configuration and the service's clock, as pages and libraries read them."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+APPINFO, SERVERINFO = "/ciam/appinfo", "/identity/v2/serverinfo"
+
+# Every member that the interface names (tenant-config.md section 2, user.md section 13).
+MEMBERS = (
+    "SocialSchema RegistrationFormSchema SecurityQuestions AppName ApiVersion EmailVerificationFlow LoginLockedConfiguration "
+    "IsInstantSignin TwoFactorAuthentication PrivacyPolicyConfiguration OptionalRecaptchaConfiguration "
+    "TemplateVerificationTypes PassKeysConfig V2RecaptchaSiteKey QQTencentCaptchaKey CustomDomain ApiRequestSigningConfig "
+    "IsHttps IsCustomerRegistration IsAutoLookUpEnabled IsPhoneLogin IsDisabledSocialRegistration IsDisabledAccountLinking "
+    "IsAgeRestriction IsSecurityQuestion AskRequiredFieldsOnTraditionalLogin IsLogoutOnEmailVerification "
+    "IsNoCallbackForSocialLogin IsUserNameLogin IsMobileCallbackForSocialLogin IsInvisibleRecaptcha IsBackendJobEnabled "
+    "AskPasswordOnSocialLogin AskEmailIdForUnverifiedUserLogin AskOptionalFieldsOnSocialSignup IsRiskBasedAuthentication "
+    "IsV2Recaptcha CheckPhoneNoAvailabilityOnRegistration DuplicateEmailWithUniqueUsername "
+    "StoreOnlyRegistrationFormFieldsForSocial OTPEmailVerification IsLoginOnEmailVerification LoginOnPasswordReset "
+    "IsRememberMe NoRegistration"
+)
+NESTED = {
+    "SocialSchema": "Providers",
+    "SecurityQuestions": "Questions SecurityQuestionCount",
+    "ApiVersion": "v1 v2",
+    "LoginLockedConfiguration": "LoginLockedType MaximumFailedLoginAttempts SuspendConfiguration",
+    "IsInstantSignin": "EmailLink SmsOtp",
+    "TwoFactorAuthentication": "IsEnabled IsRequired IsGoogleAuthenticator IsAuthenticator IsPushAuthenticator "
+    "IsEmailOTPAuthenticator IsSecurityQuestionAuthenticator IsSmsOTPAuthenticator IsDuoSecurityAuthenticator "
+    "IsPasskeyAuthenticator",
+    "PrivacyPolicyConfiguration": "IsEnabled Mode PrivacyPolicies",
+    "OptionalRecaptchaConfiguration": "IsEnabled Apis",
+    "TemplateVerificationTypes": "AddEmail AutoLogin DeleteAccount ForgotPIN ForgotPassword "
+    "NoRegistrationPasswordlessLogin OneClickSignin Registration",
+    "PassKeysConfig": "IsEnabled PasskeySelection ProgressiveEnrollment ProgressiveEnrollmentDelay LocalEnrollment "
+    "RPDisplayName RPID RPOrigins",
+}
+
+
+def test_every_member_is_there(acme: TenantServer) -> None:
+    body = answered(acme.send("GET", APPINFO, with_secret=False))
+    assert set(MEMBERS.split()) - set(body) == set()
+    for name, members in NESTED.items():
+        assert set(body[name]) == set(members.split()), name
+
+
+def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTenantServer) -> None:
+    server = new_tenant_server(
+        email_verification="optional",
+        phone_login=True,
+        username_login=True,
+        registration=False,
+        remember_me=False,
+        two_factor="required",
+        passkeys=True,
+        lockout={"type": "security_question", "maximum_failed_attempts": 3, "suspend_seconds": 60},
+        security_questions={"q1": "Your first pet?"},
+        request_signing="strict",
+    )
+    body = answered(server.send("GET", APPINFO, with_secret=False))
+    shown = (
+        "EmailVerificationFlow",
+        "IsPhoneLogin",
+        "IsUserNameLogin",
+        "NoRegistration",
+        "IsCustomerRegistration",
+        "IsRememberMe",
+    )
+    assert [body[name] for name in shown] == ["optional", True, True, True, False, False]
+    assert body["LoginLockedConfiguration"] == {
+        "LoginLockedType": "SecurityQuestion",
+        "MaximumFailedLoginAttempts": 3,
+        "SuspendConfiguration": {"EffectivePeriodInSeconds": 60},
+    }
+    assert (body["TwoFactorAuthentication"]["IsEnabled"], body["TwoFactorAuthentication"]["IsRequired"]) == (True, True)
+    assert body["PassKeysConfig"]["IsEnabled"] is True
+    assert body["SecurityQuestions"]["Questions"] == [{"QuestionId": "q1", "Question": "Your first pet?"}]
+    assert body["ApiRequestSigningConfig"]["Mode"] == "Strict"
+
+
+def test_the_form_asks_for_what_sign_in_accepts(new_tenant_server: NewTenantServer) -> None:
+    server = new_tenant_server(phone_login=True, email_login=False)
+    form = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]
+    assert [element["name"] for element in form] == ["phoneid", "password", "confirmpassword"]
+    assert "min_length[10]" in form[1]["rules"]
+
+
+def test_nothing_secret_is_shown(acme: TenantServer) -> None:
+    text = acme.send("GET", APPINFO, with_secret=False).text
+    assert acme.api_secret not in text
+    assert acme.tenant_id not in text
+
+
+@pytest.mark.parametrize("path", [APPINFO, SERVERINFO])
+def test_the_key_is_asked_for(acme: TenantServer, path: str) -> None:
+    assert refused(acme.send("GET", path, apikey=None)) == (400, 908)
+    assert refused(acme.send("GET", path, apikey="00000000-0000-4000-8000-000000000000")) == (403, 901)
+
+
+def test_the_clock_gives_a_pair_for_a_sott(acme: TenantServer) -> None:
+    body = answered(acme.send("GET", SERVERINFO, with_secret=False, timedifference=5))
+    period = body["Sott"]
+    start, end = (datetime.fromisoformat(period[name]) for name in ("StartTime", "EndTime"))
+    assert end - start == timedelta(minutes=5)
+    assert (period["TimeDifference"], body["CurrentTime"]) == ("5 Minutes", period["StartTime"])
+    assert answered(acme.send("GET", SERVERINFO, with_secret=False))["Sott"]["TimeDifference"] == "10 Minutes"
+
+
+@pytest.mark.parametrize("minutes", ["0", "-5", "many", "9" * 30])
+def test_a_period_that_cannot_be_is_refused(acme: TenantServer, minutes: str) -> None:
+    answer = acme.send("GET", SERVERINFO, with_secret=False, timedifference=minutes)
+    assert refused(answer) == (400, 908)
+    assert "timedifference" in answer.get_json()["Description"]

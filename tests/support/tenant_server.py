@@ -1,0 +1,124 @@
+"""A tenant's own server: it holds the API key and the secret and calls the interface over HTTP. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import insert
+from werkzeug.test import Client, TestResponse
+
+from app.contract.configuration import Argon2, Brand, TenantSettings
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import tenants
+from app.kit import randomness
+
+CHEAP = Argon2(memory_kib=8192, iterations=1)
+PASSWORD = "Zebra-kettle-91"
+MANAGE = "/identity/v2/manage/account"
+
+
+@dataclass(frozen=True)
+class TenantServer:
+    """What one tenant's server may ask."""
+
+    house: House
+    app: Flask
+    tenant_id: str
+    api_key: str
+    api_secret: str
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        bearer: str | None = None,
+        with_secret: bool = True,
+        **query: Any,
+    ) -> TestResponse:
+        """Send a request to the API host; with `bearer` it comes from a person's browser, without the secret."""
+        held = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
+        asked = {name: value for name, value in {**held, **query}.items() if value is not None}
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        client = Client(self.app)
+        base = f"http://{self.house.settings.api_hostname}"
+        sent = {"json": body} if body is not None else {}
+        return client.open(path, method=method, query_string=asked, base_url=base, headers=headers, **sent)
+
+    def create(self, **members: Any) -> dict[str, Any]:
+        """Create an account, which must succeed; without an email it gets one."""
+        body = {"Password": PASSWORD, **members}
+        if not body.keys() & {"Email", "UserName", "PhoneId"}:
+            body["Email"] = [{"Type": "Primary", "Value": f"{secrets.token_hex(6)}@example.test"}]
+        return answered(self.send("POST", MANAGE, body))
+
+    def update(self, uid: str, body: dict[str, Any], **query: Any) -> dict[str, Any]:
+        """Update an account, which must succeed."""
+        return answered(self.send("PUT", f"{MANAGE}/{uid}", body, **query))
+
+    def read(self, uid: str, **query: Any) -> dict[str, Any]:
+        """Read an account, which must be there."""
+        return answered(self.send("GET", f"{MANAGE}/{uid}", **query))
+
+    def tokens(self, uid: str) -> dict[str, Any]:
+        """Get tokens of an account."""
+        return answered(self.send("GET", f"{MANAGE}/access_token", uid=uid))
+
+
+def answered(response: TestResponse) -> dict[str, Any]:
+    """Return the body of an answer that must be a success."""
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.get_json()
+    return body
+
+
+def refused(response: TestResponse) -> tuple[int, int]:
+    """Return (status, error code)."""
+    body = response.get_json()
+    return response.status_code, body.get("ErrorCode", body.get("errorCode"))
+
+
+NewTenantServer = Callable[..., TenantServer]
+
+
+@pytest.fixture
+def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
+    """Make a fresh tenant with these settings."""
+
+    def make(**settings: Any) -> TenantServer:
+        tenant_id, key, secret = randomness.uid(), randomness.guid(), randomness.guid()
+        stated = TenantSettings.model_validate({"argon2": CHEAP, **settings})
+        row = {
+            "tenant_id": tenant_id,
+            "name": f"t{secrets.token_hex(5)}",
+            "api_key": key,
+            "api_secret": house.vault.seal(secret.encode(), f"{tenant_id} api_secret"),
+            "version": 1,
+            "settings": stated.model_dump(mode="json"),
+            "brand": Brand().model_dump(mode="json"),
+            "is_active": True,
+            "created_at": house.clock.now(),
+        }
+        with UnitOfWork(house.database, tenant_id).apart() as work:
+            work.run(insert(tenants), row)
+        return TenantServer(house, identity_app, tenant_id, key, secret)
+
+    return make
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server()
+
+
+@pytest.fixture
+def globex(new_tenant_server: NewTenantServer) -> TenantServer:
+    """Another tenant."""
+    return new_tenant_server()
