@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from app.identity.call import Call
 from app.identity.oauth.tables import codes
@@ -14,6 +14,15 @@ from app.kit import randomness
 
 LIFETIME = timedelta(seconds=50)
 T = codes.c
+_KEY = (T.tenant_id == bindparam("tenant"), T.code_hash == bindparam("hash"), T.client_id == bindparam("client"))
+# Made once: to build a statement costs more than to run it.
+_SPEND = (
+    update(codes)
+    .where(*_KEY, T.used_at.is_(None), T.expires_at > bindparam("now"))
+    .values(used_at=bindparam("now"))
+    .returning(T.uid, T.session_id, T.family_id, T.request)
+)
+_USED = select(T.family_id).where(*_KEY, T.used_at.is_not(None))
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,9 @@ def spend(call: Call, text: str, client_id: str) -> Code:
     Raises:
         CodeRefused: there is nothing to spend.
     """
-    key = (T.tenant_id == call.tenant.tenant_id, T.code_hash == randomness.digest(text), T.client_id == client_id)
-    live = update(codes).where(*key, T.used_at.is_(None), T.expires_at > call.now).values(used_at=call.now)
-    row = call.work.one(live.returning(T.uid, T.session_id, T.family_id, T.request))
+    key = {"tenant": call.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
+    row = call.work.run(_SPEND, {**key, "now": call.now}).one_or_none()
     if row is not None:
         return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
-    used = call.work.one(select(T.family_id).where(*key, T.used_at.is_not(None)))
+    used = call.work.run(_USED, key).one_or_none()
     raise CodeRefused(used.family_id if used is not None else None)

@@ -6,7 +6,6 @@ from app.identity.tenants.tenant import Application
 from app.kit.limits import OverLimit, Rate
 
 PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges its own codes only
-AUTHORIZE = Rate(600, 60)  # requests of one address: a whole office may sit behind it
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 
 
@@ -16,6 +15,13 @@ def spend(call: Call, what: str, rate: Rate, *who: str) -> None:
         call.house.limits.spend(what, rate, call.tenant.tenant_id, *who)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
+
+
+def spend_for_visitor(call: Call) -> None:
+    """Take one authorization request of the visitor's address; raises the hub's TooManyRequests."""
+    amount = call.tenant.settings.limits.authorize_per_minute_per_address
+    if amount:
+        call.spend("oauth.authorize", Rate(amount, 60), call.address)
 
 
 def spend_for_client(call: Call, client: Application) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.call import Call
@@ -14,6 +14,11 @@ from app.identity.sign_in.tables import sessions
 from app.kit import randomness
 
 S = sessions.c
+# Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
+_BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
+_BY_ID = select(S.session_id).where(
+    S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
+)
 _SEEN_EVERY = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
 
 
@@ -40,7 +45,8 @@ def current(call: Call) -> BrowserSession | None:
     shown = call.visit.session if call.visit else None
     if not shown:
         return None
-    row = call.work.one(select(sessions).where(S.tenant_id == call.tenant.tenant_id, S.session_hash == randomness.digest(shown)))
+    asked = {"tenant": call.tenant.tenant_id, "hash": randomness.digest(shown)}
+    row = call.work.run(_BY_COOKIE, asked).one_or_none()
     if row is None:
         return None
     session = _session(row)
@@ -52,8 +58,8 @@ def current(call: Call) -> BrowserSession | None:
 
 def is_open(call: Call, session_id: str) -> bool:
     """Return whether nobody ended the session yet."""
-    where = (S.tenant_id == call.tenant.tenant_id, S.session_id == session_id, S.expires_at > call.now)
-    return call.work.one(select(S.session_id).where(*where)) is not None
+    asked = {"tenant": call.tenant.tenant_id, "session": session_id, "now": call.now}
+    return call.work.run(_BY_ID, asked).one_or_none() is not None
 
 
 def touch(call: Call, session: BrowserSession) -> None:

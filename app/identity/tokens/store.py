@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.call import TokenHolder
@@ -13,6 +13,8 @@ from app.identity.store.unit import UnitOfWork
 from app.identity.tokens.tables import access_tokens, refresh_tokens
 
 A, R = access_tokens.c, refresh_tokens.c
+# Made once: to build a statement costs more than to run it, and every request with a token asks this.
+_ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 
 
 def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
@@ -25,7 +27,7 @@ def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
 
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     """Return what an access token stands for, expired or not."""
-    row = work.one(select(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash))
+    row = work.run(_ACCESS, {"tenant": work.tenant_id, "hash": token_hash}).one_or_none()
     return _holder(row) if row is not None else None
 
 

@@ -21,7 +21,7 @@ def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str,
 
     Raises TooManyRequests: this address asks too often.
     """
-    call.spend("oauth.authorize", rates.AUTHORIZE, call.address)
+    rates.spend_for_visitor(call)
     asked = Asked(call, protocol, app, parameters)
     try:
         for check in BELIEVED:
