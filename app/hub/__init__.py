@@ -1,1 +1,109 @@
-"""Wing one: the pages people see. Owns no data; reaches the identity service through `door` alone."""
+"""The hub: pages that people see. It owns no data and decides nothing; what it knows it asks at the door."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from http import HTTPStatus
+from typing import Any
+
+import httpx  # noqa: TID251 - the transport is handed on to the door
+from flask import Flask, Response
+from werkzeug.exceptions import HTTPException
+
+from app.contract.errors import TooManyRequests, UnknownTenant
+from app.hub import arrival, callback, drawing, older_addresses, protocol, visit
+from app.hub import pages as page_modules
+from app.hub.arrival import Workings
+from app.hub.door import Door
+from app.hub.folding import Folded
+from app.hub.gallery import gallery
+from app.hub.keys import Seal, derive
+from app.hub.pages.trouble import ErrorPage, UnknownTenantPage
+from app.hub.tenancy import Tenancy
+from app.kit.client import ServiceUnavailable
+from app.kit.clock import Clock, SystemClock
+from app.settings import Settings
+
+log = logging.getLogger("gatehouse.hub")
+
+
+def create_app(settings: Settings, transport: httpx.BaseTransport | None = None, clock: Clock | None = None) -> Flask:
+    """Return the WSGI application of the hub.
+
+    Args:
+        transport: the identity service in this process (`httpx.WSGITransport`); None to reach it at `settings.api_url`.
+        clock: the machine's, where none is given.
+    """
+    app = drawing.make_app(settings.secret, development=settings.development)
+    time = clock or SystemClock()
+    address = settings.api_url or settings.base_url
+    app.extensions["gatehouse"] = Workings(
+        settings=settings,
+        clock=time,
+        door=Door(address, derive(settings.secret, "hub calls"), time, transport),
+        tenancy=Tenancy(),
+        seal=Seal(settings.secrets),
+    )
+    arrival.install(app)
+    for module in pkgutil.iter_modules(page_modules.__path__):
+        importlib.import_module(f"{page_modules.__name__}.{module.name}")
+    for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views):
+        app.register_blueprint(views)
+    if settings.development:
+        app.register_blueprint(gallery)
+    _explain_errors(app)
+    app.wsgi_app = Folded(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
+    return app
+
+
+def _explain_errors(app: Flask) -> None:
+    """Every refusal is a page in the visitor's language, with a reference number that the log line bears."""
+
+    @app.errorhandler(UnknownTenant)
+    def nobody_lives_here(_: UnknownTenant) -> Response:
+        return UnknownTenantPage(visit.current().host[:255]).render(404)
+
+    @app.errorhandler(TooManyRequests)
+    def too_many(refusal: TooManyRequests) -> Response:
+        response = _page(429)
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return response
+
+    @app.errorhandler(ServiceUnavailable)
+    def no_answer(problem: ServiceUnavailable) -> Response:
+        here = visit.current()
+        log.error("the identity service answered %s, reference %s", problem.status, here.reference, exc_info=problem)
+        response = _page(problem.status)
+        if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            response.headers["Retry-After"] = "5"
+        return response
+
+    @app.errorhandler(HTTPException)
+    def refused(problem: HTTPException) -> Any:
+        if problem.response is not None or (problem.code or 500) < 400:
+            return problem.get_response()
+        response = _page(problem.code or 500)
+        for name, value in problem.get_headers():
+            if name in ("Allow", "Retry-After"):
+                response.headers[name] = value
+        return response
+
+    @app.errorhandler(Exception)
+    def broken(problem: Exception) -> Response:
+        log.error("a page broke, reference %s", visit.current().reference, exc_info=problem)
+        return _page(500)
+
+
+def _page(status: int) -> Response:
+    here = visit.current()
+    is_house = not here.tenant.name
+    home = (here.attempt.relying_party, here.attempt.home) if here.attempt else ("", "")
+    again = visit.same_address() if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
+    return ErrorPage.of(
+        status, reference=here.reference, relying_party=home[0], home=home[1], again=again, is_house=is_house
+    ).render(status)
+
+
+__all__ = ["create_app"]

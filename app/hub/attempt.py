@@ -1,11 +1,22 @@
-"""An attempt, one sign-in in one tab, as far as its pages draw it.
+"""An attempt, one sign-in in one tab, as far as its pages draw it; and the sealed cookie that carries it.
 
 The identity service owns the attempt and decides; what stands here only lets a page be drawn without asking.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from app.contract.hub import Next
+from app.hub.keys import Seal
+from app.kit import randomness
+
+MOST: Final = 5
+"""How many attempts one browser may have open; the oldest gives way."""
+KEPT_SECONDS: Final = 24 * 3600
+"""How long the cookie outlives its attempt: "start again" still knows who had asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,17 +25,95 @@ class Attempt:
 
     id: str
     binding: str
-    """Ties the attempt's forms to the browser that began it."""
+    """Ties the attempt to the browser that began it."""
     relying_party: str = ""
     """The name of the application that asked."""
     home: str = ""
     """Where to begin again at that application when the attempt is gone."""
     redirect_origin: str = ""
-    """Scheme or origin that the last step will redirect to, for the `form-action` of the attempt's pages."""
+    """Scheme or origin that the last step will redirect to."""
     languages: tuple[str, ...] = ()
     """`ui_locales` of the request, or what was clicked since."""
     hint: str = ""
     """`login_hint`: stands in the identifier field."""
-    step: str = "login"
+    display: str = ""
+    """`display` of the request; a pop-up keeps its tie to the page that opened it."""
     opened_at: int = 0
-    """Seconds since 1970; the oldest attempts of a browser give way."""
+    """Seconds since 1970."""
+    lives_until: int = 0
+
+    @property
+    def redirect_scheme(self) -> str:
+        """The scheme that redirects after this attempt's forms may use (`https:`); empty where none is known.
+
+        A whole origin would stop the application's own next redirect: browsers hold `form-action` against every hop.
+        """
+        return self.redirect_origin.partition(":")[0] + ":" if self.redirect_origin else ""
+
+    def clicked(self, language: str) -> Attempt:
+        """The same attempt, in the language that was chosen on its page."""
+        return replace(self, languages=(language,))
+
+
+def begun(step: Next, binding: str, now: int) -> Attempt:
+    """Return the attempt that an answer of the identity service begins."""
+    asking = step.relying_party
+    return Attempt(
+        id=step.attempt or "",
+        binding=binding,
+        relying_party=asking.name[:80] if asking else "",
+        home=(asking.home or "")[:200] if asking else "",
+        redirect_origin=(asking.redirect_origin or "")[:120] if asking else "",
+        languages=tuple((step.ui_locales or "").split()[:5]),
+        hint=(step.login_hint or "")[:120],
+        display=(step.display or "")[:10],
+        opened_at=now,
+        lives_until=now + step.attempt_lifetime_seconds,
+    )
+
+
+class AttemptCookies:
+    """Reads and writes the attempts of one browser, one sealed cookie each.
+
+    Args:
+        prefix: what the cookies' names begin with, `__Host-` included where the browser is to enforce it.
+    """
+
+    def __init__(self, seal: Seal, prefix: str) -> None:
+        self._seal = seal
+        self._prefix = f"{prefix}gatehouse-attempt-"
+
+    def name_of(self, attempt_id: str) -> str:
+        """The cookie's name tells nothing of the attempt's id."""
+        return self._prefix + randomness.digest(attempt_id)[:12]
+
+    def read(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> Attempt | None:
+        """Return the attempt if this browser began it."""
+        name = self.name_of(attempt_id)
+        attempt = self._opened(cookies.get(name, ""), tenant, name)
+        return attempt if attempt is not None and attempt.id == attempt_id else None
+
+    def write(self, attempt: Attempt, tenant: str) -> tuple[str, str]:
+        """Return the cookie's name and value."""
+        name = self.name_of(attempt.id)
+        held = [
+            list(value) if isinstance(value, tuple) else value
+            for value in (getattr(attempt, f.name) for f in fields(attempt))
+        ]
+        return name, self._seal.close(held, f"{tenant} {name}")
+
+    def too_many(self, cookies: Mapping[str, str], tenant: str, keeping: str) -> list[str]:
+        """Return the names of the cookies that give way to one more."""
+        aged = []
+        for name, value in cookies.items():
+            if name.startswith(self._prefix) and name != keeping:
+                attempt = self._opened(value, tenant, name)
+                aged.append((attempt.opened_at if attempt else 0, name))
+        return [name for _, name in sorted(aged, reverse=True)[MOST - 1 :]]
+
+    def _opened(self, value: str, tenant: str, name: str) -> Attempt | None:
+        held: Any = self._seal.open(value, f"{tenant} {name}")
+        if not isinstance(held, list) or len(held) != len(fields(Attempt)):
+            return None
+        known = dict(zip((f.name for f in fields(Attempt)), held, strict=True))
+        return Attempt(**{**known, "languages": tuple(known["languages"])})

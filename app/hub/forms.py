@@ -26,12 +26,17 @@ TOKEN_FIELD: Final = "token"
 class BoundToken(CSRF):
     """WTForms' hook for the token; what it proves stands in `safety.FormTokens`."""
 
-    def generate_csrf_token(self, csrf_token_field: Field) -> str:
-        return _tokens().make(*_bound_to())
+    def generate_csrf_token(self, csrf_token_field: Field) -> str:  # noqa: ARG002 - WTForms asks so
+        return fresh_token()
 
-    def validate_csrf_token(self, form: Any, field: Field) -> None:
+    def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms asks so
         if not _tokens().is_good(field.data or "", *_bound_to()):
             raise Refused(_l("This form was not sent from the page we drew for you."))
+
+
+def fresh_token() -> str:
+    """Return a token for a form of this visit, masked anew."""
+    return _tokens().make(*_bound_to())
 
 
 def _tokens() -> FormTokens:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from flask import Blueprint, Response, abort, render_template, request
+from flask import Blueprint, Response, render_template, request
+from werkzeug.exceptions import NotFound
 
 from app.hub import pages, visit
 from app.hub.attempt import Attempt
@@ -31,7 +32,13 @@ TENANTS: Final = {
         signature=(("", "Acme Platform"), ("ar", "منصة أكمي")),
         links=_LINKS,
     ),
-    "globex": Brand("Globex", "#0b7a5b", sentence=(("", "Grow something good today."),), signature=(("", "Globex Gardens"),), links=_LINKS),
+    "globex": Brand(
+        "Globex",
+        "#0b7a5b",
+        sentence=(("", "Grow something good today."),),
+        signature=(("", "Globex Gardens"),),
+        links=_LINKS,
+    ),
     "initech": Brand("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
     "sunny": Brand("Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4),
     "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
@@ -67,7 +74,9 @@ def index() -> Response:
     """The list of everything."""
     dress_up("acme", "en")
     samples = [(page.__name__, name) for page, name in every_sample()]
-    html = render_template("gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=visit.current().nonce)
+    html = render_template(
+        "gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=visit.current().nonce
+    )
     nonce = visit.current().nonce
     policy = f"default-src 'none'; style-src 'nonce-{nonce}'; frame-src 'self'; base-uri 'none'"
     return Response(html, headers={"Content-Security-Policy": policy}, content_type="text/html; charset=utf-8")
@@ -78,9 +87,9 @@ def show(page_name: str, sample: str) -> Response:
     """One page in one state; `lang` and `look` choose how."""
     look, language = request.args.get("look", "acme"), request.args.get("lang", "en")
     if look not in TENANTS or language not in LANGUAGES:
-        abort(404)
+        raise NotFound
     dress_up(look, language)
     for page, name in every_sample():
         if page.__name__ == page_name and name == sample:
             return page.samples()[name].render()
-    abort(404)
+    raise NotFound

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from flask import Response, current_app, has_request_context, request
 
-from app.hub import locale, visit
+from app.hub import forms, locale, visit
 from app.hub.assets import Asset, Assets
 from app.hub.brand import in_language
 from app.hub.forms import HubForm
 from app.hub.locale import LANGUAGES, Language
 from app.hub.safety import content_policy
 from app.hub.visit import Visit
+from app.kit import randomness
 
 LANGUAGE_PARAMETER: Final = "lang"
 
@@ -62,7 +63,7 @@ def _this_page(language: str) -> str:
     query = [(name, value) for name, value in request.args.items(multi=True) if name != LANGUAGE_PARAMETER]
     if (here := visit.current().attempt) and "attempt" not in request.args:
         query.append(("attempt", here.id))
-    return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)])
+    return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)], errors="replace")
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,15 @@ class Page:
         is_refused = isinstance(form, HubForm) and bool(form.problems or form.form_errors)
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
-    def form_targets(self, here: Visit) -> tuple[str, ...]:
+    @property
+    def form_targets(self) -> tuple[str, ...]:
         """Where the redirects after this page's form may lead beside the hub itself."""
-        return (here.attempt.redirect_origin,) if here.attempt else ()
+        return attempt_targets(visit.current())
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """Addresses of the page's own pictures elsewhere on the web."""
+        return ()
 
     def html(self) -> str:
         """Return the page drawn for the current visit."""
@@ -105,23 +112,71 @@ class Page:
 
     def render(self, status: int = 200) -> Response:
         """Return the page as an answer, compressed where the browser takes it."""
-        here = visit.current()
-        body = self.html().encode("utf-8", "replace")
-        response = Response(status=status, content_type="text/html; charset=utf-8")
-        if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
-            body = _packed(body)
-            response.headers["Content-Encoding"] = "gzip"
-        response.set_data(body)
-        response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
-        response.headers["Content-Language"] = locale.current().tag
-        response.headers["Content-Security-Policy"] = content_policy(here.nonce, form_targets=self.form_targets(here))
-        return response
+        return _answer(self.html(), status, self.form_targets, self.pictures)
+
+
+def attempt_targets(here: Visit) -> tuple[str, ...]:
+    """The scheme with which the attempt will end; nothing where there is none."""
+    return (here.attempt.redirect_scheme,) if here.attempt else ()
+
+
+def _answer(html: str, status: int, form_targets: Iterable[str], pictures: Iterable[str] = ()) -> Response:
+    here = visit.current()
+    body = html.encode("utf-8", "replace")
+    response = Response(status=status, content_type="text/html; charset=utf-8")
+    if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
+        body = _packed(body)
+        response.headers["Content-Encoding"] = "gzip"
+    response.set_data(body)
+    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
+    response.headers["Content-Language"] = locale.current().tag
+    images = {origin for address in (here.tenant.brand.logo, *pictures) if (origin := _origin(address))}
+    response.headers["Content-Security-Policy"] = content_policy(
+        here.nonce, form_targets=form_targets, images=sorted(images)
+    )
+    if here.attempt and here.attempt.display == "popup":
+        # The page that opened the pop-up waits for it: keep their tie.
+        response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
+    return response
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"https://{parts.netloc}" if parts.scheme == "https" and parts.netloc.isascii() else ""
 
 
 def _packed(body: bytes) -> bytes:
     """gzip at level 6: a page of 5 kB is not smaller at 9, only slower."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     return packer.compress(body) + packer.flush()
+
+
+_MOST_DRAWN: Final = 512
+_NONCE, _TOKEN, _ATTEMPT = (randomness.token() for _ in range(3))
+_drawn: dict[Hashable, str] = {}
+
+
+def drawn_once(key: Hashable, make: Callable[[], Page]) -> Response:
+    """Return a page that is the same for everybody but for nonce, token and attempt: drawn once, then filled in.
+
+    Args:
+        key: names everything else that the page depends on beside the tenant's version, its language and the attempt's
+            having one.
+        make: makes the page with its form; called the first time only.
+    """
+    here = visit.current()
+    whole = (key, here.tenant.name, here.tenant.version, locale.current().tag, here.attempt is None)
+    known = None if current_app.jinja_env.auto_reload else _drawn.get(whole)
+    attempt = here.attempt.id if here.attempt else _ATTEMPT
+    if known is None:
+        page = make()
+        html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form come here
+        known = html.replace(here.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
+        if len(_drawn) >= _MOST_DRAWN:
+            _drawn.clear()
+        _drawn[whole] = known
+    filled = known.replace(_NONCE, here.nonce).replace(_TOKEN, forms.fresh_token()).replace(_ATTEMPT, attempt)
+    return _answer(filled, 200, attempt_targets(here))
 
 
 def every_page(kind: type[Page] = Page) -> Iterator[type[Page]]:

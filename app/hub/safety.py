@@ -50,17 +50,19 @@ class FormTokens:
         return hmac.new(self._key, message, hashlib.sha256).digest()[:_MASK_BYTES]
 
 
-def content_policy(nonce: str, *, form_targets: Iterable[str] = ()) -> str:
+def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = ()) -> str:
     """Return the Content-Security-Policy of a page.
 
     Args:
         nonce: marks the page's own style and scripts.
         form_targets: sources beside ourselves where the redirects after a form may lead; browsers hold `form-action`
             against every redirect that follows a POST.
+        images: origins of pictures that the tenant or the page names.
     """
+    sources = " ".join(["'self' data:", *images])
     targets = " ".join(["'self'", *(target for target in form_targets if target)])
     return (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src 'self' data:; "
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src {sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
     )
 

@@ -1,12 +1,28 @@
-"""Which tenant a host is: its look, its languages and what its people sign in with."""
+"""Which tenant a host is: its look, its languages and what its people sign in with; kept for a few seconds."""
 
 from __future__ import annotations
 
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from threading import Lock
 from typing import Final
 
-from app.hub.brand import Brand
+from app.contract import hub as contract
+from app.contract.errors import UnknownTenant
+from app.hub.brand import HOUSE_COLOUR, Brand
+from app.hub.colour import Colour, NotAColour
+from app.kit.client import Client, ServiceUnavailable
+from app.kit.clock import monotonic
+
+log = logging.getLogger("gatehouse.hub")
+
+FRESH_SECONDS: Final = 4.0
+"""After this long a copy asks whether it is still the present one; a change shows everywhere within five seconds."""
+MOST_KEPT: Final = 2000
+VERSION_HEADER: Final = "x-gatehouse-tenant-version"
 
 
 class Identifier(StrEnum):
@@ -28,7 +44,107 @@ class Tenant:
     """BCP 47 tags that its pages speak, the default first."""
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
+    version: str = ""
 
 
 HOUSE: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
 """Stands in where no tenant is known: an unknown host, a service that does not answer."""
+
+
+@dataclass(slots=True)
+class _Copy:
+    tenant: Tenant | None
+    """None where nobody lives at the host."""
+    read_at: float
+
+
+class Tenancy:
+    """Remembers tenants by host. Threads share it."""
+
+    def __init__(self) -> None:
+        self._copies: OrderedDict[str, _Copy] = OrderedDict()
+        self._lock = Lock()
+
+    def at(self, host: str, ask: Callable[[], Client]) -> Tenant:
+        """Return the tenant of a host; asks the identity service only when the copy is old.
+
+        Raises:
+            UnknownTenant: nobody lives there.
+            ServiceUnavailable: the service does not answer and there is no copy to go on with.
+        """
+        copy = self._copies.get(host)
+        if copy is None or monotonic() - copy.read_at > FRESH_SECONDS:
+            copy = self._renewed(host, copy, ask)
+        if copy.tenant is None:
+            raise UnknownTenant
+        return copy.tenant
+
+    def heard(self, host: str, headers: Mapping[str, str]) -> None:
+        """Take note of the version that an answer bears: an older copy is read anew at the next visit."""
+        version, copy = headers.get(VERSION_HEADER), self._copies.get(host)
+        if version and copy is not None and copy.tenant is not None and copy.tenant.version != version:
+            copy.read_at = float("-inf")
+
+    def _renewed(self, host: str, copy: _Copy | None, ask: Callable[[], Client]) -> _Copy:
+        known = copy.tenant if copy else None
+        if copy is not None:
+            copy.read_at = monotonic()  # the others go on with the old copy while this visit asks
+        try:
+            answer = ask()(contract.tenant, contract.TenantRead(version=known.version if known else None))
+        except UnknownTenant:
+            return self._keep(host, None)
+        except ServiceUnavailable:
+            if copy is None or known is None:
+                raise
+            log.warning("the identity service does not answer; pages of %s go on with their copy", known.name)
+            return copy
+        return self._keep(host, seen(answer.tenant) if answer.tenant else known)
+
+    def _keep(self, host: str, tenant: Tenant | None) -> _Copy:
+        copy = _Copy(tenant, monotonic())
+        with self._lock:
+            self._copies[host] = copy
+            self._copies.move_to_end(host)
+            while len(self._copies) > MOST_KEPT:
+                self._copies.popitem(last=False)
+        return copy
+
+
+def seen(view: contract.TenantView) -> Tenant:
+    """Return a tenant as the pages see it. A look that cannot be drawn gives way to the house's."""
+    kinds = tuple(Identifier(kind) for kind in view.identifiers if kind in set(Identifier))
+    others = tuple(tag for tag in view.locales if tag != view.default_locale)
+    return Tenant(
+        name=view.name,
+        brand=_brand(view),
+        languages=(view.default_locale, *others),
+        identifiers=kinds or (Identifier.EMAIL,),
+        has_remember_me=view.remember_me,
+        version=view.version,
+    )
+
+
+def _brand(view: contract.TenantView) -> Brand:
+    given = view.brand
+    return Brand(
+        name=view.display_name or view.name,
+        colour=_colour(given.color),
+        logo=given.logo if given.logo and given.logo.startswith(("/", "data:image/", "https://")) else "",
+        radius_pixels=given.radius_px,
+        sentence=_for_all(given.sentence, view.default_locale),
+        signature=(("", given.signature),) if given.signature else (),
+        links=tuple((kind, given.links[kind]) for kind in ("privacy", "terms", "help") if given.links.get(kind)),
+    )
+
+
+def _for_all(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
+    """The texts, and for languages without one that of the tenant's default."""
+    fallback = texts.get(default) or next(iter(texts.values()), "")
+    return (*texts.items(), ("", fallback)) if fallback else ()
+
+
+def _colour(text: str) -> str:
+    try:
+        return str(Colour.parse(text))
+    except NotAColour:
+        return HOUSE_COLOUR

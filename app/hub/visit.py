@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
 
+from app.contract.visit import Visit as SignedVisit
 from app.hub.attempt import Attempt
 from app.hub.locale import Language, accepted, negotiate, speak
 from app.hub.tenancy import HOUSE, Tenant
 from app.kit import randomness
+
+_LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
+"""Twenty letters that are not taken for one another and make no words (RFC 8628 §6.1)."""
 
 
 @dataclass
@@ -18,21 +25,52 @@ class Visit:
 
     tenant: Tenant = HOUSE
     attempt: Attempt | None = None
+    host: str = ""
+    scheme: str = "http"
+    address: str = ""
+    session: str = ""
+    """The browser session's cookie; empty where nobody is signed in."""
     binding: str = ""
-    """The secret that ties forms to this browser; empty when the browser brought none."""
+    """The secret that ties forms without an attempt to this browser."""
+    is_binding_new: bool = False
     nonce: str = field(default_factory=lambda: randomness.token(12))
     """Marks this answer's own style and scripts for the browser (CSP)."""
-    account_language: str = ""
-    """What the signed-in account prefers, when a page has learnt it."""
     chosen_language: str = ""
     """What the person clicked in this very request."""
+    costs: list[str] = field(default_factory=list)
+    """What the calls of this visit cost, where the service says so."""
+
+    @cached_property
+    def reference(self) -> str:
+        """The number that an error page shows and the log line bears."""
+        drawn = [_LETTERS[byte % len(_LETTERS)] for byte in randomness.random_bytes(8)]
+        return "".join(drawn[:4]) + "-" + "".join(drawn[4:])
 
     @property
     def binding_secret(self) -> str:
         """The attempt's binding secret where there is an attempt, else the browser's."""
-        return self.attempt.binding if self.attempt else self.binding
+        if self.attempt:
+            return self.attempt.binding
+        if not self.binding:
+            self.binding, self.is_binding_new = randomness.token(18), True
+        return self.binding
 
-    def choose_language(self, cookie: str = "") -> Language:
+    def signed(self) -> SignedVisit:
+        """Return the visit as the identity service is told of it."""
+        return SignedVisit(
+            host=self.host,
+            scheme=self.scheme,
+            session=self.session or None,
+            binding=self.attempt.binding if self.attempt else None,
+            address=self.address,
+            agent=request.headers.get("User-Agent", "")[:400],
+            languages=request.headers.get("Accept-Language", "")[:200],
+            reference=self.reference,
+        )
+
+    def choose_language(
+        self, cookies: Mapping[str, str] | None = None, cookie: str = "", account: str = ""
+    ) -> Language:
         """Settle in which language this visit speaks.
 
         The order is hosted-pages.md §7: what was clicked, the relying party's `ui_locales` (a click within the attempt
@@ -41,8 +79,8 @@ class Visit:
         wishes = (
             [self.chosen_language],
             self.attempt.languages if self.attempt else (),
-            [cookie],
-            [self.account_language],
+            [cookies.get(cookie, "") if cookies else ""],
+            [account],
             accepted(request.headers.get("Accept-Language", "")) if has_request_context() else (),
         )
         language = negotiate(wishes, self.tenant.languages)
@@ -64,3 +102,14 @@ def begin(visit: Visit) -> Visit:
     """Make this the visit of the request."""
     g.visit = visit
     return visit
+
+
+def same_address() -> str:
+    """Return the address to try again at: this one where it was only looked at, else the page of the form."""
+    if not has_request_context():
+        return "/"
+    path = "/" + request.path.lstrip("/\\")  # never an address of another host
+    attempt = current().attempt
+    if request.method == "POST":
+        return f"{path}?attempt={attempt.id}" if attempt else path
+    return f"{path}?{request.query_string.decode('latin-1')}" if request.query_string else path

@@ -1,1 +1,5 @@
-"""One module per page: its form, its view of the world with samples, and its views."""
+"""One module per page: its form, what its template sees with samples, and its views."""
+
+from flask import Blueprint
+
+pages = Blueprint("pages", __name__)

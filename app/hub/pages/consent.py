@@ -5,16 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
+from app.contract import hub as contract
+from app.contract.hub import Next, Step
+from app.hub import journey, visit
+from app.hub.arrival import api, named_attempt
 from app.hub.brand import initials
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
+from app.hub.pages import pages
 
 
 class ConsentForm(HubForm):
     """Two buttons of one name, `decision`: `allow` and `deny`."""
+
+    def to_request(self) -> contract.ConsentRequest:
+        attempt = visit.current().attempt
+        return contract.ConsentRequest(
+            attempt=attempt.id if attempt else "", allow=request.form.get("decision") == "allow"
+        )
+
+
+class SwitchForm(HubForm):
+    """Not you?"""
+
+    def to_request(self) -> contract.SwitchRequest:
+        attempt = visit.current().attempt
+        return contract.SwitchRequest(attempt=attempt.id if attempt else "")
 
 
 @dataclass(frozen=True)
@@ -59,8 +80,14 @@ class ConsentPage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.form.is_token_refused:
-            return Notice(_l("Please choose once more"), _l("We could not be sure that it came from this page."), "note")
+            return Notice(
+                _l("Please choose once more"), _l("We could not be sure that it came from this page."), "note"
+            )
         return None
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.logo,)
 
     @property
     def letters(self) -> str:
@@ -78,3 +105,47 @@ class ConsentPage(Page):
             "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com"),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
+
+
+@pages.get("/consent")
+def show_consent() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    step = api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id))
+    return _page(ConsentForm(), step).render() if step.step is Step.CONSENT else journey.follow(step)
+
+
+@pages.post("/consent")
+def submit_consent() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    form = ConsentForm()
+    if not form.validate():
+        step = api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id))
+        return _page(form, step).render(form.refusal_status) if step.step is Step.CONSENT else journey.follow(step)
+    return journey.follow(api()(contract.consent, form.to_request()))
+
+
+@pages.post("/switch-account")
+def switch_account() -> Response:
+    """Not you? The session ends, and the attempt asks who you are."""
+    here, form = visit.current(), SwitchForm()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    if here.attempt is None or not form.validate():
+        return journey.onward("/consent?attempt=" + here.attempt.id if here.attempt else "/logout")
+    return journey.follow(api()(contract.switch_account, form.to_request()))
+
+
+def _page(form: ConsentForm, step: Next) -> ConsentPage:
+    asking = step.relying_party or contract.RelyingPartyView(name="", client_id="")
+    return ConsentPage(
+        form,
+        relying_party=asking.name,
+        account=step.person.label if step.person else "",
+        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
+        logo=asking.logo or "",
+        home=urlsplit(asking.home or "").netloc,
+    )

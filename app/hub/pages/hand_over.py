@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.hub.page import Page
-from app.hub.visit import Visit
 
 
 @dataclass(frozen=True)
@@ -21,11 +20,14 @@ class HandOverPage(Page):
     parameters: tuple[tuple[str, str], ...]
     relying_party: str = ""
 
-    def form_targets(self, here: Visit) -> tuple[str, ...]:
+    @property
+    def form_targets(self) -> tuple[str, ...]:
         """The application's origin, and its scheme for the redirect with which it will answer."""
         parts = urlsplit(self.address)
         return (f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}:")
 
     @classmethod
     def samples(cls) -> Mapping[str, HandOverPage]:
-        return {"to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")}
+        return {
+            "to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")
+        }

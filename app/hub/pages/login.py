@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
+from flask import Response, request
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
+from app.contract import errors as e
+from app.contract import hub as contract
+from app.contract.hub import Step
+from app.hub import journey, visit
+from app.hub.arrival import api, named_attempt, workings
 from app.hub.forms import HubForm
-from app.hub.page import Notice, Page
+from app.hub.page import Notice, Page, drawn_once
+from app.hub.pages import pages
 from app.hub.tenancy import Identifier
+from app.kit.errors import ApiError
 
 
 class Refusal(StrEnum):
@@ -29,7 +38,7 @@ class Refusal(StrEnum):
     UNVERIFIED = "unverified"
     TOO_MANY = "too many"
     TOKEN = "token"
-    GONE = "gone"
+    SESSIONS = "sessions"
 
 
 class LoginForm(HubForm):
@@ -37,7 +46,16 @@ class LoginForm(HubForm):
 
     identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
-    remember_me = BooleanField(_l("Keep me signed in on this device"))
+    remember = BooleanField(_l("Keep me signed in on this device"))
+
+    def to_request(self) -> contract.SignInRequest:
+        attempt = visit.current().attempt
+        return contract.SignInRequest(
+            attempt=attempt.id if attempt else None,
+            identifier=self.identifier.data or "",
+            password=self.password.data or "",
+            remember=bool(self.remember.data),
+        )
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
@@ -119,7 +137,9 @@ class LoginPage(Page):
 def refused(refusal: Refusal, wait_seconds: int) -> Notice:
     """Return what the page says of a refusal: what happened, and what to do next."""
     if refusal is Refusal.SUSPENDED:
-        return Notice(_l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds)))
+        return Notice(
+            _l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds))
+        )
     if refusal is Refusal.TOO_MANY:
         return Notice(_l("That was a lot at once"), _again(wait_seconds))
     return _NOTICES[refusal]
@@ -137,7 +157,7 @@ def _again(wait_seconds: int) -> Any:
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
 
 
-_NOTICES = {
+_NOTICES: Final = {
     Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
     Refusal.CAPTCHA: Notice(
         _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
@@ -145,17 +165,100 @@ _NOTICES = {
     Refusal.QUESTION: Notice(
         _l("Sign-in is locked"), _l("There were too many tries. Your security question has to be answered first.")
     ),
-    Refusal.BLOCKED: Notice(_l("This account is blocked"), _l("Only the people who run this service can open it again.")),
-    Refusal.DISABLED: Notice(_l("This account is switched off"), _l("Ask the people who run this service to switch it on.")),
+    Refusal.BLOCKED: Notice(
+        _l("This account is blocked"), _l("Only the people who run this service can open it again.")
+    ),
+    Refusal.DISABLED: Notice(
+        _l("This account is switched off"), _l("Ask the people who run this service to switch it on.")
+    ),
     Refusal.UNVERIFIED: Notice(
-        _l("Confirm your address first"), _l("Open the message we sent you when you signed up, then sign in here."), "note"
+        _l("Confirm your address first"),
+        _l("Open the message we sent you when you signed up, then sign in here."),
+        "note",
     ),
     Refusal.TOKEN: Notice(
         _l("Please send that once more"),
         _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
         "note",
     ),
-    Refusal.GONE: Notice(
-        _l("This page had been open for a long time"), _l("Nothing is lost: sign in to go on."), "note"
+    Refusal.SESSIONS: Notice(
+        _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
     ),
 }
+
+
+_REFUSALS: Final[dict[type[ApiError], Refusal]] = {
+    e.AccountBlocked: Refusal.BLOCKED,
+    e.LoginDisabled: Refusal.DISABLED,
+    e.LoginNotAllowed: Refusal.DISABLED,
+    e.EmailUnverified: Refusal.UNVERIFIED,
+    e.PhoneUnverified: Refusal.UNVERIFIED,
+    e.LockedForAWhile: Refusal.SUSPENDED,
+    e.LockedForCaptcha: Refusal.CAPTCHA,
+    e.WrongCaptcha: Refusal.CAPTCHA,
+    e.LockedForSecurityQuestion: Refusal.QUESTION,
+    e.TooManySessions: Refusal.SESSIONS,
+    e.TooManyRequests: Refusal.TOO_MANY,
+}
+"""Whatever is not named here says no more than that it did not work."""
+
+
+@pages.get("/login")
+def show_login() -> Response:
+    """Draw the page. Who is signed in already goes on; for all others this asks nobody."""
+    here = visit.current()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    if here.attempt and here.attempt.lives_until <= workings().now():
+        return journey.start_again()
+    if here.session:
+        step = (
+            api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id)) if here.attempt else _plain_visit()
+        )
+        if step.step is not Step.LOGIN:
+            return journey.follow(step)
+    asking, hint = (here.attempt.relying_party, here.attempt.hint) if here.attempt else ("", "")
+    if not hint and request.args.keys() <= {"attempt"}:
+        return drawn_once(("login", asking), lambda: _page(LoginForm.of(here.tenant.identifiers)))
+    return _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint})).render()
+
+
+@pages.post("/login")
+def submit_login() -> Response:
+    here = visit.current()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    form = LoginForm.of(here.tenant.identifiers)
+    if not form.validate():
+        return _page(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+    try:
+        step = api()(contract.sign_in, form.to_request())
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    return journey.follow(step)
+
+
+def _plain_visit() -> contract.Next:
+    return api()(contract.open_return, contract.ReturnRequest())
+
+
+def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> LoginPage:
+    here = visit.current()
+    asking = here.attempt.relying_party if here.attempt else ""
+    return LoginPage(form, here.tenant.identifiers, asking, here.tenant.has_remember_me, refusal, wait_seconds)
+
+
+def _refused(form: LoginForm, refusal: ApiError) -> Response:
+    reason = next((reason for kind, reason in _REFUSALS.items() if isinstance(refusal, kind)), Refusal.WRONG)
+    response = _page(form, reason, _wait_seconds(refusal)).render(refusal.status)
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _wait_seconds(refusal: ApiError) -> int:
+    """How long until another try is worth while, from either place where the service says so."""
+    until = (refusal.data or {}).get("LoginLockedTimeout")
+    if isinstance(until, str):
+        return max(0, int(datetime.fromisoformat(until).timestamp()) - workings().now())
+    return refusal.retry_after_seconds or 0

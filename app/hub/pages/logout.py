@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
+from app.contract import hub as contract
+from app.contract.hub import Step
+from app.hub import journey
+from app.hub.arrival import api, workings
 from app.hub.brand import initials
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
+from app.hub.pages import pages
 
 
 class LogoutForm(HubForm):
@@ -31,7 +38,9 @@ class LogoutPage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.form.is_token_refused:
-            return Notice(_l("Please press it once more"), _l("We could not be sure that it came from this page."), "note")
+            return Notice(
+                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
+            )
         return None
 
     @property
@@ -46,17 +55,41 @@ class LogoutPage(Page):
         }
 
 
-@dataclass(frozen=True)
-class SignedOutPage(Page):
-    """You are signed out."""
+_PLACE = "sign-out request"
 
-    template = "pages/signed_out.html"
-    scripts = ("language",)
 
-    relying_party: str = ""
-    home: str = ""
-    """The way back to the application, where one is known."""
+def sign_out(asked: contract.SignOutRequest) -> Response:
+    """Sign out as asked, or ask the person first where nothing proves who asks."""
+    step = api()(contract.sign_out, asked)
+    if step.step is Step.CONFIRM_SIGN_OUT:
+        return _question(LogoutForm(), asked, step)
+    return journey.follow(step)
 
-    @classmethod
-    def samples(cls) -> Mapping[str, SignedOutPage]:
-        return {"alone": cls(), "with a way back": cls("Acme Shop", "https://shop.example.com/")}
+
+@pages.get("/logout")
+def show_logout() -> Response:
+    return sign_out(contract.SignOutRequest(**_wishes()))
+
+
+@pages.post("/logout")
+def submit_logout() -> Response:
+    form, held = LogoutForm(), workings().seal.open(request.form.get("request", ""), _PLACE)
+    asked = contract.SignOutRequest(**(held if isinstance(held, dict) else {}))
+    if not form.validate():
+        step = api()(contract.sign_out, asked)
+        if step.step is not Step.CONFIRM_SIGN_OUT:
+            return journey.follow(step)
+        return _question(form, asked, step, form.refusal_status)
+    return journey.follow(api()(contract.sign_out, asked.model_copy(update={"confirmed": True})))
+
+
+def _wishes() -> dict[str, Any]:
+    names = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state", "return_url")
+    return {name: value for name in names if (value := request.args.get(name))}
+
+
+def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.Next, status: int = 200) -> Response:
+    kept = asked.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
+    asking = step.relying_party.name if step.relying_party else ""
+    account = step.person.label if step.person else ""
+    return LogoutPage(form, account, asking, workings().seal.close(kept, _PLACE) if kept else "").render(status)

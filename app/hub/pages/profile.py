@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
+from app.contract import hub as contract
+from app.contract.errors import NotAuthenticated
+from app.hub import callback, visit
+from app.hub.arrival import api
 from app.hub.brand import initials
 from app.hub.page import Page
+from app.hub.pages import pages
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,10 @@ class ProfilePage(Page):
     """The visitor asked to be sent to an address that is not registered, and landed here instead."""
 
     @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.picture,)
+
+    @property
     def letters(self) -> str:
         return initials(self.name or self.account)
 
@@ -73,6 +83,84 @@ class ProfilePage(Page):
         )
         return {
             "full": cls("Ada Lovelace", "ada@example.com", full),
-            "bare": cls("", "ada@example.com", (Group(_l("How to reach you"), (Fact(_l("Email"), "ada@example.com", True, True),)),)),
+            "bare": cls(
+                "",
+                "ada@example.com",
+                (Group(_l("How to reach you"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
+            ),
             "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_landing_refused=True),
         }
+
+
+def read_own_profile() -> contract.ProfileAnswer | None:
+    """Return the signed-in person's profile and sessions; None where nobody is signed in."""
+    if not visit.current().session:
+        return None
+    try:
+        return api()(contract.profile, contract.ProfileRequest())
+    except NotAuthenticated:
+        return None
+
+
+@pages.get("/profile")
+def show_profile() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin("/profile")
+    groups = tuple(
+        group for group in (_you(known.profile), _reach(known.profile), _place(known.profile)) if group.facts
+    )
+    picture = str(known.profile.get("ImageUrl") or "")
+    return ProfilePage(
+        name=known.person.name or "",
+        account=known.person.label,
+        groups=groups,
+        picture=picture if picture.startswith("https://") else "",
+        is_landing_refused=request.args.get("landing") == "refused",
+    ).render()
+
+
+def _facts(profile: Mapping[str, Any], table: tuple[tuple[str, Any], ...]) -> tuple[Fact, ...]:
+    held = ((label, profile.get(name)) for name, label in table)
+    return tuple(Fact(label, value) for label, value in held if isinstance(value, str) and value)
+
+
+def _you(profile: Mapping[str, Any]) -> Group:
+    return Group(_l("You"), _facts(profile, _PERSON))
+
+
+def _reach(profile: Mapping[str, Any]) -> Group:
+    """Each address with whether it is confirmed: the flag of the account speaks of its first one."""
+    facts = []
+    for entry in profile.get("Email") or ():
+        if isinstance(entry, dict) and entry.get("Value"):
+            is_verified = bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified"))))
+            facts.append(Fact(_l("Email"), str(entry["Value"]), is_verified, is_code=True))
+    if profile.get("PhoneId"):
+        facts.append(
+            Fact(_l("Phone number"), str(profile["PhoneId"]), bool(profile.get("PhoneIdVerified")), is_code=True)
+        )
+    if profile.get("UserName"):
+        facts.append(Fact(_l("Username"), str(profile["UserName"]), is_code=True))
+    return Group(_l("How to reach you"), tuple(facts))
+
+
+def _place(profile: Mapping[str, Any]) -> Group:
+    return Group(_l("Where you are"), _facts(profile, _PLACE))
+
+
+_PERSON: Final = (
+    ("FirstName", _l("First name")),
+    ("MiddleName", _l("Middle name")),
+    ("LastName", _l("Last name")),
+    ("NickName", _l("Nickname")),
+    ("BirthDate", _l("Date of birth")),
+    ("Company", _l("Company")),
+    ("LocalLanguage", _l("Language")),
+)
+_PLACE: Final = (
+    ("City", _l("City")),
+    ("State", _l("State")),
+    ("HomeTown", _l("Home town")),
+    ("TimeZone", _l("Time zone")),
+)

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from flask import Response, request
+from flask_babel import format_timedelta
 from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
+from app.contract import errors as e
+from app.contract import hub as contract
+from app.contract.hub import Step
+from app.hub import callback, journey
+from app.hub.arrival import api, workings
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
 
 
 class EndSessionForm(HubForm):
     """Ends one session, or with `everywhere` all but this one."""
 
     session_id = HiddenField()
+    everywhere = HiddenField()
+
+    def to_request(self) -> contract.EndSessionRequest:
+        if self.everywhere.data:
+            return contract.EndSessionRequest(others=True)
+        return contract.EndSessionRequest(id=self.session_id.data or "")
 
 
 @dataclass(frozen=True)
@@ -24,7 +40,7 @@ class Session:
     """A browser in which the account is signed in."""
 
     id: str
-    browser: str
+    browser: Any
     """"Firefox on Windows", or what the browser calls itself."""
     place: str = ""
     """City and country, or the network address."""
@@ -42,15 +58,17 @@ class SecurityPage(Page):
 
     form: EndSessionForm
     sessions: tuple[Session, ...]
-    has_ended: int = 0
-    """How many sessions the last click ended."""
+    has_ended: bool = False
+    """Whether the last click ended one or more."""
 
     @property
     def notice(self) -> Notice | None:
         if self.form.is_token_refused:
-            return Notice(_l("Please press it once more"), _l("We could not be sure that it came from this page."), "note")
+            return Notice(
+                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
+            )
         if self.has_ended:
-            return Notice(_l("Signed out there"), _l("That browser has to sign in again."), "ok")
+            return Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok")
         return None
 
     @property
@@ -67,5 +85,52 @@ class SecurityPage(Page):
         return {
             "three": cls(EndSessionForm(), (here, *others)),
             "this one alone": cls(EndSessionForm(), (here,)),
-            "one ended": cls(EndSessionForm(), (here, others[0]), has_ended=1),
+            "one ended": cls(EndSessionForm(), (here, others[0]), has_ended=True),
         }
+
+
+@pages.get("/security")
+def show_security() -> Response:
+    return _shown(EndSessionForm())
+
+
+@pages.post("/security")
+def end_sessions() -> Response:
+    """End one session or all others; ending the present one is signing out."""
+    form = EndSessionForm()
+    if not form.validate():
+        return _shown(form, status=form.refusal_status)
+    try:
+        step = api()(contract.end_session, form.to_request())
+    except (e.NotAuthenticated, e.SessionExpired):
+        return journey.onward("/security")  # gone already: the list without it is the answer
+    return journey.onward("/security?ended=1") if step.step is Step.PROFILE else journey.follow(step)
+
+
+def _shown(form: EndSessionForm, status: int = 200) -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin("/security")
+    has_ended = request.args.get("ended") == "1"
+    return SecurityPage(form, tuple(_row(view) for view in known.sessions), has_ended).render(status)
+
+
+def _row(view: contract.SessionView) -> Session:
+    if view.browser and view.os:
+        browser = _l("%(browser)s on %(system)s", browser=view.browser, system=view.os)
+    else:
+        browser = view.browser or view.os or _l("Unknown browser")
+    return Session(
+        id=view.id,
+        browser=browser,
+        place=view.address or "",
+        last_seen=_l("now") if view.is_current else _ago(view.last_seen_at),
+        is_current=view.is_current,
+        is_handheld=view.device_type in ("phone", "tablet"),
+    )
+
+
+def _ago(instant: str) -> str:
+    span = datetime.fromisoformat(instant) - workings().clock.now()
+    words: str = format_timedelta(span, add_direction=True)
+    return words

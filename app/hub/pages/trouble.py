@@ -20,15 +20,23 @@ class Explanation:
 
 
 _BY_STATUS: Final = {
-    403: Explanation(_l("This is not open to you"), _l("You may be signed in with another account than the one it belongs to.")),
+    403: Explanation(
+        _l("This is not open to you"), _l("You may be signed in with another account than the one it belongs to.")
+    ),
     404: Explanation(_l("There is nothing here"), _l("The address may be old, or a letter in it may be wrong.")),
-    405: Explanation(_l("This address works differently"), _l("It cannot be opened in that way. Go back and use the button there.")),
+    405: Explanation(
+        _l("This address works differently"), _l("It cannot be opened in that way. Go back and use the button there.")
+    ),
     413: Explanation(_l("That was too much"), _l("What was sent is larger than anything this page needs.")),
     429: Explanation(_l("That was a lot at once"), _l("Wait a minute, then try again.")),
-    503: Explanation(_l("We will be right back"), _l("Something behind this page does not answer. It is not you; try again in a moment.")),
+    503: Explanation(
+        _l("We will be right back"),
+        _l("Something behind this page does not answer. It is not you; try again in a moment."),
+    ),
 }
 _BROKEN: Final = Explanation(
-    _l("Something broke on our side"), _l("It is not you, and we have a note of it. Going back and trying once more often helps.")
+    _l("Something broke on our side"),
+    _l("It is not you, and we have a note of it. Going back and trying once more often helps."),
 )
 
 
@@ -37,11 +45,15 @@ class RequestTrouble:
 
     UNKNOWN_APPLICATION: Final = Explanation(
         _l("We do not know this application"),
-        _l("The link that brought you here names an application that is not registered. Tell those who gave you the link."),
+        _l(
+            "The link that brought you here names an application that is not registered. Tell those who gave you the link."
+        ),
     )
     WRONG_ADDRESS: Final = Explanation(
         _l("We cannot send you back"),
-        _l("The application asked us to send you to an address that is not registered for it. To be safe we stop here."),
+        _l(
+            "The application asked us to send you to an address that is not registered for it. To be safe we stop here."
+        ),
     )
     BAD_REQUEST: Final = Explanation(
         _l("The application's request is incomplete"),
@@ -83,7 +95,11 @@ class ErrorPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ErrorPage]:
-        back = {"relying_party": "Acme Shop", "home": "https://shop.example.com/", "reference": "7KQF-M2XD"}
+        back: dict[str, Any] = {
+            "relying_party": "Acme Shop",
+            "home": "https://shop.example.com/",
+            "reference": "7KQF-M2XD",
+        }
         return {
             **{str(status): cls.of(status, reference="7KQF-M2XD") for status in (403, 404, 405, 413, 429, 500)},
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),

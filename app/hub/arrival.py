@@ -1,0 +1,161 @@
+"""What happens before a view sees a visit, and after: host, cookies, attempt, language, and the answer's own cookies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Flask, Response, current_app, request
+
+from app.hub import locale, visit
+from app.hub.attempt import KEPT_SECONDS, Attempt, AttemptCookies
+from app.hub.door import Door
+from app.hub.keys import Seal
+from app.hub.locale import LANGUAGES
+from app.hub.page import LANGUAGE_PARAMETER
+from app.hub.tenancy import Tenancy
+from app.hub.visit import Visit
+from app.kit.client import Client
+from app.kit.clock import Clock
+from app.settings import Settings
+
+COST_HEADER: Final = "X-Gatehouse-Cost"
+_YEAR_SECONDS: Final = 365 * 24 * 3600
+_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
+
+
+@dataclass(frozen=True)
+class Workings:
+    """What all visits of this process share."""
+
+    settings: Settings
+    clock: Clock
+    door: Door
+    tenancy: Tenancy
+    seal: Seal
+
+    @property
+    def cookie_prefix(self) -> str:
+        """Browsers hold `__Host-` cookies to this very host; they take them over https only."""
+        return "__Host-" if self.settings.public_scheme == "https" else ""
+
+    @property
+    def session_cookie(self) -> str:
+        return f"{self.cookie_prefix}gatehouse-session"
+
+    @property
+    def browser_cookie(self) -> str:
+        """Holds the secret that ties forms without an attempt to this browser."""
+        return f"{self.cookie_prefix}gatehouse-browser"
+
+    @property
+    def attempts(self) -> AttemptCookies:
+        return AttemptCookies(self.seal, self.cookie_prefix)
+
+    def now(self) -> int:
+        """Seconds since 1970."""
+        return int(self.clock.now().timestamp())
+
+
+def workings() -> Workings:
+    """Return what all visits of this process share."""
+    shared: Workings = current_app.extensions["gatehouse"]
+    return shared
+
+
+def api() -> Client:
+    """Return the client of the identity service for this visit."""
+    shared, here = workings(), visit.current()
+
+    def heard(headers: Mapping[str, str]) -> None:
+        shared.tenancy.heard(here.host, headers)
+        if cost := headers.get(COST_HEADER):
+            here.costs.append(cost)
+
+    return shared.door.for_visit(here.signed(), heard)
+
+
+def install(app: Flask) -> None:
+    """Receive every visit, and see it off."""
+    app.before_request(receive)
+    app.after_request(see_off)
+
+
+def receive() -> None:
+    """Find out who is visited, from where, and in which attempt.
+
+    Raises:
+        UnknownTenant: nobody lives at this host.
+        ServiceUnavailable: the identity service does not answer.
+    """
+    shared, cookies = workings(), request.cookies
+    here = visit.begin(
+        Visit(
+            host=request.host.lower(),
+            scheme=request.scheme,
+            address=request.remote_addr or "",
+            session=cookies.get(shared.session_cookie, ""),
+            binding=cookies.get(shared.browser_cookie, "")[:64],
+        )
+    )
+    chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
+    here.chosen_language = chosen if request.method == "GET" else ""
+    here.choose_language(cookies, shared.cookie_prefix + locale.COOKIE)
+    if request.path.startswith(_WITHOUT_TENANT):
+        return
+    here.tenant = shared.tenancy.at(here.host, api)
+    if attempt_id := named_attempt():
+        here.attempt = shared.attempts.read(cookies, here.tenant.name, attempt_id)
+    here.choose_language(cookies, shared.cookie_prefix + locale.COOKIE)
+
+
+def named_attempt() -> str:
+    """The attempt that the address or the form names; whether this browser began it is another question."""
+    return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
+
+
+def see_off(response: Response) -> Response:
+    """Give the browser what it is to keep, and say what the visit cost where that is asked for."""
+    shared, here = workings(), visit.current()
+    if here.is_binding_new:
+        keep(response, shared.browser_cookie, here.binding, None)
+    if here.chosen_language in LANGUAGES:
+        keep(response, shared.cookie_prefix + locale.COOKIE, here.chosen_language, _YEAR_SECONDS)
+        if here.attempt:
+            keep_attempt(response, here.attempt.clicked(here.chosen_language))
+    if shared.settings.shows_cost:
+        response.headers[COST_HEADER] = _added(here.costs)
+    return response
+
+
+def keep(response: Response, name: str, value: str, seconds: int | None) -> None:
+    """Let the browser keep a cookie on this host; until it closes where no time is given."""
+    is_secure = workings().settings.public_scheme == "https"
+    response.set_cookie(name, value, max_age=seconds, path="/", secure=is_secure, httponly=True, samesite="Lax")
+
+
+def drop(response: Response, name: str) -> None:
+    """Let the browser forget a cookie."""
+    is_secure = workings().settings.public_scheme == "https"
+    response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
+
+
+def keep_attempt(response: Response, attempt: Attempt) -> None:
+    """Let the browser keep an attempt; the oldest of too many gives way."""
+    attempts, tenant = workings().attempts, visit.current().tenant.name
+    name, value = attempts.write(attempt, tenant)
+    keep(response, name, value, KEPT_SECONDS)
+    for old in attempts.too_many(request.cookies, tenant, name):
+        drop(response, old)
+
+
+def _added(costs: list[str]) -> str:
+    """Add up what each call said, as `api=2; sql=5; ...`."""
+    total = {"api": 0, "sql": 0, "commits": 0, "hashes": 0, "signatures": 0}
+    for cost in costs:
+        for part in cost.split(";"):
+            name, _, count = part.strip().partition("=")
+            if count.isdigit():
+                total[name] = total.get(name, 0) + int(count)
+    return "; ".join(f"{name}={count}" for name, count in total.items())

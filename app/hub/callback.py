@@ -1,0 +1,166 @@
+"""The hub as a relying party: begins a sign-in for one of its own pages and finishes the redirect at `/callback/{name}`.
+
+State is signed and bound to the browser by a sealed cookie, which also keeps the PKCE verifier and the nonce; the code is
+exchanged by Authlib at the token endpoint (RFC 6749 §4.1, RFC 7636, RFC 9207, OpenID Connect Core §3.1.3.7).
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from typing import Any, Final
+
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+from flask import Blueprint, Response, request
+from itsdangerous import BadData, URLSafeTimedSerializer
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from app.contract import hub as contract
+from app.contract.errors import UnknownAccount
+from app.hub import journey, visit
+from app.hub.arrival import api, drop, keep, workings
+from app.hub.door import NO_ANSWER
+from app.hub.keys import derive
+from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.kit import randomness
+from app.kit.client import ServiceUnavailable
+
+log = logging.getLogger("gatehouse.hub")
+
+OWN: Final = "profile"
+"""The name of the hub's own registration."""
+LIFETIME_SECONDS: Final = 600
+_LANDINGS: Final = ("/profile", "/security")
+_MOST: Final = 3
+_ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
+
+views = Blueprint("callback", __name__)
+
+
+class NotFinished(Exception):
+    """The answer does not fit what this browser had asked for; the text goes into the log."""
+
+
+def begin(landing: str) -> Response:
+    """Send the browser to sign in, and then to one of our own pages."""
+    own = api()(contract.own_client, contract.RelyingPartyRead(name=OWN))
+    held = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
+    with _client(own) as client:
+        address, _ = client.create_authorization_url(
+            own.authorization_endpoint,
+            state=_signer().dumps([held["id"], landing]),
+            code_verifier=held["verifier"],
+            nonce=held["nonce"],
+        )
+    response = journey.onward(address)
+    keep(response, _cookie(held["id"]), workings().seal.close(held, _place()), LIFETIME_SECONDS)
+    waiting = [name for name in request.cookies if name.startswith(_cookie(""))]
+    for name in waiting[_MOST - 1 :]:
+        drop(response, name)
+    return response
+
+
+@views.get("/callback/<name>")
+def finish(name: str) -> Response:
+    """Exchange the code, check whom the token speaks of, and go on to the page that had asked."""
+    try:
+        own = api()(contract.own_client, contract.RelyingPartyRead(name=name.lower()))
+    except UnknownAccount:
+        return ErrorPage.of(404, reference=visit.current().reference).render(404)
+    try:
+        held, landing = _expected()
+        _check_issuer(own)
+        _check_token(own, _exchange(own, held["verifier"]), held["nonce"])
+    except NotFinished as problem:
+        here = visit.current()
+        log.warning("callback %s not finished: %s, reference %s", name, problem, here.reference)
+        return ErrorPage(RequestTrouble.SIGN_IN_FAILED, 400, here.reference, again="/profile").render(400)
+    response = journey.onward(landing)
+    drop(response, _cookie(held["id"]))
+    return response
+
+
+def _expected() -> tuple[dict[str, str], str]:
+    """Return what this browser was sent with, and where it wanted to go."""
+    if error := request.args.get("error"):
+        raise NotFinished(f"the provider answered {error[:40]!r}")
+    try:
+        state_id, landing = _signer().loads(request.args.get("state", ""), max_age=LIFETIME_SECONDS)
+    except (BadData, ValueError, TypeError) as problem:
+        raise NotFinished("the state is not ours or too old") from problem
+    held = workings().seal.open(request.cookies.get(_cookie(str(state_id)), ""), _place())
+    if (
+        not isinstance(held, dict)
+        or not hmac.compare_digest(str(held.get("id")), str(state_id))
+        or landing not in _LANDINGS
+    ):
+        raise NotFinished("the state was given to another browser")
+    return held, landing
+
+
+def _check_issuer(own: contract.OwnClient) -> None:
+    if request.args.get("iss") != own.issuer:
+        raise NotFinished("the answer is another issuer's")
+
+
+def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
+    with _client(own) as client:
+        try:
+            answer: dict[str, Any] = client.fetch_token(
+                own.token_endpoint,
+                grant_type="authorization_code",
+                code=request.args.get("code", ""),
+                code_verifier=verifier,
+            )
+        except OAuthError as refusal:
+            raise NotFinished(f"the token endpoint answered {refusal.error}") from refusal
+        except (NO_ANSWER, ValueError) as problem:
+            raise ServiceUnavailable from problem
+    return answer
+
+
+def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) -> None:
+    """Check the id_token: signature under the issuer's keys, issuer, audience, times, nonce."""
+    with _client(own) as client:
+        keys = client.get(own.jwks_uri, withhold_token=True).json()
+    rules = jwt.JWTClaimsRegistry(
+        now=workings().now(),
+        leeway=5,
+        iss={"essential": True, "value": own.issuer},
+        aud={"essential": True, "value": own.client_id},
+        exp={"essential": True},
+        nonce={"essential": True, "value": nonce},
+    )
+    try:
+        token = jwt.decode(str(answer.get("id_token", "")), KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
+        rules.validate(token.claims)
+    except (JoseError, ValueError, KeyError) as problem:
+        raise NotFinished(f"the id_token is not good: {problem}") from problem
+
+
+def _client(own: contract.OwnClient) -> OAuth2Client:
+    here = visit.current()
+    return OAuth2Client(
+        own.client_id,
+        redirect_uri=f"{here.scheme}://{here.host}/callback/{OWN}",
+        scope=own.scope,
+        code_challenge_method="S256",
+        token_endpoint_auth_method="none",
+        transport=workings().door.inward(),
+    )
+
+
+def _signer() -> URLSafeTimedSerializer:
+    keys = [derive(secret, "hub callback state") for secret in reversed(workings().settings.secrets)]
+    return URLSafeTimedSerializer(keys, salt=visit.current().tenant.name)
+
+
+def _cookie(state_id: str) -> str:
+    return f"{workings().cookie_prefix}gatehouse-callback-{state_id[:12]}"
+
+
+def _place() -> str:
+    return f"{visit.current().tenant.name} callback"

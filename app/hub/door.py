@@ -1,0 +1,64 @@
+"""The door to the identity service: the only way out of the hub.
+
+Every call bears the visit (host, session cookie, binding secret, address of the browser) under our signature, so that
+the service believes it of nobody else (caller H).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import httpx  # noqa: TID251 - this is the door
+
+from app.contract.visit import Visit as SignedVisit
+from app.kit.client import Client
+from app.kit.clock import Clock
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+
+PATIENCE_SECONDS: Final = 10.0
+NO_ANSWER: Final = httpx.HTTPError
+"""What is raised where the service does not answer."""
+
+
+class _Inward(httpx.BaseTransport):
+    """Takes what is addressed to a tenant host straight to the service, which knows the tenant by the Host header."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        aside = self._door.http.base_url
+        request.url = request.url.copy_with(scheme=aside.scheme, host=aside.host, port=aside.port)
+        return self._door.http.send(request)
+
+
+class Door:
+    """Opens to the identity service.
+
+    Args:
+        transport: the service in this process (`httpx.WSGITransport`), or None to reach it over the network.
+        address: its base address.
+        key: the key of caller H.
+    """
+
+    def __init__(self, address: str, key: bytes, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+        self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
+        self._key = key
+        self._clock = clock
+
+    def inward(self) -> httpx.BaseTransport:
+        """Return a transport for standard clients, to which the addresses of our own metadata lead to the service."""
+        return _Inward(self)
+
+    def for_visit(self, visited: SignedVisit, heard: Callable[[Mapping[str, str]], None]) -> Client:
+        """Return the client of one visit; `heard` is told the headers of every answer."""
+        text = visited.to_header()
+
+        def sign(method: str, address: str, body: bytes) -> dict[str, str]:
+            at = int(self._clock.now().timestamp())
+            mark = signature(self._key, method, address, body, text, at)
+            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": visited.host}
+
+        return Client(self.http, sign, heard)

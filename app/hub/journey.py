@@ -1,0 +1,95 @@
+"""Where the visitor goes next: one table from the step that the identity service names to what the browser is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response, redirect, request
+
+from app.contract.hub import Next, Step
+from app.hub import visit
+from app.hub.arrival import drop, keep, keep_attempt, workings
+from app.hub.attempt import begun
+from app.hub.pages.hand_over import HandOverPage
+from app.hub.pages.signed_out import SignedOutPage
+from app.hub.pages.trouble import ErrorPage, RequestTrouble, StartAgainPage
+
+PAGES: Final = {Step.LOGIN: "/login", Step.CONSENT: "/consent", Step.PROFILE: "/profile"}
+"""Steps that are a page of their own address."""
+
+
+def follow(step: Next) -> Response:
+    """Return the answer that takes the visitor to a step; its cookies are in it."""
+    address = PAGES.get(step.step)
+    response = onward(_with_attempt(address, step)) if address else _ANSWERS[step.step](step)
+    _keep_what_it_gives(response, step)
+    return response
+
+
+def onward(address: str) -> Response:
+    """Send the browser on; after a form with 303, so that it never posts the form there."""
+    answer: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind
+    return answer
+
+
+def _with_attempt(address: str, step: Next) -> str:
+    return (
+        f"{address}?{urlencode({'attempt': step.attempt})}"
+        if step.attempt and step.step is not Step.PROFILE
+        else address
+    )
+
+
+def _keep_what_it_gives(response: Response, step: Next) -> None:
+    shared, here = workings(), visit.current()
+    if step.session:
+        keep(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
+    elif step.ends_session:
+        drop(response, shared.session_cookie)
+    if step.attempt and step.binding:
+        keep_attempt(response, begun(step, step.binding, shared.now()))
+    elif here.attempt and step.attempt == here.attempt.id and step.relying_party and not here.attempt.relying_party:
+        keep_attempt(response, begun(step, here.attempt.binding, shared.now()))
+
+
+def _redirect(step: Next) -> Response:
+    return onward(step.address or PAGES[Step.PROFILE])
+
+
+def _form_post(step: Next) -> Response:
+    name = step.relying_party.name if step.relying_party else ""
+    return HandOverPage(step.address or "", tuple(step.fields.items()), name).render()
+
+
+def _signed_out(step: Next) -> Response:
+    asking = step.relying_party
+    return SignedOutPage(asking.name, asking.home or "").render() if asking else SignedOutPage().render()
+
+
+def _refused(step: Next) -> Response:
+    asking, here = step.relying_party, visit.current()
+    explanation = _REFUSED.get(step.problem or "", RequestTrouble.BAD_REQUEST)
+    back = (asking.name, asking.home or "") if asking else ("", "")
+    return ErrorPage(explanation, 400, here.reference, *back, detail=step.error or step.problem or "").render(400)
+
+
+def start_again(step: Next | None = None) -> Response:
+    """Return the page of an attempt that is gone; who had asked is known from the answer or from the cookie."""
+    asking, attempt = step.relying_party if step else None, visit.current().attempt
+    if asking:
+        return StartAgainPage(asking.name, asking.home or "").render(410)
+    if attempt:
+        return StartAgainPage(attempt.relying_party, attempt.home).render(410)
+    return StartAgainPage().render(410)
+
+
+_ANSWERS: Final[dict[Step, Callable[[Next], Response]]] = {
+    Step.REDIRECT: _redirect,
+    Step.FORM_POST: _form_post,
+    Step.SIGNED_OUT: _signed_out,
+    Step.REFUSED: _refused,
+    Step.START_AGAIN: start_again,
+}
+_REFUSED: Final = {"client": RequestTrouble.UNKNOWN_APPLICATION, "redirect_uri": RequestTrouble.WRONG_ADDRESS}

@@ -1,0 +1,61 @@
+"""Addresses that stand in other people's mails and code: they lead to the page of today (interface hosted-pages.md §1, §2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, Response, request
+from werkzeug.exceptions import NotFound
+
+from app.contract import hub as contract
+from app.contract.hub import Step
+from app.hub import journey, visit
+from app.hub.arrival import api
+from app.hub.pages.logout import sign_out
+from app.hub.pages.trouble import ErrorPage, RequestTrouble
+
+views = Blueprint("older_addresses", __name__)
+
+_SIGN_IN: Final = ("", "login", "register", "forgotpassword")
+"""Actions that begin at the sign-in page; registration and the forgotten password get pages of their own later."""
+
+
+@views.get("/auth.aspx")
+@views.get("/auth")
+def auth() -> Response:
+    """The authentication page of old; `action` and `vtype` say which view of it."""
+    action, wanted = request.args.get("action", "").lower(), request.args.get("return_url")
+    if action == "logout":
+        return sign_out(contract.SignOutRequest(return_url=wanted))
+    if request.args.get("vtype") or action not in _SIGN_IN:
+        raise NotFound
+    step = api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
+    if wanted and step.step is Step.PROFILE:
+        return journey.onward("/profile?landing=refused")  # hosted-pages.md §8
+    return journey.follow(step)
+
+
+@views.get("/profile.aspx")
+def profile() -> Response:
+    return journey.onward("/profile")
+
+
+@views.get("/")
+def start() -> Response:
+    """The root: the profile, or with `action` what the authentication page does."""
+    return auth() if request.args.get("action") else journey.onward("/profile")
+
+
+@views.get("/error.aspx")
+@views.get("/error")
+def error() -> Response:
+    """Where federation sends a browser with a `code`; a code is shown only where it is one."""
+    code, here = request.args.get("code", ""), visit.current()
+    shown = code if code.replace("_", "").isalnum() and code.isascii() and len(code) <= 40 else ""
+    return ErrorPage(RequestTrouble.BAD_REQUEST, 400, here.reference, detail=shown).render(400)
+
+
+@views.get("/.well-known/change-password")
+def change_password() -> Response:
+    """Where password managers send people (W3C change-password-url); unknown well-knowns answer 404, so they can trust it."""
+    return journey.onward("/security")
