@@ -82,7 +82,9 @@ def _checked_email(text: str) -> tuple[str, str] | None:
     if len(typed) > _MOST_EMAIL_LETTERS:
         return None
     try:
-        checked = validate_email(typed, check_deliverability=False, globally_deliverable=False, test_environment=True)
+        checked = validate_email(
+            typed, check_deliverability=False, globally_deliverable=False, test_environment=True, strict=True
+        )
     except (EmailNotValidError, UnicodeError):
         return None
     domain = checked.ascii_domain.lower()

@@ -11,7 +11,7 @@ from app.identity.accounts.account import Account, full_name
 from app.kit.clock import iso
 
 MASK = "********"
-BIRTH_DATE = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{4})\Z")
+BIRTH_DATE = re.compile(r"([0-9]{1,2})([-/])([0-9]{1,2})\2([0-9]{4})\Z")
 _ABSENT = {name: field.absent for name, field in FIELDS.items()}
 
 

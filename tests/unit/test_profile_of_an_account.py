@@ -1,0 +1,106 @@
+"""An account as the interface's profile."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.contract.profile import FIELDS
+from app.identity.accounts.account import Account
+from app.identity.accounts.profile import age, born_on, profile_of
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ADA = Account(
+    uid="0" * 32, profile_id="1" * 32, password_hash="$argon2id$secret", email="ada@example.test", username=None, phone=None,
+    email_verified=True, phone_verified=False, is_active=True, is_deleted=False, login_disabled=False, failed_attempts=0,
+    lock_type="None", locked_until=None, is_locked=False, logins=3, session_limit=0, roles=[],
+    emails=[{"Type": "Primary", "Value": "ada@example.test"}], profile={}, private={"security_answers": {"q": "$argon2id$x"}},
+    created_at=NOW - timedelta(days=9), modified_at=NOW, profile_modified_at=None, last_login_at=None,
+    password_changed_at=None, read_at=NOW, password_expires_at=None,
+)  # fmt: skip
+
+
+def shown(**changes: Any) -> dict[str, Any]:
+    return profile_of(replace(ADA, **changes))
+
+
+def test_it_holds_every_field_in_its_kind() -> None:
+    assert list(shown()) == list(FIELDS)
+
+
+def test_no_hash_and_no_answer_leaves_the_service() -> None:
+    assert "argon2" not in str(shown())
+    assert shown()["Password"] == "********"
+    assert shown(password_hash=None)["Password"] is None
+
+
+def test_dates_are_iso_8601_in_utc() -> None:
+    assert shown()["CreatedDate"] == "2026-02-20T12:00:00.000Z"
+    assert shown()["SignupDate"] == shown()["CreatedDate"]
+    assert shown()["LastLoginDate"] is None
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "full"),
+    [("Ada", "Lovelace", "Ada Lovelace"), ("Ada", None, "Ada"), (None, "King", "King"), (None, None, None)],
+)
+def test_the_full_name_is_first_and_last(first: str | None, last: str | None, full: str | None) -> None:
+    names = {"FirstName": first, "LastName": last, "FullName": "kept by mistake"}
+    assert shown(profile=names)["FullName"] == full
+
+
+def test_a_lock_is_shown_while_it_holds() -> None:
+    ahead, past = NOW + timedelta(minutes=1), NOW - timedelta(minutes=1)
+    assert shown(is_locked=True, locked_until=ahead)["IsLoginLocked"] is True
+    assert shown(is_locked=True, locked_until=past)["IsLoginLocked"] is False
+    assert shown(is_locked=True, lock_type="Captcha")["LoginLockedType"] == "Captcha"
+
+
+def test_an_address_that_waits_is_not_one_of_the_others() -> None:
+    waiting = {"Type": "Primary", "Value": "new@example.test", "pending": True}
+    profile = shown(emails=[*ADA.emails, waiting])
+    assert profile["UnverifiedEmail"] == [{"Type": "Primary", "Value": "new@example.test"}]
+    assert profile["Email"] == [{"Type": "Primary", "Value": "ada@example.test"}]
+
+
+def test_the_country_of_the_profile_is_the_countrys_name() -> None:
+    assert (
+        shown(profile={"Country": {"Code": "DE", "Name": "Germany"}, "ProfileCountry": "X"})["ProfileCountry"]
+        == "Germany"
+    )
+    assert shown(profile={"ProfileCountry": "X"})["ProfileCountry"] == "X"
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("12-10-1815", date(1815, 12, 10)),
+        ("1/2/2003", date(2003, 1, 2)),
+        ("02-29-2023", None),
+        ("1/2-2003", None),
+        ("2003-01-02", None),
+        ("12-10-1815 ", None),
+        ("١٢-10-1815", None),
+        (None, None),
+    ],
+)
+def test_a_birth_date_is_read(text: str | None, day: date | None) -> None:
+    assert born_on(text) == day
+
+
+@pytest.mark.parametrize(
+    ("born", "today", "years"),
+    [
+        (date(2000, 3, 1), date(2026, 3, 1), 26),
+        (date(2000, 3, 2), date(2026, 3, 1), 25),
+        (date(2000, 2, 29), date(2026, 2, 28), 25),
+        (date(2000, 2, 29), date(2026, 3, 1), 26),
+    ],
+)
+def test_an_age_is_whole_years(born: date, today: date, years: int) -> None:
+    assert age(born, today) == years
+
+
+def test_the_age_is_told_as_of_when_the_account_was_read() -> None:
+    assert shown(profile={"BirthDate": "03-01-2000"})["Age"] == "26"
