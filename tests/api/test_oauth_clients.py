@@ -4,6 +4,7 @@ from base64 import b64encode
 from urllib.parse import quote_plus
 
 import pytest
+from werkzeug.test import TestResponse
 
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
@@ -13,8 +14,8 @@ def basic(client_id: str, secret: str) -> dict[str, str]:
     return {"Authorization": "Basic " + b64encode(f"{client_id}:{secret}".encode()).decode()}
 
 
-def outcome(answer: object) -> tuple[int, str]:
-    return answer.status_code, answer.json["error"]  # type: ignore[attr-defined]
+def outcome(answer: TestResponse) -> tuple[int, str]:
+    return answer.status_code, (answer.json or {})["error"]
 
 
 GRANT = {"grant_type": "authorization_code", "code": "none", "redirect_uri": "https://shop.example/cb"}

@@ -3,14 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from werkzeug.test import TestResponse
 
 from app.contract.hub import Step
 from app.identity.house import House
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
 
 
-def error_of(answer: object) -> tuple[int, str]:
-    return answer.status_code, answer.json["error"]  # type: ignore[attr-defined]
+def error_of(answer: TestResponse) -> tuple[int, str]:
+    return answer.status_code, (answer.json or {})["error"]
 
 
 def test_a_code_works_once_and_its_second_use_revokes_what_the_first_gave(

@@ -66,36 +66,39 @@ def issue(call: Call, client: Application, req: MachineTokenRequest) -> TokenAns
     if not set(wanted) <= set(allowed) and "all" not in allowed:
         raise InvalidScope
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
+    claims = _claims(call, client, req.audience, wanted, lifetime)
+    facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
+    issued = tokens.issue(
+        call,
+        uid=None,
+        client_id=client.client_id,
+        scope=claims["scope"],
+        facts=facts,
+        access_seconds=lifetime,
+        with_refresh=False,
+        access_token=call.house.keyring.sign(call.work, claims, KIND),
+    )
+    call.ledger.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
+    scope = claims["scope"] or None
+    return TokenAnswer(access_token=issued.access_token, expires_in=lifetime, expire_in=str(lifetime), scope=scope)
+
+
+def _claims(call: Call, client: Application, audience: str, scope: tuple[str, ...], lifetime: int) -> dict[str, Any]:
     now = int(call.now.timestamp())
-    claims: dict[str, Any] = {
+    return {
         "iss": issuer(call),
         "sub": f"{client.client_id}@client",
-        "aud": [req.audience],
+        "aud": [audience],
         "cid": client.client_id,
         "client_id": client.client_id,
         "gty": GRANT,
-        "scp": list(wanted),
-        "scope": " ".join(wanted),
+        "scp": list(scope),
+        "scope": " ".join(scope),
         "iat": now,
         "nbf": now,
         "exp": now + lifetime,
         "jti": randomness.token(18),
     }
-    facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
-    text = call.house.keyring.sign(call.work, claims, KIND)
-    scope = str(claims["scope"])
-    tokens.issue(
-        call,
-        uid=None,
-        client_id=client.client_id,
-        scope=scope,
-        facts=facts,
-        access_seconds=lifetime,
-        with_refresh=False,
-        access_token=text,
-    )
-    call.ledger.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
-    return TokenAnswer(access_token=text, expires_in=lifetime, expire_in=str(lifetime), scope=scope or None)
 
 
 def _allowed(call: Call, client: Application, audience: str) -> tuple[str, ...] | None:

@@ -51,18 +51,19 @@ def _bytes(issuer: Issuer) -> bytes:
 
 
 def _members(issuer: Issuer) -> dict[str, Any]:
-    held: dict[str, Any] = {
+    is_openid = issuer.protocol == OIDC
+    keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
+    return {
         "issuer": issuer.url,
         "authorization_endpoint": issuer.front("authorize"),
         "token_endpoint": issuer.token_endpoint,
         "revocation_endpoint": issuer.back("revoke"),
         "introspection_endpoint": issuer.back("introspect"),
+        "jwks_uri": keys.front("jwks"),
         "response_types_supported": ["code"],
         "response_modes_supported": list(MODES),
         "grant_types_supported": list(GRANTS),
-        "scopes_supported": ["openid", "offline_access", *SCOPES]
-        if issuer.protocol == OIDC
-        else ["offline_access", *SCOPES],
+        "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *SCOPES],
         "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "introspection_endpoint_auth_methods_supported": _CLIENT_METHODS,
@@ -70,35 +71,22 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "authorization_response_iss_parameter_supported": True,
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
+        **(_openid_members(issuer) if is_openid else {}),
     }
-    keys = Issuer(issuer.hub_url, OIDC, issuer.app if issuer.protocol == OIDC else None, issuer.key)
-    held["jwks_uri"] = keys.front("jwks")
-    if issuer.protocol == OIDC:
-        held.update(
-            {
-                "userinfo_endpoint": issuer.front("userinfo"),
-                "end_session_endpoint": issuer.front("logout"),
-                "subject_types_supported": ["public"],
-                "id_token_signing_alg_values_supported": [ALGORITHM],
-                "userinfo_signing_alg_values_supported": [ALGORITHM],
-                "claim_types_supported": ["normal"],
-                "claims_supported": [
-                    "sub",
-                    "iss",
-                    "aud",
-                    "exp",
-                    "iat",
-                    "auth_time",
-                    "acr",
-                    "amr",
-                    "azp",
-                    "nonce",
-                    "sid",
-                    *names(SCOPES),
-                ],
-                "claims_parameter_supported": True,
-                "prompt_values_supported": ["none", "login", "consent", "select_account"],
-                "display_values_supported": ["page", "popup", "touch", "wap"],
-            }
-        )
-    return held
+
+
+def _openid_members(issuer: Issuer) -> dict[str, Any]:
+    """Return what OpenID Connect adds (Discovery section 3, RP-Initiated Logout section 2.1)."""
+    about_token = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
+    return {
+        "userinfo_endpoint": issuer.front("userinfo"),
+        "end_session_endpoint": issuer.front("logout"),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "userinfo_signing_alg_values_supported": [ALGORITHM],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [*about_token, *names(SCOPES)],
+        "claims_parameter_supported": True,
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "display_values_supported": ["page", "popup", "touch", "wap"],
+    }

@@ -1,0 +1,78 @@
+"""How answers are written at the redirect address, and what pages are told of it."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.contract.configuration import ApplicationSettings
+from app.contract.hub import Step
+from app.identity.oauth import views
+from app.identity.oauth.authorize import answers
+from app.identity.oauth.authorize.request import Authorization, Redirected
+from app.identity.oauth.issuers import Issuer
+from app.identity.tenants.tenant import Application
+
+ISSUER = "http://acme.localhost:8000"
+
+
+def asked(**changed: object) -> Authorization:
+    return Authorization.model_validate(
+        {"client_id": "shop", "issuer": ISSUER, "redirect_uri": "https://shop.example/cb", **changed}
+    )
+
+
+@given(state=st.text(min_size=1).filter(lambda text: text.isprintable()))
+def test_state_comes_back_as_it_went_and_cannot_add_parameters(state: str) -> None:
+    for mode, part in (("query", "query"), ("fragment", "fragment")):
+        address = answers.code(asked(state=state, response_mode=mode), "a code").address or ""
+        held = parse_qsl(getattr(urlsplit(address), part), keep_blank_values=True)
+        assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
+
+
+def test_a_posted_answer_has_fields_and_a_plain_address() -> None:
+    step = answers.code(asked(response_mode="form_post"), "x")
+    assert (step.step, step.address, step.fields) == (
+        Step.FORM_POST,
+        "https://shop.example/cb",
+        {"code": "x", "iss": ISSUER},
+    )
+
+
+def test_an_error_before_the_mode_is_known_travels_in_the_query() -> None:
+    kept = {"redirect_uri": "com.example:/cb"}
+    address = answers.refusal(ISSUER, kept, Redirected("invalid_request", "The state is too long.")).address or ""
+    assert address.startswith("com.example:/cb?error=invalid_request&")
+
+
+@pytest.mark.parametrize(
+    ("uri", "origin"),
+    [
+        ("https://shop.example/cb", "https://shop.example"),
+        ("http://127.0.0.1:5000/cb", "http://127.0.0.1:5000"),
+        ("com.example.phone:/cb", "com.example.phone:"),
+    ],
+)
+def test_pages_may_lead_to_the_origin_or_to_the_bare_scheme(uri: str, origin: str) -> None:
+    assert views.redirect_origin(uri) == origin
+
+
+@pytest.mark.parametrize(
+    ("settings", "home"),
+    [
+        ({"client_uri": "https://shop.example/start"}, "https://shop.example/start"),
+        ({"redirect_uris": ("com.example:/cb", "https://shop.example/cb")}, "https://shop.example/"),
+        ({"redirect_uris": ("com.example:/cb",)}, None),
+    ],
+)
+def test_the_way_home_is_only_ever_a_registered_address(settings: dict[str, object], home: str | None) -> None:
+    client = Application("shop", None, ApplicationSettings.model_validate({"name": "shop", **settings}))
+    assert views.relying_party(client, "https://elsewhere.example/cb").home == home
+
+
+def test_issuers_have_no_slash_at_their_end_and_their_own_endpoints() -> None:
+    wide, own = Issuer(ISSUER, "oidc", None, "a key"), Issuer(ISSUER, "oauth", "Shop", "a key")
+    assert (wide.url, wide.token_endpoint) == (ISSUER, f"{ISSUER}/api/oidc/token")
+    assert own.url == f"{ISSUER}/service/oauth/Shop"
+    assert own.token_endpoint == f"{ISSUER}/api/oauth/Shop/token?apikey=a%20key"
