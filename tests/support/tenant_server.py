@@ -30,6 +30,7 @@ class TenantServer:
     house: House
     app: Flask
     tenant_id: str
+    name: str
     api_key: str
     api_secret: str
 
@@ -94,10 +95,11 @@ def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
 
     def make(**settings: Any) -> TenantServer:
         tenant_id, key, secret = randomness.uid(), randomness.guid(), randomness.guid()
+        name = f"t{secrets.token_hex(5)}"
         stated = TenantSettings.model_validate({"argon2": CHEAP, **settings})
         row = {
             "tenant_id": tenant_id,
-            "name": f"t{secrets.token_hex(5)}",
+            "name": name,
             "api_key": key,
             "api_secret": house.vault.seal(secret.encode(), f"{tenant_id} api_secret"),
             "version": 1,
@@ -108,7 +110,7 @@ def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
         }
         with UnitOfWork(house.database, tenant_id).apart() as work:
             work.run(insert(tenants), row)
-        return TenantServer(house, identity_app, tenant_id, key, secret)
+        return TenantServer(house, identity_app, tenant_id, name, key, secret)
 
     return make
 
