@@ -138,6 +138,11 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
     return _with_secrets(settings, keys)
 
 
+def of_child(facts: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a program that we start: ours without our own settings, and these facts."""
+    return {**{name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}, **facts}
+
+
 def share_metrics(folder: Path) -> None:
     """Let the metrics of several processes meet in a folder; the library reads where from the environment, once, at import."""
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)

@@ -62,9 +62,7 @@ def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> 
     """Return what is served: the wings, behind probes and observation."""
     import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
 
-    made: WSGIApplication = {"both": app.create_both, "hub": app.create_hub, "identity": app.create_identity}[wings](
-        settings
-    )
+    made: WSGIApplication = getattr(app, f"create_{wings}")(settings)
     return observed(Health(made, health_checks(settings, wings)), settings, told)
 
 

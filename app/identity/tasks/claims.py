@@ -94,6 +94,17 @@ def listed(database: Database, state: str | None = None, most: int = 100) -> Seq
         work.rollback()
 
 
+def said(database: Database, most: int = 200) -> Sequence[Any]:
+    """Return mails and messages of all tenants with what they say, the newest first: for the development inbox."""
+    work = UnitOfWork(database, EXEMPT)
+    columns = (_O.message_id, _O.kind, _O.state, _O.payload, _O.created_at, _O.last_problem)
+    where = _O.kind.in_(("mail", "sms"))
+    try:
+        return work.all(select(*columns).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(most))
+    finally:
+        work.rollback()
+
+
 def replay(database: Database, now: datetime, message_id: str | None = None) -> int:
     """Make one dead letter due again, or all of them; returns how many."""
     work = UnitOfWork(database, EXEMPT)

@@ -1,0 +1,96 @@
+"""gatehouse routes, openapi: what is served, out of the one catalogue."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands.refusals import settings as read_settings
+
+if TYPE_CHECKING:
+    from app.kit.operation import Catalogue
+
+
+@click.command
+@click.option(
+    "--proxy",
+    type=click.Choice(["caddy", "nginx"]),
+    is_flag=False,
+    flag_value="caddy",
+    help="Print rules for a reverse proxy.",
+)
+@click.option("--hub", default="hub:8000", show_default=True, help="Where the hub is, for --proxy.")
+@click.option(
+    "--identity", default="identity:8000", show_default=True, help="Where the identity service is, for --proxy."
+)
+def routes(proxy: str | None, hub: str, identity: str) -> None:
+    """Print every address with who may call it. With --proxy: which addresses of a tenant's host go to which wing."""
+    catalogue = _catalogue()
+    if proxy is None:
+        for line in table(catalogue):
+            click.echo(line)
+        return
+    from app.kit.operation import Host  # noqa: PLC0415 - only this command pays for it
+
+    read = read_settings()
+    patterns = sorted({pattern(path) for one in catalogue.on(Host.TENANT) for _, path in one.addresses()})
+    rules = {"caddy": caddy, "nginx": nginx}[proxy]
+    click.echo(rules(read.hub_domain.partition(":")[0], read.api_hostname.partition(":")[0], patterns, hub, identity))
+
+
+def table(catalogue: Catalogue) -> Iterator[str]:
+    """Yield a line for each address."""
+    for operation in catalogue:
+        for method, path in operation.addresses():
+            about = f"{operation.on.value:7} {method:7} {path:64} {operation.auth!s:14} {operation.name}"
+            yield about + (f"  ?{'|'.join(operation.when)}" if operation.when else "")
+
+
+def pattern(path: str) -> str:
+    """Return a path as a regular expression; fixed segments ignore letter case, a parameter is one segment."""
+    return re.sub(r"\{\w+\}", "[^/]+", path.rstrip("/").replace(".", r"\."))
+
+
+def caddy(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
+    """Return a Caddyfile."""
+    return (
+        f"{api} {{\n\treverse_proxy {identity}\n}}\n\n*.{domain} {{\n\t@identity path_regexp (?i)^({'|'.join(patterns)})/?$\n"
+        f"\thandle @identity {{\n\t\treverse_proxy {identity}\n\t}}\n\thandle {{\n\t\treverse_proxy {hub}\n\t}}\n}}"
+    )
+
+
+def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
+    """Return two server blocks for nginx; TLS and limits are the operator's."""
+    forward = (
+        "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "
+        "proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Forwarded '';"
+    )
+    return (
+        f"server {{\n    server_name {api};\n    location / {{ proxy_pass http://{identity}; {forward} }}\n}}\n"
+        f"server {{\n    server_name *.{domain};\n    location ~* ^({'|'.join(patterns)})/?$ {{ proxy_pass http://{identity}; {forward} }}\n"
+        f"    location / {{ proxy_pass http://{hub}; {forward} }}\n}}"
+    )
+
+
+@click.command
+def openapi() -> None:
+    """Print the OpenAPI 3.1 document of the JSON interface."""
+    from app.kit.openapi import document  # noqa: PLC0415 - only this command pays for it
+
+    click.echo(json.dumps(document(_catalogue(), read_settings().base_url), indent=2, ensure_ascii=False))
+
+
+def _catalogue() -> Catalogue:
+    """Return the catalogue with every operation stated: a module states its own when it is imported."""
+    from app import contract  # noqa: PLC0415 - 500 statements that only these commands need
+    from app.contract.stating import CATALOGUE  # noqa: PLC0415 - as above
+
+    for module in pkgutil.iter_modules(contract.__path__):
+        importlib.import_module(f"{contract.__name__}.{module.name}")
+    return CATALOGUE

@@ -1,0 +1,97 @@
+"""gatehouse demo."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from wsgiref.types import WSGIApplication
+
+import click
+
+from app.commands.refusals import Refusal, in_words
+from app.commands.serving import LOOPBACK, application, outbox_job
+from app.kit import logs
+from app.kit.serving import serve as serve_http
+from app.settings import Settings, SettingsError, read
+
+if TYPE_CHECKING:
+    from app.demo.supervisor import Person
+
+
+@click.command
+@click.option(
+    "--bind", default="127.0.0.1:8000", show_default=True, help="A loopback HOST:PORT; port 0 takes a free one."
+)
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False), help="Where its store lies.  [default: var/demo]"
+)
+def demo(bind: str, data: Path | None) -> None:
+    """Serve a demo: two tenants, a shop that signs in through them, an inbox with every mail, the API reference."""
+    from app.demo import supervisor  # noqa: PLC0415 - only this command pays for it
+
+    host, _, port = bind.rpartition(":")
+    if not bind.startswith(LOOPBACK[:3]) or not port.isdigit():
+        raise Refusal(f"--bind {bind}: the demo shows everybody's mail, so it serves a loopback HOST:PORT only.")
+    port = port if int(port) else str(supervisor.free_port())
+    logs.configure(level=logging.WARNING)
+    try:
+        environ = {"GATEHOUSE_HUB_DOMAIN": f"localhost:{port}", "GATEHOUSE_DEVELOPMENT": "1"}
+        settings = read(environ, supervisor.data_dir(data))
+    except SettingsError as problem:
+        raise Refusal(str(problem)) from None
+    with in_words():
+        click.echo("Preparing the demo ...")
+        _, people = supervisor.prepare(settings)
+        shop_port = supervisor.free_port()
+        with supervisor.shop(settings, shop_port):
+            sys.exit(_serve(settings, f"{host}:{port}", shop_port, people))
+
+
+def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) -> int:
+    from app.demo import supervisor  # noqa: PLC0415 - only this command pays for it
+
+    def say(_address: str) -> None:
+        supervisor.wait_for(shop_port)
+        click.echo(welcome(settings, people))
+        sys.stdout.flush()
+
+    try:
+        return serve_http(
+            lambda: house_and_guests(settings, shop_port), bind=bind, background=[outbox_job(settings)], on_ready=say
+        )
+    except (ValueError, OSError) as problem:
+        raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def house_and_guests(settings: Settings, shop_port: int) -> WSGIApplication:
+    """Return the demo's application: the house, with the shop and the inbox beside it."""
+    from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
+    from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
+    from app.identity.store.database import Database  # noqa: PLC0415 - as above
+
+    hosts = names(settings)
+    inbox = create_inbox(Database(settings.database, pool_size=2))
+    return Hosts(application(settings, "both"), {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox})
+
+
+def welcome(settings: Settings, people: list[Person]) -> str:
+    """Return what to open and who to sign in as."""
+    domain, scheme = settings.hub_domain, settings.public_scheme
+    lines = [
+        "",
+        "Gatehouse is ready. Open in a browser:",
+        "",
+        f"  {f'{scheme}://shop.{domain}':<36} a shop: sign in there",
+        f"  {f'{scheme}://acme.{domain}':<36} the pages of tenant Acme",
+        f"  {f'{scheme}://globex.{domain}':<36} the pages of tenant Globex, in another theme",
+        f"  {f'{scheme}://inbox.{domain}':<36} every mail and SMS",
+        f"  {f'{scheme}://api.{domain}/docs':<36} the API reference",
+        "",
+        *(f"Sign in at {person.tenant.title()}: {person.email}  password: {person.password}" for person in people),
+        "",
+        "Browsers know *.localhost; other programs may not: let them use 127.0.0.1 with a Host header.",
+        "Ctrl-C stops it.",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""The development inbox: every mail and SMS of every tenant, out of the outbox. Never served off the loopback."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, abort, jsonify, render_template
+
+from app.identity.store.database import Database
+from app.identity.tasks import claims
+from app.kit.clock import iso
+
+_LINK = re.compile(r"https?://[^\s<>\"']+")
+_POLICY = "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+_STYLE = """\
+:root { color-scheme: light dark; --line: light-dark(#dcdfe6, #363b47); --muted: light-dark(#5b6270, #a4abb8) }
+* { box-sizing: border-box }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#fff, #171920); color: light-dark(#15171c, #eceef2) }
+main, header { max-inline-size: 760px; margin-inline: auto; padding: 16px 20px }
+h1 { font-size: 1.5rem; margin: 16px 0 }
+h2 { font-size: 1.05rem; margin: 0; overflow-wrap: anywhere }
+article { border: 1px solid var(--line); border-radius: 10px; padding: 16px 20px; margin-block-end: 16px }
+p { color: var(--muted); font-size: .9rem; margin: 4px 0 12px }
+pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }
+a { color: light-dark(#2f3db8, #a9b2ff) }
+iframe { inline-size: 100%; block-size: 320px; border: 1px solid var(--line); border-radius: 6px; background: #fff }
+"""
+
+
+def create_inbox(database: Database) -> Flask:
+    """Return the inbox."""
+    app = Flask("gatehouse.inbox", root_path=str(Path(__file__).parent), static_folder=None)
+
+    @app.get("/")
+    def messages() -> str:
+        return render_template("inbox.html", messages=[_shown(row) for row in claims.said(database)])
+
+    @app.get("/messages.json")
+    def as_json() -> Response:
+        return jsonify([_shown(row) for row in claims.said(database)])
+
+    @app.get("/messages/<message_id>.html")
+    def html(message_id: str) -> Response:
+        found = next((row for row in claims.said(database) if row.message_id == message_id), None)
+        if found is None or not found.payload.get("html"):
+            abort(404)
+        answer = Response(found.payload["html"], mimetype="text/html")
+        answer.headers["Content-Security-Policy"] = (
+            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; frame-ancestors 'self'"
+        )
+        return answer
+
+    @app.get("/inbox.css")
+    def style() -> Response:
+        return Response(_STYLE, mimetype="text/css")
+
+    @app.after_request
+    def protect(answer: Response) -> Response:
+        answer.headers.setdefault("Content-Security-Policy", _POLICY.format(ancestors="'none'"))
+        answer.headers["Referrer-Policy"] = "no-referrer"
+        answer.headers["Cache-Control"] = "no-store"
+        answer.headers["X-Content-Type-Options"] = "nosniff"
+        return answer
+
+    return app
+
+
+def _shown(row: Any) -> dict[str, Any]:
+    payload = row.payload
+    text = str(payload.get("text") or "")
+    facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html")}
+    return {
+        "id": row.message_id,
+        "kind": row.kind,
+        "state": row.state,
+        "at": iso(row.created_at),
+        "text": text,
+        "links": _LINK.findall(text),
+        "problem": row.last_problem,
+        **facts,
+    }

@@ -1,0 +1,43 @@
+"""Only for machines without DNS for `*.localhost`: browsers know these names, Python knows them where the system does.
+
+The back channel then goes to one address and says in the Host header which host it means. On a server with real names
+nothing of this is needed: leave `client_cls` out.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from authlib.integrations.flask_client import FlaskOAuth2App
+from authlib.integrations.requests_client import OAuth2Session
+from requests import PreparedRequest, Response
+from requests.adapters import HTTPAdapter
+
+
+class ByAddress(HTTPAdapter):
+    """Sends every request to one address, whatever host its URL names."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self.address = urlsplit(address)
+
+    def send(self, request: PreparedRequest, *args: Any, **named: Any) -> Response:
+        asked = urlsplit(str(request.url))
+        request.headers["Host"] = asked.netloc
+        request.url = urlunsplit((self.address.scheme, self.address.netloc, asked.path, asked.query, ""))
+        return super().send(request, *args, **named)
+
+
+def app_class(address: str) -> type[FlaskOAuth2App] | None:
+    """Return Authlib's Flask client that reaches `http://*.localhost` at an address; None to use it as it is."""
+    if not address:
+        return None
+
+    class Session(OAuth2Session):
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            self.mount("http://", ByAddress(address))
+
+    class App(FlaskOAuth2App):
+        client_cls = Session
+
+    return App

@@ -1,0 +1,84 @@
+"""A small shop whose customers sign in through Gatehouse: Flask, Authlib's client, and nothing of Gatehouse in it.
+
+It knows three things of each issuer, as any OpenID Connect client does: its address, a client id and a client secret.
+"""
+
+import os
+import secrets
+from typing import Any
+
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.flask_client import OAuth
+from flask import Flask, redirect, render_template, request, session, url_for
+from werkzeug.wrappers import Response
+
+from examples.shop.localhost import app_class
+
+GOODS = (("Notebook, dotted", "6.50"), ("Fountain pen", "24.00"), ("Ink, midnight blue", "11.00"))
+
+app = Flask(__name__)
+app.secret_key = os.environ.get("SHOP_SECRET_KEY") or secrets.token_bytes(32)
+app.config.update(SESSION_COOKIE_NAME="shop", SESSION_COOKIE_SAMESITE="Lax", SERVER_NAME=os.environ["SHOP_HOST"])
+
+oauth = OAuth(app)
+ISSUERS: dict[str, str] = dict(entry.split("=", 1) for entry in os.environ["SHOP_ISSUERS"].split())
+for name, issuer in ISSUERS.items():
+    oauth.register(
+        name,
+        client_id=os.environ["SHOP_CLIENT_ID"],
+        client_secret=os.environ["SHOP_CLIENT_SECRET"],
+        server_metadata_url=f"{issuer}/.well-known/openid-configuration",
+        client_kwargs={"scope": "openid profile email", "code_challenge_method": "S256"},
+        client_cls=app_class(os.environ.get("SHOP_BACK_CHANNEL", "")),
+    )
+
+
+@app.get("/")
+def home() -> str:
+    return render_template("home.html", goods=GOODS, issuers=list(ISSUERS), person=session.get("person"))
+
+
+@app.get("/sign-in/<name>")
+def sign_in(name: str) -> Response:
+    """Send the visitor to the issuer's page; Authlib keeps state, nonce and the PKCE verifier in our session."""
+    if name not in ISSUERS:
+        return redirect(url_for("home"))
+    asked = {key: request.args[key] for key in ("prompt", "login_hint", "ui_locales") if key in request.args}
+    answer: Response = oauth.create_client(name).authorize_redirect(
+        url_for("signed_in", name=name, _external=True), **asked
+    )
+    return answer
+
+
+@app.get("/signed-in/<name>")
+def signed_in(name: str) -> Response | tuple[str, int]:
+    """Exchange the code for tokens; Authlib checks state, PKCE, signature, issuer, audience and nonce."""
+    if name not in ISSUERS:
+        return redirect(url_for("home"))
+    client = oauth.create_client(name)
+    try:
+        token: dict[str, Any] = client.authorize_access_token()
+        person = client.userinfo(token=token)
+    except OAuthError as refusal:
+        return render_template("refused.html", error=refusal.error, description=refusal.description), 400
+    session["person"] = {"issuer": name, "claims": dict(person), "id_token": token["id_token"]}
+    return redirect(url_for("home"))
+
+
+@app.post("/sign-out")
+def sign_out() -> Response:
+    """End the session here, then at the issuer (OpenID Connect RP-Initiated Logout)."""
+    person = session.pop("person", None)
+    if person is None:
+        return redirect(url_for("home"))
+    client = oauth.create_client(person["issuer"])
+    answer: Response = client.logout_redirect(url_for("home", _external=True), id_token_hint=person["id_token"])
+    return answer
+
+
+@app.after_request
+def protect(answer: Response) -> Response:
+    policy = "default-src 'none'; style-src 'self'; form-action 'self' " + " ".join(ISSUERS.values())
+    answer.headers["Content-Security-Policy"] = policy + "; frame-ancestors 'none'; base-uri 'none'"
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
