@@ -128,6 +128,12 @@ REFUSED_AT_THE_ADDRESS = [
     ({"claims": '{"id_token": ["sub"]}'}, "invalid_request"),
     ({"claims": "[" * 3000}, "invalid_request"),
     ({"id_token_hint": "a.b.c"}, "invalid_request"),
+    *[
+        ({"id_token_hint": hint}, "invalid_request")
+        for hint in ("W10.e30.x", "bnVsbA.e30.x", "MQ.e30.x", "e30.e30.e30", "ü.ü.ü", "..", "x" * 7000)
+    ],
+    ({"claims": '{"id_token": {"sub": {"value": {"a": 1}}}}'}, "invalid_request"),
+    ({"claims": '{"userinfo": 5}'}, "invalid_request"),
     ({"request": "a.b.c"}, "request_not_supported"),
     ({"request_uri": "https://evil.example/request"}, "request_uri_not_supported"),
     ({"registration": "{}"}, "registration_not_supported"),

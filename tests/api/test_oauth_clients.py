@@ -171,3 +171,15 @@ def test_basic_is_read_whether_the_client_encodes_or_not(world: World, secret: s
         assert outcome(client.back("token", GRANT, headers=header)) == (400, "invalid_grant")
     wrong = {"Authorization": "Basic " + b64encode(f"{client.client_id}:{secret}x".encode()).decode()}
     assert outcome(client.back("token", GRANT, headers=wrong)) == (401, "invalid_client")
+
+
+def test_odd_client_ids_are_refused_before_the_store(shop: RelyingParty) -> None:
+    for client_id in ("a\x00b", "a%00b", "a\nb", "x" * 3000, "%ff"):
+        assert shop.back("token", GRANT, headers=basic(client_id, "x")).status_code in (400, 401)
+    assert outcome(shop.back("token", {**GRANT, "client_id": "x" * 3000}))[1] == "invalid_client"
+
+
+def test_guessing_client_ids_ends_soon_too(shop: RelyingParty) -> None:
+    statuses = [shop.back("token", {**GRANT, "client_id": f"guess-{number}"}).status_code for number in range(205)]
+    assert statuses[0] == 401
+    assert statuses[-1] == 429

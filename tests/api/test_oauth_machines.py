@@ -110,6 +110,15 @@ def test_a_machine_token_names_its_tenant(house: House, robot: RelyingParty) -> 
             machines.tenant_of(house, text, Cost())
 
 
+@pytest.mark.parametrize("name", ["a\x00b", "", "..", "ü", "a/b", "x" * 300])
+def test_an_issuer_that_is_no_tenants_address_is_refused(house: House, name: str) -> None:
+    claims = (
+        base64.urlsafe_b64encode(json.dumps({"iss": f"http://{name}.localhost:8000/"}).encode()).rstrip(b"=").decode()
+    )
+    with pytest.raises(MachineRefused):
+        machines.tenant_of(house, f"e30.{claims}.x", Cost())
+
+
 def test_forged_borrowed_and_stale_tokens_are_refused(
     house: House,
     robot: RelyingParty,

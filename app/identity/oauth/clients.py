@@ -21,6 +21,7 @@ from app.kit.reading import RawRequest
 _NOBODY = randomness.digest(randomness.token())  # compared where no client is, so that both ways do the same
 
 _MOST_FIELDS = 1000
+_LONGEST_ID = 128
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,13 @@ def authenticate(call: Call, raw: RawRequest, body: dict[str, Any]) -> Applicati
         InvalidClient: unknown, switched off, another application's than the address names; at the tenant-wide
             addresses also a wrong or missing secret.
         UnauthorizedClient: the secret is wrong, at addresses that name the application and at the machine ones (seed).
-        SlowDown: too many wrong secrets of this client from this address.
+        SlowDown: too many refusals of this address, or of this client from it.
     """
     _refuse_repeated(raw)
     shown = credentials(raw, body)
-    rates.demand(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
+    if len(shown.client_id) > _LONGEST_ID:
+        raise InvalidClient
+    rates.demand_trust(call, shown.client_id)
     client = call.application(client_id=shown.client_id)
     is_right = _matches(client, shown.secrets)
     if client is None or not client.settings.is_active or not lives_at(client, raw):
@@ -105,9 +108,10 @@ def _basic(text: str) -> Shown:
         client_id, colon, secret = joined.decode().partition(":")
     except UnicodeDecodeError:
         client_id, colon, secret = joined.decode("latin-1").partition(":")
-    if not colon or not client_id:
+    client_id = unquote(client_id)
+    if not colon or not client_id or not client_id.isprintable():
         raise InvalidRequest("The Authorization header is malformed.")
-    return Shown(unquote(client_id), tuple({unquote_plus(secret), secret}) if secret else ())
+    return Shown(client_id, tuple({unquote_plus(secret), secret}) if secret else ())
 
 
 def _member(body: dict[str, Any], name: str) -> str | None:
@@ -145,6 +149,6 @@ def _wrong_secret(raw: RawRequest) -> OAuthError:
 
 
 def _refused(call: Call, shown: Shown, error: OAuthError) -> OAuthError:
-    rates.spend(call, "oauth.refused_client", rates.REFUSED_CLIENT, shown.client_id, call.address)
-    call.ledger.record("client.refused", client_id=shown.client_id[:128], error=error.code)
+    rates.spend_trust(call, shown.client_id)
+    call.ledger.record("client.refused", client_id=shown.client_id, error=error.code)
     return error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from app.kit import randomness
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
+_NAME = re.compile(r"[a-z0-9-]{1,63}")
 _FAMILIES = ("/identity/v2/manage", "/v2/manage")  # a token of one is good for both
 
 
@@ -118,7 +120,8 @@ def tenant_of(house: House, token: str | None, cost: Cost) -> Tenant:
     except (IndexError, KeyError, TypeError, ValueError):
         raise MachineRefused from None
     name, _, domain = host.partition(".")
-    found = house.directory.by_name(name, cost) if domain == house.settings.hub_domain else None
+    is_name = _NAME.fullmatch(name) is not None and domain == house.settings.hub_domain
+    found = house.directory.by_name(name, cost) if is_name else None
     if found is None:
         raise MachineRefused
     return found

@@ -7,6 +7,7 @@ from app.kit.limits import OverLimit, Rate
 
 PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges its own codes only
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
+REFUSED_ADDRESS = Rate(200, 60)  # and of any clients from it
 
 
 def spend(call: Call, what: str, rate: Rate, *who: str) -> None:
@@ -33,9 +34,17 @@ def spend_for_client(call: Call, client: Application) -> None:
         spend(call, "oauth.client", Rate(amount, 60), client.client_id, call.address)
 
 
-def demand(call: Call, what: str, rate: Rate, *who: str) -> None:
-    """Refuse where the window is used up already, without taking from it; raises SlowDown."""
+def demand_trust(call: Call, client_id: str) -> None:
+    """Refuse an address that was refused too often, before its secret is looked at; raises SlowDown."""
+    limits, tenant_id = call.house.limits, call.tenant.tenant_id
     try:
-        call.house.limits.demand(what, rate, call.tenant.tenant_id, *who)
+        limits.demand("oauth.refused_client", REFUSED_CLIENT, tenant_id, client_id, call.address)
+        limits.demand("oauth.refused_address", REFUSED_ADDRESS, tenant_id, call.address)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
+
+
+def spend_trust(call: Call, client_id: str) -> None:
+    """Count a refusal; raises SlowDown."""
+    spend(call, "oauth.refused_client", REFUSED_CLIENT, client_id, call.address)
+    spend(call, "oauth.refused_address", REFUSED_ADDRESS, call.address)

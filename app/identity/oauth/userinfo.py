@@ -14,12 +14,14 @@ def read(call: Call, app: str | None) -> UserinfoAnswer | Document:
     """Return the claims that the access token's scope and the request's `claims` allow, signed where the client wants that.
 
     Raises:
-        InvalidToken: the token is another application's than the address names, or its account is closed.
+        InvalidToken: the token is another application's than the address names, or its application or account is closed.
         InsufficientScope: the token was not asked for with `openid`.
     """
     holder = call.account
     client = call.application(client_id=holder.client_id) if holder.client_id else None
     scopes = holder.scope.split()
+    if holder.client_id and (client is None or not client.settings.is_active):
+        raise InvalidToken
     if client is None or "openid" not in scopes:
         raise InsufficientScope
     own = issuers.of_application(call, client)
