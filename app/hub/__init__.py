@@ -42,7 +42,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     app.extensions["gatehouse"] = Workings(
         settings=settings,
         clock=time,
-        door=Door(address, derive(settings.secret, "hub calls"), time, transport),
+        door=Door(address, settings.api_hostname, derive(settings.secret, "hub calls"), time, transport),
         tenancy=Tenancy(),
         seal=Seal(settings.secrets),
     )

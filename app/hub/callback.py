@@ -125,7 +125,7 @@ def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
 def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) -> None:
     """Check the id_token: signature under the issuer's keys, issuer, audience, times, nonce."""
     with _client(own) as client:
-        keys = client.get(own.jwks_uri, withhold_token=True).json()
+        keys = client.request("GET", own.jwks_uri, withhold_token=True).json()
     rules = jwt.JWTClaimsRegistry(
         now=workings().now(),
         leeway=5,

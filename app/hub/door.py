@@ -39,12 +39,16 @@ class Door:
     Args:
         transport: the service in this process (`httpx.WSGITransport`), or None to reach it over the network.
         address: its base address.
+        host: the host that its interface answers at, whatever the address on the way there.
         key: the key of caller H.
     """
 
-    def __init__(self, address: str, key: bytes, clock: Clock, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self, address: str, host: str, key: bytes, clock: Clock, transport: httpx.BaseTransport | None = None
+    ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
+        self._host = host
         self._key = key
         self._clock = clock
 
@@ -59,6 +63,6 @@ class Door:
         def sign(method: str, address: str, body: bytes) -> dict[str, str]:
             at = int(self._clock.now().timestamp())
             mark = signature(self._key, method, address, body, text, at)
-            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": visited.host}
+            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": self._host}
 
         return Client(self.http, sign, heard)

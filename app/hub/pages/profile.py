@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_pgettext
 
 from app.contract import hub as contract
 from app.contract.errors import NotAuthenticated
@@ -160,7 +161,7 @@ _PERSON: Final = (
 )
 _PLACE: Final = (
     ("City", _l("City")),
-    ("State", _l("State")),
+    ("State", lazy_pgettext("address", "State")),
     ("HomeTown", _l("Home town")),
     ("TimeZone", _l("Time zone")),
 )
