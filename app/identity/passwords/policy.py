@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
-from app.identity.passwords.common import is_common
+from app.identity.passwords.well_known import is_common
 
 FIELD = "Password"
 _SHORTEST_WORD = 4  # a name of three letters stands in too many words
