@@ -157,6 +157,12 @@ def test_a_flood_of_a_public_client_is_slowed_down(phone: RelyingParty) -> None:
     assert statuses == {400, 429}
 
 
+def test_the_hub_asks_for_all_of_its_people_from_one_address(shop: RelyingParty) -> None:
+    hub = shop.as_client("gatehouse-profile", f"{shop.hub_url}/callback/profile")
+    statuses = {hub.back("token", {**GRANT, "client_id": hub.client_id}).status_code for _ in range(310)}
+    assert statuses == {400}
+
+
 def test_a_switched_off_client_is_unknown(world: World) -> None:
     retired = world.application("retired", is_active=False)
     assert outcome(retired.back("token", {**GRANT, **retired.proves()})) == (401, "invalid_client")

@@ -2,6 +2,7 @@
 
 from app.contract.errors_oauth import SlowDown
 from app.identity.call import Call
+from app.identity.tenants import own
 from app.identity.tenants.tenant import Application
 from app.kit.limits import OverLimit, Rate
 
@@ -26,9 +27,9 @@ def spend_for_visitor(call: Call) -> None:
 
 
 def spend_for_client(call: Call, client: Application) -> None:
-    """Take one request of a client from its address: a relying party's server asks for all of its people, a device for one."""
+    """Take one request of a client from its address: a server, the hub's own too, asks for all of its people, a device for one."""
     amount = call.tenant.settings.limits.token_per_minute_per_client
-    if client.settings.is_public:
+    if client.settings.is_public and client.client_id != own.CLIENT_ID:
         spend(call, "oauth.public_client", PUBLIC_CLIENT, client.client_id, call.address)
     elif amount:
         spend(call, "oauth.client", Rate(amount, 60), client.client_id, call.address)
