@@ -63,13 +63,17 @@ def html_problems(pages: Mapping[str, str]) -> list[str]:
             file.write_text(document)
             names[str(file)] = name
         command = [node(), str(module("html-validate/bin/html-validate.mjs")), "--formatter", "json", *names]
-        done = subprocess.run(
-            command, check=False, cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"}
-        )
-        if done.returncode not in (0, 1) or not re.match(r"\s*\[", done.stdout):
-            raise PartMissing(f"html-validate did not run:\n{done.stdout}{done.stderr}")
+        answer = Path(folder, "answer.json")
+        with answer.open("w") as out:  # Node leaves without emptying a full pipe
+            done = subprocess.run(
+                command, check=False, cwd=folder, stdout=out, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "NO_COLOR": "1"},
+            )  # fmt: skip
+        said = answer.read_text()
+        if done.returncode not in (0, 1) or not re.match(r"\s*\[", said):
+            raise PartMissing(f"html-validate did not run:\n{said}{done.stderr}")
     return [
         f"{names[report['filePath']]}:{message['line']} {message['ruleId']}: {message['message']}"
-        for report in json.loads(done.stdout)
+        for report in json.loads(said)
         for message in report["messages"]
     ]

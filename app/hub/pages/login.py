@@ -104,12 +104,12 @@ class LoginPage(Page):
     @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
-        common = {"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        common = {"autocomplete": "username", "spellcheck": "false"}
         if self.identifiers == (Identifier.EMAIL,):
             return {**common, "type": "email"}
         if self.identifiers == (Identifier.PHONE,):
-            return {**common, "type": "tel"}
-        return {**common, "type": "text", "dir": "auto"}
+            return {**common, "type": "text", "inputmode": "tel", "dir": "ltr"}
+        return {**common, "type": "text", "autocapitalize": "none", "dir": "auto"}
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:

@@ -1,0 +1,131 @@
+"""What holds for every page in every state and language; a new page is covered on its day, because it has samples."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+
+from app.hub.locale import LANGUAGES
+from tests.support import samples
+from tests.support.checkers import html_problems
+from tests.support.samples import Sample
+
+FIRST_FLIGHT_BYTES = 14_600
+MOST_REQUESTS = 3
+
+
+class Elements(HTMLParser):
+    """Collects every element with its attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
+
+    def all(self, *tags: str) -> list[dict[str, str]]:
+        return [attributes for tag, attributes in self.found if tag in tags]
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Sample]:
+    return samples.every_drawn()
+
+
+def test_every_module_of_a_page_shows_samples() -> None:
+    assert {"LoginPage", "ConsentPage", "ErrorPage", "ProfilePage", "SecurityPage", "UnknownTenantPage"} <= {
+        page for page, _ in samples.names()
+    }
+
+
+def test_every_page_is_valid_html(pages: list[Sample]) -> None:
+    assert html_problems({page.name: page.html for page in pages}) == []
+
+
+def test_every_page_fits_into_the_first_flight(pages: list[Sample]) -> None:
+    assert {page.name: page.bytes_all_in for page in pages if page.bytes_all_in > FIRST_FLIGHT_BYTES} == {}
+    assert {page.name: page.requests for page in pages if page.requests > MOST_REQUESTS} == {}
+
+
+def test_every_page_names_its_language_and_direction(pages: list[Sample]) -> None:
+    for page in pages:
+        root = Elements(page.html).all("html")[0]
+        assert (root["lang"], root["dir"]) == (page.language, LANGUAGES[page.language].direction), page.name
+        assert page.headers["Content-Language"] == page.language
+
+
+def test_every_page_has_one_heading_and_a_title(pages: list[Sample]) -> None:
+    for page in pages:
+        assert page.html.count("<h1") == 1, page.name
+        assert re.search(r"<title>[^<]{3,}</title>", page.html), page.name
+
+
+def test_no_id_is_given_twice(pages: list[Sample]) -> None:
+    for page in pages:
+        ids = Counter(attributes["id"] for _, attributes in Elements(page.html).found if "id" in attributes)
+        assert [name for name, count in ids.items() if count > 1] == [], page.name
+
+
+def test_every_field_has_a_label_and_every_reference_a_target(pages: list[Sample]) -> None:
+    for page in pages:
+        elements = Elements(page.html)
+        ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
+        labelled = {label["for"] for label in elements.all("label") if "for" in label}
+        for field in elements.all("input", "select", "textarea"):
+            if field.get("type") not in ("hidden", "checkbox"):
+                assert field["id"] in labelled, page.name
+        for _, attributes in elements.found:
+            pointed = f"{attributes.get('aria-describedby', '')} {attributes.get('aria-labelledby', '')}".split()
+            assert set(pointed) <= ids, page.name
+
+
+def test_every_form_that_posts_to_us_bears_a_token(pages: list[Sample]) -> None:
+    for page in pages:
+        for form in re.findall(r"<form.*?</form>", page.html, re.DOTALL):
+            if 'action="/' in form:
+                assert re.search(r'name="token" value="[\w-]{43}"', form), page.name
+
+
+def test_no_page_allows_anything_inline_that_has_not_its_nonce(pages: list[Sample]) -> None:
+    for page in pages:
+        assert "unsafe" not in page.policy, page.name
+        nonce = re.search(r"script-src 'nonce-([\w-]{16})'; style-src 'nonce-([\w-]{16})'", page.policy)
+        assert nonce, page.name
+        for element in Elements(page.html).all("script", "style"):
+            assert element["nonce"] == nonce[1], page.name
+        for part in ("default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"):
+            assert part in page.policy or "HandOver" in page.name, page.name
+
+
+def test_nothing_of_a_page_comes_from_elsewhere(pages: list[Sample]) -> None:
+    for page in pages:
+        fetched = re.findall(r'(?:src|<link[^>]* href)="([^"]+)"', page.html)
+        assert [part for part in fetched if not part.startswith(("/static/", "data:"))] == [], page.name
+
+
+def test_a_page_that_says_something_is_wrong_says_so_first_in_its_title(pages: list[Sample]) -> None:
+    for page in pages:
+        if 'role="alert"' in page.html:
+            assert re.search(r"<title>(Error|Fehler|خطأ): ", page.html), page.name
+
+
+def test_no_two_languages_show_the_same_page() -> None:
+    for name, state in samples.names():
+        bodies = [re.sub(r".*<body", "", samples.drawn(name, state, tag).html, flags=re.DOTALL) for tag in LANGUAGES]
+        headings = {re.sub(r"<.*?>", "", re.findall(r"<main.*?</main>", body, re.DOTALL)[0]).strip() for body in bodies}
+        assert len(headings) == len(LANGUAGES), f"{name} {state}"
+
+
+def test_no_sentence_is_left_with_a_placeholder(pages: list[Sample]) -> None:
+    for page in pages:
+        assert not re.search(r"%\(\w+\)|\{\w+\}", re.sub(r"<style.*?</style>", "", page.html, flags=re.DOTALL)), page.name
+
+
+def test_private_pages_are_never_stored_nor_indexed(pages: list[Sample]) -> None:
+    for page in pages:
+        assert page.headers["Cache-Control"] == "no-store"
+        assert page.headers["X-Robots-Tag"] == "none"
+        assert page.headers["Referrer-Policy"] == "no-referrer"

@@ -1,0 +1,89 @@
+"""Every page of the hub in every state and language, drawn without an identity service behind it. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from threading import Thread
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from app.hub import create_app
+from app.hub.gallery import every_sample
+from app.hub.locale import LANGUAGES
+from app.settings import Settings
+
+SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
+
+
+@cache
+def hub() -> Flask:
+    """The hub with its gallery; nobody answers at its door."""
+    return create_app(SETTINGS)
+
+
+@cache
+def names() -> list[tuple[str, str]]:
+    """Each page's name with each of its states."""
+    with hub().test_request_context("/"):
+        return [(page.__name__, state) for page, state in every_sample()]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A page as a browser gets it."""
+
+    name: str
+    language: str
+    html: str
+    bytes_all_in: int
+    """The page with its style and scripts, each compressed."""
+    requests: int
+    policy: str
+    headers: dict[str, str]
+
+
+def address(page: str, state: str, language: str, look: str = "acme") -> str:
+    return f"/_gallery/{page}/{quote(state)}?lang={language}&look={look}"
+
+
+@cache
+def drawn(page: str, state: str, language: str) -> Sample:
+    """Draw one page and weigh everything that it makes a browser fetch."""
+    client = hub().test_client()
+    answer = client.get(address(page, state, language), headers={"Accept-Encoding": "gzip"})
+    assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
+    html = gzip.decompress(answer.data).decode()
+    parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
+    weights = [len(client.get(part, headers={"Accept-Encoding": "gzip"}).data) for part in parts]
+    return Sample(
+        name=f"{page} {state} {language}",
+        language=language,
+        html=html,
+        bytes_all_in=len(answer.data) + sum(weights),
+        requests=1 + len(parts),
+        policy=answer.headers["Content-Security-Policy"],
+        headers=dict(answer.headers),
+    )
+
+
+def every_drawn() -> list[Sample]:
+    """Every page in every state and language."""
+    return [drawn(page, state, language) for page, state in names() for language in LANGUAGES]
+
+
+@pytest.fixture(scope="session")
+def gallery_address() -> Iterator[str]:
+    """Where a browser finds the gallery."""
+    server = make_server("127.0.0.1", 0, hub(), threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
