@@ -160,6 +160,19 @@ def test_an_attempt_gives_one_code_however_often_it_is_answered(
     assert second.step is not Step.REDIRECT
 
 
+def test_a_no_is_a_no_although_another_tab_said_yes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    first, second = browser.signed_in(ada).authorize(asking.asks()), browser.authorize(asking.asks())
+    assert "code" in parameters_of(browser.consent(first.attempt or "", allow=True))
+    assert parameters_of(browser.consent(second.attempt or "", allow=False))["error"] == "access_denied"
+
+
+def test_an_address_given_up_meanwhile_is_not_followed(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("moving", redirect_uris=["https://old.example/cb"])
+    step = browser.authorize(client.asks())
+    world.change(client, redirect_uris=["https://new.example/cb"])
+    assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+
+
 def test_an_attempt_is_over_after_ten_minutes(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(shop.asks())
     with moved(house, minutes=11):

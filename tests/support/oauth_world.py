@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import insert
+from sqlalchemy import insert, select, update
 from werkzeug.test import Client as WsgiClient
 
 from app.contract.configuration import ApplicationSettings, Argon2, Brand, TenantSettings
@@ -58,6 +58,14 @@ class World:
             self.house, self.wsgi, self.name, self.api_key, known, stated.redirect_uris[0] if stated.redirect_uris else "",
             name, secret, own, "oauth" if own else "oidc",
         )  # fmt: skip
+
+    def change(self, client: RelyingParty, **settings: Any) -> None:
+        """Change an application's settings, as `gatehouse apply` would."""
+        where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            row = work.run(select(applications.c.settings).where(*where)).one()
+            work.run(update(applications).where(*where).values(settings={**row.settings, **settings}))
+        self.house.directory.forget()
 
     def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:
         """Add an account."""

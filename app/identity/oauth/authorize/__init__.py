@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.hub import Next, Step
 from app.identity.call import Call
 from app.identity.oauth import consents, rates, views
-from app.identity.oauth.authorize import answers, decision
+from app.identity.oauth.authorize import answers, decision, redirect_uri
 from app.identity.oauth.authorize.checks import BELIEVED, REDIRECTED
 from app.identity.oauth.authorize.request import Asked, Authorization, Redirected, Refused
 from app.identity.sign_in import attempts, sessions
@@ -55,9 +55,9 @@ def answer_consent(call: Call, attempt: Attempt, session: BrowserSession | None,
     request, client = _reread(call, attempt)
     if client is None or attempt.is_done:
         return start_again(call, attempt)
-    asked = decision.decide(call, request, client, session, attempt)
-    if session is None or asked.step is not Step.CONSENT:
-        return asked
+    before = decision.before_consent(call, request, client, session, attempt)
+    if session is None or before is not None:
+        return before or start_again(call, attempt)
     if not allow:
         call.ledger.record("consent.refused", uid=session.uid, client_id=client.client_id)
         return decision.refuse(call, request, attempt, Redirected("access_denied", "The person said no."))
@@ -75,9 +75,12 @@ def start_again(call: Call, attempt: Attempt) -> Next:
 
 
 def _reread(call: Call, attempt: Attempt) -> tuple[Authorization, Application | None]:
+    """Return the attempt's request, and its client as it stands now: None where it is gone or gave the address up."""
     request = Authorization.model_validate(attempt.request)
     client = call.application(client_id=request.client_id)
-    return request, client if client is not None and client.settings.is_active else None
+    if client is None or not client.settings.is_active:
+        return request, None
+    return request, client if redirect_uri.is_registered(call, client, request.redirect_uri) else None
 
 
 def _refused(call: Call, asked: Asked, refusal: Refused) -> Next:

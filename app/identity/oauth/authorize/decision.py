@@ -23,15 +23,49 @@ def decide(
     call: Call, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt | None
 ) -> Next:
     """Return LOGIN, CONSENT, or the answer at the redirect address."""
-    is_fresh = session is not None and attempt is not None and session.authenticated_at >= attempt.created_at
-    if is_fresh and session is not None and request.subject not in (None, session.uid):
-        return refuse(call, request, attempt, Redirected("login_required", "Somebody else is signed in."))
-    account = accounts.by_uid(call, session.uid) if session is not None and not is_fresh else None
-    if session is None or not (is_fresh or _is_enough(request, session, account, call.now)):
-        return _login(call, request, client, attempt, account)
+    if session is None:
+        return _login(call, request, client, attempt, None)
+    account = _account(call, session, attempt)
+    step = _before_consent(call, request, client, session, attempt, account)
+    if step is not None:
+        return step
     if _must_ask(call, request, client, session.uid):
         return _consent(call, request, client, attempt, account or accounts.by_uid(call, session.uid))
     return finish(call, request, client, session, attempt)
+
+
+def before_consent(
+    call: Call, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt
+) -> Next | None:
+    """Return what stands before the answer to the question of consent: LOGIN or a refusal; None where nothing does."""
+    if session is None:
+        return _login(call, request, client, attempt, None)
+    return _before_consent(call, request, client, session, attempt, _account(call, session, attempt))
+
+
+def _is_fresh(session: BrowserSession, attempt: Attempt | None) -> bool:
+    """Return whether the person authenticated within this attempt."""
+    return attempt is not None and session.authenticated_at >= attempt.created_at
+
+
+def _account(call: Call, session: BrowserSession, attempt: Attempt | None) -> Account | None:
+    """Return the account of a session from before the attempt; whoever signed in a moment ago was looked at then."""
+    return None if _is_fresh(session, attempt) else accounts.by_uid(call, session.uid)
+
+
+def _before_consent(
+    call: Call,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    if _is_fresh(session, attempt):
+        if request.subject not in (None, session.uid):
+            return refuse(call, request, attempt, Redirected("login_required", "Somebody else is signed in."))
+        return None
+    return None if _is_enough(request, session, account, call.now) else _login(call, request, client, attempt, account)
 
 
 def finish(

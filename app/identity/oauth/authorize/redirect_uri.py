@@ -6,6 +6,7 @@ addresses of its own may use an entry of the tenant's whitelist, letter for lett
 
 import re
 
+from app.identity.call import Call
 from app.identity.oauth.authorize.request import Asked, Refused
 from app.identity.tenants.tenant import Application
 
@@ -16,10 +17,15 @@ def check(asked: Asked) -> None:
     uri = asked.values.get("redirect_uri")
     if uri is None:
         raise Refused("redirect_uri", "invalid_request")
-    registered = asked.client.settings.redirect_uris or asked.call.tenant.settings.url_whitelist
-    if "#" in uri or not (uri in registered or _is_loopback(asked.client, uri)):
+    if not is_registered(asked.call, asked.client, uri):
         raise Refused("redirect_uri", "invalid_request")
     asked.kept["redirect_uri"] = uri
+
+
+def is_registered(call: Call, client: Application, uri: str) -> bool:
+    """Return whether answers to the client may go to the address."""
+    registered = client.settings.redirect_uris or call.tenant.settings.url_whitelist
+    return "#" not in uri and (uri in registered or _is_loopback(client, uri))
 
 
 def _is_loopback(client: Application, uri: str) -> bool:
