@@ -71,10 +71,10 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
         "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "
         "proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Forwarded '';"
     )
+    own = f"location ~* ^({'|'.join(patterns)})/?$ {{ proxy_pass http://{identity}; {forward} }}"
     return (
         f"server {{\n    server_name {api};\n    location / {{ proxy_pass http://{identity}; {forward} }}\n}}\n"
-        f"server {{\n    server_name *.{domain};\n    location ~* ^({'|'.join(patterns)})/?$ {{ proxy_pass http://{identity}; {forward} }}\n"
-        f"    location / {{ proxy_pass http://{hub}; {forward} }}\n}}"
+        f"server {{\n    server_name *.{domain};\n    {own}\n    location / {{ proxy_pass http://{hub}; {forward} }}\n}}"
     )
 
 
@@ -83,7 +83,12 @@ def openapi() -> None:
     """Print the OpenAPI 3.1 document of the JSON interface."""
     from app.kit.openapi import document  # noqa: PLC0415 - only this command pays for it
 
-    click.echo(json.dumps(document(_catalogue(), read_settings().base_url), indent=2, ensure_ascii=False))
+    settings = read_settings()
+    click.echo(
+        json.dumps(
+            document(_catalogue(), settings.base_url, settings.hub_url("{tenant}")), indent=2, ensure_ascii=False
+        )
+    )
 
 
 def _catalogue() -> Catalogue:

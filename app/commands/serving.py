@@ -63,6 +63,10 @@ def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> 
     import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
 
     made: WSGIApplication = getattr(app, f"create_{wings}")(settings)
+    if wings != "hub":
+        from app.reference import Reference  # noqa: PLC0415 - loads with the wings
+
+        made = Reference(made, settings)
     return observed(Health(made, health_checks(settings, wings)), settings, told)
 
 

@@ -1,0 +1,257 @@
+"""A catalogue as an OpenAPI 3.1 document: what is public, on both kinds of host.
+
+OpenAPI knows one operation per method and path. Where the catalogue tells several apart by a query name, they are one
+entry here: it takes what any of them takes, answers what any of them answers, and `x-told-apart-by` says how.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from app.kit.errors import ApiError, OAuthError
+from app.kit.operation import AnyOperation, Auth, Catalogue, Host, Letter
+from app.kit.wire import Document, From, Wire, shape_of
+
+_REFS = "#/components/schemas/{model}"
+_ERRORS = {
+    "ApiError": "The interface's error.",
+    "CamelError": "The same, spelt in camel case.",
+    "OAuthError": "RFC 6749 section 5.2.",
+}
+_SCHEMES: dict[Letter, dict[str, Any]] = {
+    Letter.K: {
+        "type": "apiKey",
+        "in": "query",
+        "name": "apikey",
+        "description": "The tenant's API key; also as header X-Gatehouse-ApiKey.",
+    },
+    Letter.S: {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Gatehouse-ApiSecret",
+        "description": "The tenant's API secret; also as query apisecret.",
+    },
+    Letter.U: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An account's access token; also as query or body member access_token.",
+    },
+    Letter.M: {
+        "type": "http",
+        "scheme": "bearer",
+        "bearerFormat": "JWT",
+        "description": "A machine token of client_credentials.",
+    },
+    Letter.T: {"type": "apiKey", "in": "query", "name": "secondfactorauthenticationtoken"},
+    Letter.C: {"type": "http", "scheme": "basic", "description": "client_id and client_secret; also as body members."},
+}
+_PLACES = {From.PATH: "path", From.QUERY: "query", From.HEADER: "header"}
+
+
+def document(catalogue: Catalogue, api_url: str, tenant_url: str = "", title: str = "Gatehouse") -> dict[str, Any]:
+    """Return the document.
+
+    Args:
+        api_url: the address of the API host.
+        tenant_url: the address of a tenant's host, with `{tenant}` for its name.
+    """
+    public = [operation for operation in catalogue if operation.public]
+    schemas = _Schemas(public)
+    paths: dict[str, dict[str, Any]] = {}
+    for path, method, held in _entries(public):
+        entry = _entry(held, path, schemas)
+        if held[0].on is Host.TENANT and tenant_url:
+            entry["servers"] = [{"url": tenant_url, "variables": {"tenant": {"default": "acme"}}}]
+        paths.setdefault(path, {})[method.lower()] = entry
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": "1.0.0"},
+        "servers": [{"url": api_url}],
+        "tags": [{"name": area} for area in dict.fromkeys(operation.area for operation in public)],
+        "paths": paths,
+        "components": {
+            "schemas": {**_error_schemas(), **schemas.shared()},
+            "securitySchemes": {letter.name: scheme for letter, scheme in _SCHEMES.items()},
+        },
+    }
+
+
+def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, list[AnyOperation]]]:
+    """Yield path, method and the operations there; paths that differ in a parameter's name alone are one."""
+    spelt: dict[str, str] = {}
+    held: dict[tuple[str, str], list[AnyOperation]] = {}
+    for operation in operations:
+        path = spelt.setdefault(re.sub(r"\{\w+\}", "{}", operation.path.lower()), operation.path)
+        held.setdefault((path, operation.method), []).append(operation)
+    return [(path, method, found) for (path, method), found in held.items()]
+
+
+def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[str, Any]:
+    first = held[0]
+    entry: dict[str, Any] = {
+        "operationId": first.name,
+        "tags": [first.area],
+        "summary": " Or: ".join(operation.summary for operation in held),
+        "parameters": _parameters(held, path, schemas),
+        "responses": _responses(held, schemas),
+        "security": _security(held),
+    }
+    bodies = [body for body in (schemas.body_of(operation) for operation in held) if body is not None]
+    if bodies and first.method not in ("GET", "HEAD"):
+        schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
+        kinds = dict.fromkeys(kind for operation in held for kind in operation.accepts.value)
+        required = len(bodies) == len(held) and all(shape_of(operation.request).required_body for operation in held)
+        entry["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
+    also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]
+    if also:
+        entry["x-also-at"] = also
+    if len(held) > 1:
+        entry["x-told-apart-by"] = {operation.name: list(operation.when) for operation in held}
+    return entry
+
+
+def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    in_path = re.findall(r"\{(\w+)\}", path)
+    for operation in held:
+        own = re.findall(r"\{(\w+)\}", operation.path)
+        for place, name, schema, is_required in schemas.parameters_of(operation):
+            spelt = in_path[own.index(name)] if place == "path" and name in own else name
+            if place == "path" and spelt not in in_path:
+                continue  # a parameter of another address of the operation
+            key = (place, spelt)
+            found.setdefault(key, {"name": spelt, "in": place, "schema": schema, "required": True})
+            counts[key] = counts.get(key, 0) + is_required
+    for (place, _), parameter in ((key, found[key]) for key in found):
+        parameter["required"] = place == "path" or counts[place, parameter["name"]] == len(held)
+    return list(found.values())
+
+
+def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any]:
+    responses: dict[str, Any] = {}
+    for operation in held:
+        status = str(getattr(operation.response, "http_status", 200))
+        answer = schemas.answer_of(operation)
+        known = responses.setdefault(status, {"description": "Done.", "content": {}})
+        for kind, content in answer.items():
+            known["content"].setdefault(kind, content)
+    by_status: dict[int, list[type[ApiError]]] = {}
+    for error in dict.fromkeys(error for operation in held for error in operation.every_error):
+        by_status.setdefault(error.status, []).append(error)
+    for number, errors in sorted(by_status.items()):
+        names = list(dict.fromkeys(_error_name(error) for error in errors))
+        refs = [{"$ref": _REFS.format(model=name)} for name in names]
+        words = "; ".join(dict.fromkeys(f"{error.code}: {error.message}" for error in errors))
+        content = {"application/json": {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
+        responses[str(number)] = {"description": words, "content": content}
+    return responses
+
+
+def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
+    auths: list[Auth] = [operation.auth for operation in held]
+    ways = dict.fromkeys(way for auth in auths for way in (auth.ways or (frozenset(),)))
+    return [{letter.name: [] for letter in sorted(way, key=lambda one: one.name) if letter in _SCHEMES} for way in ways]
+
+
+class _Schemas:
+    """The JSON Schemas of all requests and answers, made in one go so that their parts are shared."""
+
+    def __init__(self, operations: Sequence[AnyOperation]) -> None:
+        models: dict[tuple[type[Wire], Any], None] = {}
+        for operation in operations:
+            models[operation.request, "validation"] = None
+            if not issubclass(operation.response, Document):
+                models[operation.response, "serialization"] = None
+        self._refs, made = models_json_schema(list(models), ref_template=_REFS)
+        self._made: dict[str, Any] = _untitled(made.get("$defs", {}))
+        self._whole: set[str] = set()  # requests that are a body and nothing else
+        self._requests = {self._name(operation.request, "validation") for operation in operations}
+
+    def shared(self) -> dict[str, Any]:
+        """Return the components; requests stand in their operations instead, unless something refers to them."""
+        text = str([schema for name, schema in self._made.items() if name not in self._requests])
+        return {
+            name: schema for name, schema in self._made.items() if name not in self._requests or f"/{name}'" in text
+        }
+
+    def parameters_of(self, operation: AnyOperation) -> Iterable[tuple[str, str, dict[str, Any], bool]]:
+        """Yield place, name, schema and whether it must be there."""
+        properties, required = self._properties(operation)
+        shape = shape_of(operation.request)
+        for place, spelt in _PLACES.items():
+            for name, wire in shape.places[place].items():
+                key = operation.request.model_fields[name].alias or name
+                yield spelt, wire, properties.get(key, {}), key in required
+
+    def body_of(self, operation: AnyOperation) -> dict[str, Any] | None:
+        """Return the schema of the body: the fields that travel there."""
+        names = set(shape_of(operation.request).places[From.BODY].values())
+        made = self._made[self._name(operation.request, "validation")]
+        if not names and not made.get("additionalProperties"):
+            return None
+        properties, required = self._properties(operation)
+        if names == set(properties):
+            self._whole.add(self._name(operation.request, "validation"))
+            return dict(self._refs[operation.request, "validation"])
+        body: dict[str, Any] = {
+            "type": "object",
+            "properties": {key: one for key, one in properties.items() if key in names},
+        }
+        if wanted := [key for key in required if key in names]:
+            body["required"] = wanted
+        return body
+
+    def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
+        """Return the content of a good answer, by media type."""
+        if issubclass(operation.response, Document):
+            return {"application/json": {"schema": {}}}
+        return {"application/json": {"schema": self._refs[operation.response, "serialization"]}}
+
+    def _properties(self, operation: AnyOperation) -> tuple[dict[str, Any], list[str]]:
+        made = self._made[self._name(operation.request, "validation")]
+        return made.get("properties", {}), made.get("required", [])
+
+    def _name(self, model: type[Wire], mode: Any) -> str:
+        return str(self._refs[model, mode]["$ref"]).rpartition("/")[2]
+
+
+def _untitled(schema: Any) -> Any:
+    """Return a schema without pydantic's titles, which repeat the names and double the size."""
+    if isinstance(schema, dict):
+        return {
+            key: _untitled(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))
+        }
+    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def _error_name(error: type[ApiError]) -> str:
+    if issubclass(error, OAuthError):
+        return "OAuthError"
+    return "CamelError" if error.camel else "ApiError"
+
+
+def _error_schemas() -> dict[str, Any]:
+    text, number, flag = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+    problem = {"type": "object", "properties": {"FieldName": text, "ErrorMessage": text}}
+    api = {
+        "ErrorCode": number,
+        "Message": text,
+        "Description": text,
+        "IsProviderError": flag,
+        "ProviderErrorResponse": {"type": ["string", "null"]},
+        "Errors": {"type": "array", "items": problem},
+        "Data": {"type": "object"},
+    }
+    camel = {"errorCode": number, "message": text, "description": text}
+    oauth = {"error": text, "error_description": text}
+    required = {"ApiError": ["ErrorCode", "Message", "Description"], "CamelError": list(camel), "OAuthError": ["error"]}
+    shapes: dict[str, dict[str, Any]] = {"ApiError": api, "CamelError": camel, "OAuthError": oauth}
+    return {
+        name: {"type": "object", "description": words, "properties": shapes[name], "required": required[name]}
+        for name, words in _ERRORS.items()
+    }

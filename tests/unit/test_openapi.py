@@ -1,0 +1,134 @@
+"""The published document: every public operation, every reference leads somewhere, and standard readers take it."""
+
+import json
+import re
+from typing import Annotated, Any
+
+import jsonschema_rs
+import schemathesis
+from pydantic import Field
+
+from app.commands.catalogue import _catalogue
+from app.kit.errors import ApiError
+from app.kit.openapi import document
+from app.kit.operation import OPEN, Catalogue, Family, Host, K, Operation, S, U
+from app.kit.wire import From, Wire
+
+
+class Wrong(ApiError):
+    code, status, message = 7, 400, "Wrong"
+
+
+class Gone(ApiError):
+    code, status, message = 8, 404, "Gone"
+
+
+FAMILY = Family("test", Wrong, Wrong, Wrong, Wrong, Wrong)
+
+
+class ById(Wire):
+    uid: Annotated[str, From.PATH]
+    fields: Annotated[str | None, From.QUERY] = None
+
+
+class Change(ById):
+    first_name: str = Field(max_length=50)
+    nick_name: str | None = None
+
+
+class ByEmail(Wire):
+    email: Annotated[str, From.QUERY]
+
+
+class Thing(Wire):
+    uid: str
+
+
+def described(*operations: Operation[Any, Any]) -> Any:
+    return json.loads(
+        json.dumps(document(Catalogue(operations), "https://api.example.com", "https://{tenant}.example.com"))
+    )
+
+
+READ = Operation(
+    "things.read",
+    "GET",
+    "/things/{uid}",
+    ById,
+    Thing,
+    K & S,
+    FAMILY,
+    also=("/older/{uid}",),
+    errors=(Gone,),
+    summary="Read.",
+)
+CHANGE = Operation("things.change", "PUT", "/things/{uid}", Change, Thing, U, FAMILY, summary="Change.")
+
+
+def test_fields_stand_where_they_travel() -> None:
+    entry = described(CHANGE)["paths"]["/things/{uid}"]["put"]
+    assert [(one["in"], one["name"], one["required"]) for one in entry["parameters"]] == [
+        ("path", "uid", True),
+        ("query", "fields", False),
+    ]
+    body = entry["requestBody"]["content"]["application/json"]["schema"]
+    assert (set(body["properties"]), body["required"]) == ({"FirstName", "NickName"}, ["FirstName"])
+
+
+def test_errors_stand_under_their_status_with_their_codes() -> None:
+    responses = described(READ)["paths"]["/things/{uid}"]["get"]["responses"]
+    assert {status: response["description"] for status, response in responses.items()} == {
+        "200": "Done.",
+        "400": "7: Wrong",
+        "404": "8: Gone",
+    }
+
+
+def test_each_way_to_be_admitted_is_one_requirement() -> None:
+    either = Operation("things.any", "GET", "/any", ById, Thing, K | U, FAMILY, summary="Any.")
+    paths = described(READ, either, Operation("o", "GET", "/o", ById, Thing, OPEN, FAMILY, summary="O"))["paths"]
+    assert paths["/things/{uid}"]["get"]["security"] == [{"K": [], "S": []}]
+    assert paths["/any"]["get"]["security"] == [{"K": []}, {"U": []}]
+    assert paths["/o"]["get"]["security"] == [{}]
+
+
+def test_operations_at_one_address_are_one_entry() -> None:
+    other = Operation("things.find", "GET", "/things", ByEmail, Thing, K, FAMILY, when=("email",), summary="Find.")
+    every = Operation("things.all", "GET", "/things", Wire, Thing, K, FAMILY, summary="All.")
+    entry = described(other, every)["paths"]["/things"]["get"]
+    assert entry["x-told-apart-by"] == {"things.find": ["email"], "things.all": []}
+    assert [(one["name"], one["required"]) for one in entry["parameters"]] == [("email", False)]
+
+
+def test_an_operation_of_a_tenant_s_host_says_so() -> None:
+    there = Operation("things.there", "GET", "/there", Wire, Thing, OPEN, FAMILY, on=Host.TENANT, summary="There.")
+    assert described(there)["paths"]["/there"]["get"]["servers"][0]["url"] == "https://{tenant}.example.com"
+
+
+def test_the_document_names_every_public_operation_once_and_no_other() -> None:
+    catalogue = _catalogue()
+    made = document(catalogue, "https://api.example.com")
+    named = [
+        name
+        for methods in made["paths"].values()
+        for entry in methods.values()
+        for name in entry.get("x-told-apart-by", {entry["operationId"]: ()})
+    ]
+    assert sorted(named) == sorted(operation.name for operation in catalogue if operation.public)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    made = document(_catalogue(), "https://api.example.com")
+    used = set(re.findall(r"'#/components/schemas/([^']+)'", str(made)))
+    assert used - set(made["components"]["schemas"]) == set()
+
+
+def test_every_schema_is_one() -> None:
+    for schema in document(_catalogue(), "https://api.example.com")["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def test_a_standard_reader_takes_the_document() -> None:
+    catalogue = _catalogue()
+    read = schemathesis.openapi.from_dict(document(catalogue, "https://api.example.com"))
+    assert sum(1 for _ in read.get_all_operations()) > 20
