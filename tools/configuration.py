@@ -1,0 +1,134 @@
+"""Writes docs/configuration.md and docs/configuration.schema.json from the models, so that neither can lie.
+
+python -m tools.configuration          write them
+python -m tools.configuration --check  fail where they differ
+"""
+
+import ast
+import json
+import re
+import sys
+from typing import Any
+
+from app.contract.tenant_file import json_schema
+from app.settings import ROOT
+
+PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
+HEAD = """# Configuration reference
+
+Written by `python -m tools.configuration` from the models and from `app/settings.py`; change those.
+
+## The environment
+
+What differs between installations. A setting that contradicts another stops the start with one sentence.
+
+| variable | what it says |
+| --- | --- |
+"""
+FILE_HEAD = """
+## The configuration file
+
+What a tenant is, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints the same as JSON Schema
+([configuration.schema.json](configuration.schema.json)) for editors: put
+`# yaml-language-server: $schema=configuration.schema.json` into the first line of your file.
+
+- A key of a tenant that is absent is left alone; a present `settings`, `brand` or application is stated whole, and what it
+  does not say stands at its default.
+- Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are made and printed once.
+- Nothing is removed unless `--prune` says so: then applications that the file does not list, and accounts that a file made.
+- `theme` names a folder with `theme.yaml` (the keys of `brand`) and the logo beside it.
+- YAML without anchors, aliases and tags; `true` and `false` are the only truth values.
+"""
+
+
+def main() -> None:
+    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n"}
+    if "--check" not in sys.argv:
+        for path, text in made.items():
+            path.write_text(text)
+        return
+    stale = [
+        str(path.relative_to(ROOT)) for path, text in made.items() if not path.exists() or path.read_text() != text
+    ]
+    if stale:
+        sys.exit(f"{', '.join(stale)}: not what the models say; run 'python -m tools.configuration'.")
+
+
+def page() -> str:
+    schema = json_schema()
+    parts = [HEAD, *(f"| `{name}` | {words} |\n" for name, words in variables()), FILE_HEAD]
+    order = [
+        "ConfigurationFile",
+        "TenantFile",
+        "TenantSettings",
+        "Lockout",
+        "PasswordPolicy",
+        "RequestLimits",
+        "Argon2",
+        "Brand",
+    ]
+    order += ["ApplicationFile", "AccountFile"]
+    models = {"ConfigurationFile": schema, **schema["$defs"]}
+    parts += [section(name, models[name]) for name in [*order, *sorted(set(models) - set(order))]]
+    return "".join(parts)
+
+
+def section(name: str, model: dict[str, Any]) -> str:
+    words = " ".join(str(model.get("description", "")).split())
+    rows = "".join(
+        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {' '.join(str(one.get('description', '')).split())} |\n"
+        for key, one in model.get("properties", {}).items()
+    )
+    return f"\n### {name}\n\n{words}\n\n| key | kind | default | |\n| --- | --- | --- | --- |\n{rows}"
+
+
+def kind(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(kind(one) for one in schema["anyOf"] if one.get("type") != "null")
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    if schema.get("type") == "array":
+        return f"list of {kind(schema.get('items', {}))}"
+    if schema.get("type") == "object":
+        return "keys with values"
+    words = {"string": "text", "boolean": "true, false", "integer": "whole number"}.get(
+        str(schema.get("type")), "anything"
+    )
+    bounds = [schema[key] for key in ("minimum", "maximum") if key in schema]
+    return f"{words}, {bounds[0]} to {bounds[1]}" if len(bounds) == 2 else words
+
+
+def default(key: str, schema: dict[str, Any], model: dict[str, Any]) -> str:
+    if key in model.get("required", ()):
+        return "required"
+    value = schema.get("default")
+    if value is None or isinstance(value, dict):
+        return ""
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def variables() -> list[tuple[str, str]]:
+    """Return the environment's variables with the docstrings of the settings they fill."""
+    source = (ROOT / "app" / "settings.py").read_text()
+    tree = ast.parse(source)
+    settings = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
+    words: dict[str, str] = {}
+    for field, after in zip(settings.body, settings.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            words[field.target.id] = " ".join(str(said).split())
+    named = dict.fromkeys(re.findall(r"env\.get\(\"(GATEHOUSE_\w+)\"", source))
+    special = {"COST": "shows_cost", "SECRET_KEY": "secrets"}
+    told = []
+    for name in named:
+        key = name.removeprefix("GATEHOUSE_")
+        field_name = special.get(key, key.lower())
+        told.append((name, words.get(field_name, "A file that holds the same." if key.endswith("_FILE") else "")))
+    return told
+
+
+if __name__ == "__main__":
+    main()
