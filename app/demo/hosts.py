@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from werkzeug.middleware.http_proxy import ProxyMiddleware
@@ -25,7 +26,7 @@ class Hosts:
 def shop_at(port: int) -> WSGIApplication:
     """Return what hands a request on to the shop's process, its Host header included."""
     proxy = ProxyMiddleware(_unused, {})
-    target = {
+    target: dict[str, Any] = {
         "target": f"http://127.0.0.1:{port}/",
         "host": None,
         "remove_prefix": False,

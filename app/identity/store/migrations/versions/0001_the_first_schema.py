@@ -31,6 +31,7 @@ TABLES = (
 def upgrade() -> None:
     _tenants()
     _accounts()
+    _identifiers()
     _oauth()
     _sign_in()
     _tasks()
@@ -113,6 +114,9 @@ def _accounts() -> None:
         Column("password_changed_at", Instant()),
         Index("ix_accounts_created", "tenant_id", "created_at"),
     )
+
+
+def _identifiers() -> None:
     op.create_table(
         "identifiers",
         Column("tenant_id", Id, primary_key=True),
