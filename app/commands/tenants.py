@@ -89,7 +89,7 @@ def secrets_rotate() -> None:
         try:
             count = reseal(ours)
         except Unsealable as problem:
-            raise Refusal(f"{problem}.") from None
+            raise Refusal(str(problem)) from None
         click.echo(f"Sealed {count} values anew; the others were under the first secret already.")
 
 

@@ -1,0 +1,189 @@
+"""The command line: what it does, and how it says no."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli import _COMMANDS, cli
+from app.identity.outbox import Outbox
+from app.identity.store import migrate
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import claims
+from app.kit.clock import SystemClock
+from tests.support.servers import Postgres, PostgresUrls
+
+FILE = "tenants: [{name: acme, applications: [{name: desk, redirect_uris: ['https://desk.example/cb']}]}]"
+SECRETS = ("first-secret-first-secret-first-secret", "other-secret-other-secret-other-secret")
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command over a store of its own; keyword arguments are settings."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments: str, **settings: str) -> Result:
+        environ = {"GATEHOUSE_DATA_DIR": str(tmp_path), "GATEHOUSE_SECRET_KEY": SECRETS[0]}
+        environ |= {f"GATEHOUSE_{name.upper()}": value for name, value in settings.items()}
+        return CliRunner().invoke(cli, arguments, env=environ)
+
+    return invoke
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "acme.yaml").write_text(FILE)
+    return "acme.yaml"
+
+
+def refused(result: Result) -> str:
+    """The one sentence of a refusal."""
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    return result.output.removeprefix("Error: ").strip()
+
+
+@pytest.mark.parametrize("name", list(_COMMANDS))
+def test_every_command_explains_itself(run: Run, name: str) -> None:
+    shown = run(name, "--help")
+    assert shown.exit_code == 0
+    assert shown.output.startswith("Usage:")
+
+
+def test_a_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) -> None:
+    assert "Plan: 2 to create" in run("apply", file, "--dry-run").output
+    done = run("apply", file)
+    assert "Done: 2 to create" in done.output
+    assert len(re.findall(r"^  (?:tenant|application) \S+ \w+: \S+$", done.output, re.MULTILINE)) == 4
+    assert run("apply", file).output.endswith("Done: 0 to create, 0 to change, 0 to remove, 2 unchanged.\n")
+    assert "name: desk" in run("export", "acme").output
+    assert "http://acme.localhost:8000" in run("tenant", "list").output
+    assert run("tenant", "remove", "acme", "--yes").exit_code == 0
+    assert run("tenant", "list").output == ""
+
+
+def test_a_tenant_is_removed_only_when_somebody_means_it(run: Run, file: str) -> None:
+    run("apply", file)
+    assert run("tenant", "remove", "acme").exit_code != 0
+    assert "acme" in run("tenant", "list").output
+
+
+def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("tenants:\n  - name: api\n    colour: red\n")
+    assert refused(run("apply", "bad.yaml")).splitlines() == [
+        "2 problems; nothing was changed.",
+        "bad.yaml:2: tenants[0].name: expected another name; this host is the service's own; found 'api'",
+        "bad.yaml:3: tenants[0].colour: is not a known key; did you mean color?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "says"),
+    [
+        (["serve", "--bind", "0.0.0.0:23999"], {}, "not a loopback address"),
+        (["serve", "--only", "hub"], {}, "GATEHOUSE_API_URL"),
+        (["serve", "--workers", "2"], {}, "GATEHOUSE_REDIS_URL"),
+        (["serve"], {"scheme": "gopher"}, "http or https"),
+        (["serve"], {"secret_key": "short"}, "too short"),
+        (["serve"], {"mail_url": "pigeon:"}, "inbox: or smtp://"),
+        (["serve"], {"database_url": "mysql://x"}, "sqlite:/// or postgresql://"),
+        (["serve"], {"metrics_bind": "nowhere"}, "must be host:port"),
+        (["serve"], {"database_url": "postgresql://a:b@127.0.0.1:9/x"}, "does not answer"),
+        (["demo", "--bind", "0.0.0.0:8000"], {}, "loopback"),
+        (["tenant", "remove", "nobody", "--yes"], {}, "There is no tenant 'nobody'"),
+        (["export", "nobody"], {}, "There is no tenant 'nobody'"),
+        (["key", "rotate", "nobody"], {}, "There is no tenant 'nobody'"),
+        (["migrate", "--down", "9999"], {}, "There is no revision '9999'"),
+        (["outbox", "replay"], {}, "Name one MESSAGE_ID"),
+        (["outbox", "replay", "nothing"], {}, "There is no dead letter"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(
+    run: Run, arguments: list[str], settings: dict[str, str], says: str
+) -> None:
+    sentence = refused(run(*arguments, **settings))
+    assert says in sentence
+    assert sentence.count("\n") == 0
+
+
+def test_a_database_of_another_schema_is_not_served(run: Run, fresh_postgres: PostgresUrls) -> None:
+    assert "run 'gatehouse migrate'" in refused(run("serve", database_url=fresh_postgres.runtime_url))
+
+
+def test_a_role_that_no_lock_binds_is_not_served(
+    run: Run, postgres_server: Postgres, fresh_postgres: PostgresUrls
+) -> None:
+    migrate.upgrade(fresh_postgres.migrate_url)
+    name = fresh_postgres.runtime_url.rpartition("/")[2]
+    superuser = postgres_server.url("postgres", postgres_server.superuser_password, name)
+    assert "superuser" in refused(run("serve", database_url=superuser))
+
+
+def test_the_store_goes_up_and_down(run: Run) -> None:
+    assert run("migrate").output.endswith(f"schema {migrate.HEAD}\n")
+    assert run("migrate", "--down", "base").output.endswith("schema base\n")
+
+
+def test_the_migration_grants_the_role_that_serves_what_it_needs(
+    run: Run, fresh_postgres: PostgresUrls, file: str
+) -> None:
+    urls = {"database_url": fresh_postgres.runtime_url, "migrate_url": fresh_postgres.migrate_url}
+    shown = run("migrate", **urls)
+    assert shown.exit_code == 0
+    assert not re.search(r":[0-9a-f]{32}@", shown.output), "a password is printed"
+    assert run("apply", file, **urls).exit_code == 0
+
+
+def test_a_file_that_cannot_be_written_is_said_so(run: Run, tmp_path: Path, file: str) -> None:
+    run("apply", file)
+    (tmp_path / "acme.yaml").write_text(FILE.replace("desk.example", "desk2.example"))
+    with (tmp_path / "blocker").open("w"):
+        sentence = refused(run("apply", file, database_url=f"sqlite:///{tmp_path / 'blocker' / 'x.db'}"))
+    assert "blocker" in sentence
+
+
+def test_secrets_are_sealed_anew_and_the_old_one_can_go(run: Run, file: str) -> None:
+    run("apply", file)
+    run("key", "rotate", "acme")
+    both = "\n".join(reversed(SECRETS))
+    assert "no key opens this value" in refused(run("secrets", "rotate", secret_key=SECRETS[1]))
+    assert "Sealed 2 values" in run("secrets", "rotate", secret_key=both).output
+    assert "Sealed 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
+
+
+def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path: Path) -> None:
+    run("migrate")
+    database, clock = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}"), SystemClock()
+    work = UnitOfWork(database, "acme")
+    message_id = Outbox(work, clock).post("mail", {"text": "Your code is 123456"})
+    work.commit()
+    (claimed,) = claims.claim(database, clock.now())
+    claims.settle_failed(database, claimed, clock.now(), "550 nobody here", is_final=True)
+    shown = run("outbox", "list", "--state", "dead").output
+    assert message_id in shown
+    assert "550 nobody here" in shown
+    assert "123456" not in shown
+    assert run("outbox", "replay", message_id).output == "1 due again.\n"
+    assert run("outbox", "list", "--state", "dead").output == ""
+
+
+def test_every_address_is_printed(run: Run) -> None:
+    shown = run("routes").output
+    assert re.search(r"^tenant +POST +/api/oidc/token +C +oauth_tokens\.token$", shown, re.MULTILINE)
+
+
+def test_rules_for_a_proxy_send_the_token_endpoint_to_the_identity_service(run: Run) -> None:
+    shown = run("routes", "--proxy", "nginx").output
+    found = re.search(r"location ~\* (\S+) ", shown)
+    assert found is not None
+    rule = re.compile(found[1], re.IGNORECASE)
+    assert all(
+        rule.match(path) for path in ("/api/oidc/token", "/API/oidc/desk/token", "/.well-known/openid-configuration")
+    )
+    assert not any(
+        rule.match(path) for path in ("/login", "/service/oidc/authorize", "/profile", "/api/oidc/token/more")
+    )

@@ -1,0 +1,121 @@
+"""What operators see: probes, one log line a request, measurements with few labels."""
+
+import json
+import logging
+import socket
+import threading
+import urllib.request
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import pytest
+from werkzeug.test import Client
+
+from app.identity import health as identity_health
+from app.identity.store import migrate
+from app.kit.health import Health
+from app.kit.metrics import Exposition, measure
+from app.kit.observing import Observed
+from app.settings import Settings
+from tests.support.servers import Redis
+
+
+def house(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    start_response("418 I'm a teapot", [("Content-Type", "text/plain")])
+    return [environ["PATH_INFO"].encode()]
+
+
+def down() -> None:
+    raise OSError("postgresql://runtime:s3cret@db is gone")
+
+
+def fine() -> None:
+    return
+
+
+def test_a_process_lives_whatever_its_parts_do() -> None:
+    answer = Client(Health(house, {"database": down})).get("/health/live")
+    assert (answer.status_code, answer.json) == (200, {"status": "ok"})
+
+
+def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() -> None:
+    answer = Client(Health(house, {"database": down, "redis": fine})).get("/health/ready")
+    assert (answer.status_code, answer.json) == (
+        503,
+        {"status": "unavailable", "parts": {"database": "down", "redis": "ok"}},
+    )
+
+
+def test_everything_else_is_the_application_s() -> None:
+    assert Client(Health(house, {})).get("/health").status_code == 418
+    assert Client(Health(house, {})).post("/health/live").status_code == 418
+
+
+def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
+    settings = Settings(database_url=sqlite_url, secrets=(b"0" * 32,))
+    client = Client(Health(house, identity_health.checks(settings)))
+    assert client.get("/health/ready").status_code == 503
+    migrate.upgrade(sqlite_url)
+    assert client.get("/health/ready").status_code == 200
+
+
+def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
+    migrate.upgrade(sqlite_url)
+    settings = Settings(database_url=sqlite_url, redis_url=own_redis.url(), secrets=(b"0" * 32,))
+    client = Client(Health(house, identity_health.checks(settings)))
+    assert client.get("/health/ready").status_code == 200
+    own_redis.stop()
+    assert client.get("/health/ready").json == {"status": "unavailable", "parts": {"database": "ok", "redis": "down"}}
+    own_redis.start()
+    assert client.get("/health/ready").status_code == 200
+
+
+def test_a_request_is_one_line_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="gatehouse.access"):
+        Client(Observed(house)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
+    (line,) = caplog.records
+    assert (line.__dict__["path"], line.__dict__["status"], line.__dict__["host"]) == ("/x", 418, "acme.localhost")
+    assert "S3CRET" not in str(line.__dict__)
+
+
+def test_a_request_that_breaks_is_told_as_500() -> None:
+    def broken(_environ: WSGIEnvironment, _start: StartResponse) -> Iterable[bytes]:
+        raise RuntimeError
+
+    told: list[tuple[str, str, int, float]] = []
+    with pytest.raises(RuntimeError):
+        Client(Observed(broken, (lambda *facts: told.append(facts),))).get("/")
+    assert told[0][2] == 500
+
+
+def test_metrics_are_served_on_a_port_of_their_own_and_no_client_invents_a_label() -> None:
+    client = Client(Observed(house, (measure("api.localhost:8000"),)))
+    client.get("/invented-path", base_url="http://invented-host.localhost:8000")
+    client.open("/", method="INVENTED", base_url="http://api.localhost:8000")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    stop = threading.Event()
+    thread = threading.Thread(target=Exposition(f"127.0.0.1:{port}"), args=(stop,))
+    thread.start()
+    try:
+        text = fetched(port)
+    finally:
+        stop.set()
+        thread.join()
+    assert 'gatehouse_requests_total{method="GET",status="418",surface="tenant"} 1.0' in text
+    assert 'method="other",status="418",surface="api"' in text
+    assert "nvented" not in text.lower()
+
+
+def fetched(port: int) -> str:
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+                return str(answer.read().decode())
+        except OSError:
+            threading.Event().wait(0.05)
+    raise AssertionError("no metrics")
+
+
+def test_a_probe_is_json() -> None:
+    assert json.loads(Client(Health(house, {"a": fine})).get("/health/ready").data)["parts"] == {"a": "ok"}
