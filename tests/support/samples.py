@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ def every_drawn() -> list[Sample]:
 @pytest.fixture(scope="session")
 def gallery_address() -> Iterator[str]:
     """Where a browser finds the gallery."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", 0, hub(), threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

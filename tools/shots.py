@@ -1,0 +1,105 @@
+"""A picture of every page and state: `python -m tools.shots [FOLDER] [--page NAME] [--language de] ...`.
+
+Desktop and telephone, light and dark, each language; beside them `index.html`, which shows all of them on one page.
+"""
+
+import argparse
+import html
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, sync_playwright
+from werkzeug.serving import make_server
+
+from app.hub import create_app
+from app.hub.gallery import every_sample
+from app.settings import ROOT, Settings
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+SIZES = {"desktop": (1280, 820), "phone": (390, 844)}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+class Shot(NamedTuple):
+    """One picture to take."""
+
+    page: str
+    state: str
+    language: str
+    size: str
+    scheme: Literal["light", "dark"]
+    look: str
+
+    @property
+    def file(self) -> str:
+        return "-".join((self.page, self.state.replace(" ", "_"), self.language, self.size, self.scheme, self.look)) + ".png"
+
+    @property
+    def address(self) -> str:
+        return f"/_gallery/{self.page}/{quote(self.state)}?lang={self.language}&look={self.look}"
+
+
+def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
+    with app.test_request_context("/"):
+        samples = [(page.__name__, state) for page, state in every_sample()]
+    for name, state in samples:
+        if asked.page and asked.page.lower() not in name.lower():
+            continue
+        for language in asked.language:
+            for size in SIZES:
+                for scheme in SCHEMES:
+                    yield Shot(name, state, language, size, scheme, asked.look)
+
+
+def take(browser: Browser, base: str, shot: Shot, folder: Path) -> None:
+    width, height = SIZES[shot.size]
+    # The page that sends itself on is drawn without JavaScript, or there would be nothing to see.
+    has_script = shot.page != "HandOverPage"
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=shot.scheme, java_script_enabled=has_script
+    )
+    page = context.new_page()
+    page.goto(base + shot.address)
+    page.screenshot(path=folder / shot.file, full_page=shot.size == "phone")
+    context.close()
+
+
+def index(folder: Path, taken: list[Shot]) -> None:
+    """One page with all pictures, for those who look."""
+    figures = "".join(
+        f'<figure><a href="{quote(shot.file)}"><img loading="lazy" src="{quote(shot.file)}" alt=""></a>'
+        f"<figcaption>{html.escape(' '.join(shot))}</figcaption></figure>"
+        for shot in taken
+    )
+    style = "body{font:14px system-ui;display:flex;flex-wrap:wrap;gap:16px}img{height:360px}figure{margin:0}"
+    (folder / "index.html").write_text(f"<!doctype html><title>Shots</title><style>{style}</style>{figures}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "var" / "shots")
+    parser.add_argument("--page", default="", help="only pages whose name contains this")
+    parser.add_argument("--language", nargs="+", default=["de", "ar"])
+    parser.add_argument("--look", default="acme")
+    asked = parser.parse_args()
+    app = create_app(Settings(secrets=(b"pictures have no secrets, none at all",), development=True))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    taken = list(shots(app, asked))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        for shot in taken:
+            take(browser, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
+        browser.close()
+    server.shutdown()
+    index(asked.folder, taken)
+    print(f"{len(taken)} pictures in {asked.folder}")
+
+
+if __name__ == "__main__":
+    main()
