@@ -39,7 +39,7 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     with in_words():
         if wings != "hub":
             make_ready(settings)
-        jobs, told = _metrics(settings, workers)
+        jobs, told = _metrics(settings, wings, workers)
         jobs += [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
         sys.exit(run(settings, wings, bind, workers, jobs, told))
 
@@ -131,7 +131,7 @@ def outbox_job(settings: Settings) -> Job:
     return deliver
 
 
-def _metrics(settings: Settings, workers: int) -> tuple[list[Job], tuple[Told, ...]]:
+def _metrics(settings: Settings, wings: str, workers: int) -> tuple[list[Job], tuple[Told, ...]]:
     if not settings.metrics_bind:
         return [], ()
     shared = Path(tempfile.mkdtemp(prefix="gatehouse-metrics-")) if workers > 1 else None
@@ -139,8 +139,14 @@ def _metrics(settings: Settings, workers: int) -> tuple[list[Job], tuple[Told, .
         share_metrics(shared)
     from app.kit.metrics import Exposition, measure  # noqa: PLC0415 - the library reads the shared folder at its import
 
+    collectors = []
+    if wings != "hub":
+        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
+        from app.identity.tasks.gauge import OutboxGauge  # noqa: PLC0415 - as above
+
+        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects when somebody looks
     try:
-        exposition = Exposition(settings.metrics_bind, shared)
+        exposition = Exposition(settings.metrics_bind, shared, collectors)
     except ValueError:
         raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
     return [exposition], (measure(settings.api_hostname),)

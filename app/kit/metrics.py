@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector
-from prometheus_client.registry import REGISTRY
+from prometheus_client.registry import REGISTRY, Collector
 
 from app.kit.observing import Told
 
@@ -33,10 +34,11 @@ def measure(api_host: str) -> Told:
 class Exposition:
     """Serves the metrics of this process, or with a shared folder those of all workers together."""
 
-    def __init__(self, bind: str, shared: Path | None = None) -> None:
+    def __init__(self, bind: str, shared: Path | None = None, collectors: Sequence[Collector] = ()) -> None:
         host, _, port = bind.rpartition(":")
         self._host, self._port = host.strip("[]") or "127.0.0.1", int(port)
         self._shared = shared
+        self._collectors = collectors
 
     def __call__(self, stop: threading.Event) -> None:
         """Serve until `stop` is set: a background job of the server."""
@@ -44,6 +46,8 @@ class Exposition:
         if self._shared is not None:
             registry = CollectorRegistry()
             MultiProcessCollector(registry, str(self._shared))  # type: ignore[no-untyped-call]  # the library states no types here
+        for collector in self._collectors:
+            registry.register(collector)
         try:
             server, thread = start_http_server(self._port, self._host, registry)
         except OSError as problem:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from app.identity.outbox import Outbox
 from app.identity.store import migrate
@@ -16,6 +17,7 @@ from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
 from app.identity.tasks.cleaning import BATCH, clean
+from app.identity.tasks.gauge import OutboxGauge
 from app.identity.tasks.worker import Worker
 from app.identity.tenants import changes
 from app.kit.clock import FixedClock
@@ -244,6 +246,32 @@ def test_a_server_whose_certificate_nobody_vouches_for_gets_nothing(
         message_id = posted(database, clock)
         worker(database, clock, f"smtp://localhost:{server.port}").deliver_due()
         assert (server.mails, "CERTIFICATE" in row(database, message_id).last_problem) == ([], True)
+
+
+def test_the_outbox_is_measured(database: Database, clock: FixedClock) -> None:
+    posted(database, clock)
+    posted(database, clock, tenant="globex", kind="pigeon")
+    worker(database, clock).deliver_due()
+    posted(database, clock)
+    (gauge,) = OutboxGauge(database).collect()
+    assert {sample.labels["state"]: sample.value for sample in gauge.samples} == {"waiting": 1, "dead": 1}
+
+
+def test_an_error_of_the_store_tells_no_secret(database: Database, clock: FixedClock) -> None:
+    row = {
+        "tenant_id": "acme",
+        "message_id": "m",
+        "kind": "mail",
+        "payload": {"text": "S3CRET"},
+        "due_at": clock.now(),
+        "created_at": clock.now(),
+    }
+    work = UnitOfWork(database, "acme")
+    work.run(outbox.insert().values(**row))
+    with pytest.raises(IntegrityError) as problem:
+        work.run(outbox.insert().values(**row))
+    work.rollback()
+    assert "S3CRET" not in str(problem.value)
 
 
 def test_cleaning_removes_what_is_over_in_every_tenant_and_nothing_else(database: Database, clock: FixedClock) -> None:

@@ -64,6 +64,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
     engine = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
+        hide_parameters=True,  # an error's text goes to the log, and parameters are people's secrets
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=20,
@@ -93,6 +94,7 @@ def _postgres(url: str, pool_size: int) -> Engine:
     return create_engine(
         url,
         isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, tuple_, update
+from sqlalchemy import func, select, tuple_, update
 
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
@@ -90,6 +90,17 @@ def listed(database: Database, state: str | None = None, most: int = 100) -> Seq
     where = [] if state is None else [_O.state == state]
     try:
         return work.all(select(*columns).where(*where).order_by(_O.created_at.desc()).limit(most))
+    finally:
+        work.rollback()
+
+
+def counts(database: Database) -> dict[str, int]:
+    """Return how many messages of all tenants wait and how many are dead."""
+    work = UnitOfWork(database, EXEMPT)
+    states = ("waiting", "dead")
+    try:
+        rows = work.all(select(_O.state, func.count().label("messages")).where(_O.state.in_(states)).group_by(_O.state))
+        return {**dict.fromkeys(states, 0), **{row.state: row.messages for row in rows}}
     finally:
         work.rollback()
 

@@ -1,0 +1,72 @@
+"""The demo's inbox shows what was sent, and trusts nothing of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from app.demo.hosts import Hosts, shop_at
+from app.demo.inbox import create_inbox
+from app.identity.outbox import Outbox
+from app.identity.store import migrate
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
+from app.kit.clock import FixedClock
+from tests.support.servers import free_port
+
+
+@pytest.fixture
+def database(sqlite_url: str) -> Iterator[Database]:
+    migrate.upgrade(sqlite_url)
+    made = Database(sqlite_url)
+    yield made
+    made.dispose()
+
+
+def posted(database: Database, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
+    work = UnitOfWork(database, tenant)
+    message_id = Outbox(work, FixedClock()).post(
+        kind, {"to": "ada@example.com", "subject": "Hello", "text": "", **payload}
+    )
+    work.commit()
+    return message_id
+
+
+def test_messages_of_every_tenant_are_shown_with_their_links(database: Database) -> None:
+    posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
+    posted(database, tenant="globex", kind="sms", to="+4930123456", text="123456")
+    shown = Client(create_inbox(database)).get("/").text
+    assert 'href="http://acme.localhost:8000/verify?x=1"' in shown
+    assert "+4930123456" in shown
+
+
+def test_programs_read_them_as_json(database: Database) -> None:
+    posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1 now")
+    (message,) = Client(create_inbox(database)).get("/messages.json").json or []
+    assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
+
+
+def test_what_a_message_says_is_never_run(database: Database) -> None:
+    message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
+    client = Client(create_inbox(database))
+    page, inner = client.get("/"), client.get(f"/messages/{message_id}.html")
+    assert "<script>" not in page.text
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert "sandbox" in inner.headers["Content-Security-Policy"]
+
+
+def test_a_host_without_an_application_of_its_own_is_the_house_s() -> None:
+    def says(word: str) -> Any:
+        return lambda _environ, start: (start("200 OK", []), [word.encode()])[1]
+
+    hosts = Client(Hosts(says("house"), {"inbox.localhost:8000": says("inbox")}))
+    assert [hosts.get("/", base_url=f"http://{name}.localhost:8000").text for name in ("acme", "INBOX")] == [
+        "house",
+        "inbox",
+    ]
+
+
+def test_a_shop_that_is_gone_is_a_bad_gateway() -> None:
+    assert Client(shop_at(free_port())).get("/", base_url="http://shop.localhost:8000").status_code == 502
