@@ -19,7 +19,14 @@ from app.hub import create_app
 from app.hub.gallery import every_sample
 from app.settings import ROOT, Settings
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+]
 SIZES = {"desktop": (1280, 820), "phone": (390, 844)}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -36,7 +43,10 @@ class Shot(NamedTuple):
 
     @property
     def file(self) -> str:
-        return "-".join((self.page, self.state.replace(" ", "_"), self.language, self.size, self.scheme, self.look)) + ".png"
+        return (
+            "-".join((self.page, self.state.replace(" ", "_"), self.language, self.size, self.scheme, self.look))
+            + ".png"
+        )
 
     @property
     def address(self) -> str:

@@ -101,13 +101,13 @@ def receive() -> None:
     )
     chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
     here.chosen_language = chosen if request.method == "GET" else ""
-    here.choose_language(cookies, shared.cookie_prefix + locale.COOKIE)
-    if request.path.startswith(_WITHOUT_TENANT):
-        return
-    here.tenant = shared.tenancy.at(here.host, api)
-    if attempt_id := named_attempt():
-        here.attempt = shared.attempts.read(cookies, here.tenant.name, attempt_id)
-    here.choose_language(cookies, shared.cookie_prefix + locale.COOKIE)
+    try:
+        if not request.path.startswith(_WITHOUT_TENANT):
+            here.tenant = shared.tenancy.at(here.host, api)
+            if attempt_id := named_attempt():
+                here.attempt = shared.attempts.read(cookies, here.tenant.name, attempt_id)
+    finally:  # the page that says what went wrong speaks a language too
+        here.choose_language(cookies.get(shared.cookie_prefix + locale.COOKIE, ""))
 
 
 def named_attempt() -> str:

@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from babel import Locale as BabelLocale
@@ -61,7 +61,8 @@ def lookup(wanted: str, offered: Iterable[str]) -> str | None:
 _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
 
 
-def accepted(header: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def accepted(header: str) -> tuple[str, ...]:
     """Return the tags of an `Accept-Language` header, the most wanted first; what is refused (`q=0`) is left out."""
     weighted: list[tuple[float, int, str]] = []
     for position, part in enumerate(header[:400].split(",")):
@@ -70,7 +71,7 @@ def accepted(header: str) -> list[str]:
         tag = part.partition(";")[0].strip()
         if quality > 0 and tag and tag != "*":
             weighted.append((-quality, position, tag))
-    return [tag for _, _, tag in sorted(weighted)]
+    return tuple(tag for _, _, tag in sorted(weighted))
 
 
 def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Language:
@@ -82,7 +83,7 @@ def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Langua
     """
     spoken = [tag for tag in offered if tag in LANGUAGES] or [SOURCE.tag]
     for source in wishes:
-        for wanted in source:
+        for wanted in filter(None, source):
             if found := lookup(wanted, spoken):
                 return LANGUAGES[found]
     return LANGUAGES[spoken[0]]

@@ -74,16 +74,14 @@ _HEADERS: Final = {
     "X-Robots-Tag": "none",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
 }
 
 
 def dress(response: Response) -> Response:
     """Give an answer of the hub the headers that every one of them bears; what a view has set stays."""
-    for name, value in _HEADERS.items():
-        response.headers.setdefault(name, value)
-    response.headers.setdefault("Cache-Control", "no-store")
-    response.headers.setdefault(
-        "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-    )
+    there = {name for name, _ in response.headers}
+    response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in there])
     return response

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -68,9 +67,7 @@ class Visit:
             reference=self.reference,
         )
 
-    def choose_language(
-        self, cookies: Mapping[str, str] | None = None, cookie: str = "", account: str = ""
-    ) -> Language:
+    def choose_language(self, cookie: str = "", account: str = "") -> Language:
         """Settle in which language this visit speaks.
 
         The order is hosted-pages.md §7: what was clicked, the relying party's `ui_locales` (a click within the attempt
@@ -79,7 +76,7 @@ class Visit:
         wishes = (
             [self.chosen_language],
             self.attempt.languages if self.attempt else (),
-            [cookies.get(cookie, "") if cookies else ""],
+            [cookie],
             [account],
             accepted(request.headers.get("Accept-Language", "")) if has_request_context() else (),
         )

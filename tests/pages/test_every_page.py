@@ -121,7 +121,9 @@ def test_no_two_languages_show_the_same_page() -> None:
 
 def test_no_sentence_is_left_with_a_placeholder(pages: list[Sample]) -> None:
     for page in pages:
-        assert not re.search(r"%\(\w+\)|\{\w+\}", re.sub(r"<style.*?</style>", "", page.html, flags=re.DOTALL)), page.name
+        assert not re.search(r"%\(\w+\)|\{\w+\}", re.sub(r"<style.*?</style>", "", page.html, flags=re.DOTALL)), (
+            page.name
+        )
 
 
 def test_private_pages_are_never_stored_nor_indexed(pages: list[Sample]) -> None:

@@ -65,9 +65,7 @@ def test_what_is_no_colour_is_refused(text: str) -> None:
 
 def test_what_the_brand_is_measured_against_is_what_the_style_sheet_says() -> None:
     css = (ROOT / "static/css/tokens.css").read_text()
-    pairs = {
-        name: (light, dark) for name, light, dark in re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", css)
-    }
+    pairs = {name: (light, dark) for name, light, dark in re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\)", css)}
     assert tuple(str(ground) for ground in LIGHT_GROUNDS) == (pairs["--canvas"][0], pairs["--surface"][0])
     assert tuple(str(ground) for ground in DARK_GROUNDS) == (pairs["--canvas"][1], pairs["--surface"][1])
 
