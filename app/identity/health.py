@@ -19,10 +19,15 @@ def checks(settings: Settings) -> dict[str, Check]:
     def database() -> Database:
         return Database(settings.database, pool_size=1)
 
-    def store() -> None:
+    def schema() -> str | None:
         with database().connect() as connection:
-            stands = revision_of(connection)
-        if stands != HEAD:
+            return revision_of(connection)
+
+    def store() -> None:
+        if schema() == HEAD:
+            return
+        database().dispose()  # the connection may be one from before an outage: ask once more over a new one
+        if (stands := schema()) != HEAD:
             raise StoreUnavailable(f"schema {stands}, expected {HEAD}")
 
     @cache

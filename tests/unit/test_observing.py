@@ -17,7 +17,7 @@ from app.kit.health import Health
 from app.kit.metrics import Exposition, measure
 from app.kit.observing import Observed
 from app.settings import Settings
-from tests.support.servers import Redis
+from tests.support.servers import RUNTIME, Postgres, Redis
 
 
 def house(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -56,6 +56,18 @@ def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str
     client = Client(Health(house, identity_health.checks(settings)))
     assert client.get("/health/ready").status_code == 503
     migrate.upgrade(sqlite_url)
+    assert client.get("/health/ready").status_code == 200
+
+
+def test_a_database_gone_and_back_is_seen_at_once(own_postgres: Postgres) -> None:
+    urls = own_postgres.database("gatehouse")
+    migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+    url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
+    client = Client(Health(house, identity_health.checks(Settings(database_url=url, secrets=(b"0" * 32,)))))
+    assert client.get("/health/ready").status_code == 200
+    own_postgres.stop()
+    assert client.get("/health/ready").status_code == 503
+    own_postgres.start()
     assert client.get("/health/ready").status_code == 200
 
 
