@@ -19,8 +19,7 @@ def relying_party(provider: Provider) -> FlaskClient:
     """Return a relying party as a stranger would write it from Authlib's manual."""
     app = Flask("relying party")
     app.secret_key = secrets.token_hex()
-    oauth = OAuth(app)
-    op: Any = oauth.register(
+    op: Any = OAuth(app).register(
         "op",
         client_id=provider.client_id,
         client_secret=provider.secret,
@@ -31,34 +30,26 @@ def relying_party(provider: Provider) -> FlaskClient:
             "token_endpoint_auth_method": "client_secret_basic" if provider.secret else "none",
         },
     )
-
-    @app.get("/login")
-    def login() -> ResponseReturnValue:
-        answer: ResponseReturnValue = op.authorize_redirect(CALLBACK)
-        return answer
-
-    @app.get("/cb")
-    def callback() -> ResponseReturnValue:
-        token = op.authorize_access_token()
-        session["token"] = {name: token[name] for name in ("refresh_token", "id_token")}
-        person = op.userinfo(token=token)
-        renewed = op.fetch_access_token(grant_type="refresh_token", refresh_token=token["refresh_token"])
-        again = op.userinfo(token=renewed)
-        return jsonify(
-            claims=token["userinfo"],
-            person=person,
-            again=again,
-            is_rotated=renewed["refresh_token"] != token["refresh_token"],
-        )
-
-    @app.get("/logout")
-    def logout() -> ResponseReturnValue:
-        answer: ResponseReturnValue = op.logout_redirect(
-            post_logout_redirect_uri=BYE, id_token_hint=session["token"]["id_token"]
-        )
-        return answer
-
+    app.add_url_rule("/login", "login", lambda: op.authorize_redirect(CALLBACK))
+    app.add_url_rule("/cb", "callback", lambda: arrived(op))
+    app.add_url_rule("/logout", "logout", lambda: left(op))
     return app.test_client()
+
+
+def arrived(op: Any) -> ResponseReturnValue:
+    """Finish the sign-in, read the person's claims, refresh, and read them again."""
+    token = op.authorize_access_token()
+    session["id_token"] = token["id_token"]
+    person = op.userinfo(token=token)
+    renewed = op.fetch_access_token(grant_type="refresh_token", refresh_token=token["refresh_token"])
+    is_rotated = renewed["refresh_token"] != token["refresh_token"]
+    return jsonify(claims=token["userinfo"], person=person, again=op.userinfo(token=renewed), is_rotated=is_rotated)
+
+
+def left(op: Any) -> ResponseReturnValue:
+    """Send the browser to sign out."""
+    answer: ResponseReturnValue = op.logout_redirect(post_logout_redirect_uri=BYE, id_token_hint=session["id_token"])
+    return answer
 
 
 def test_authlib_signs_in_refreshes_and_signs_out(provider: Provider, visitor: Visitor) -> None:
