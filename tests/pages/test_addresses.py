@@ -1,0 +1,123 @@
+"""Addresses: older ones, unknown ones, well-known ones, and hosts where nobody lives."""
+
+import logging
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client, EnvironBuilder, run_wsgi_app
+
+from tests.support.oauth_world import World
+from tests.support.visitor import Visitor
+
+PASSWORD = "correct horse 7"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/auth.aspx", "/AUTH.aspx?action=login", "/auth.aspx?action=register", "/auth?org_name=x", "/profile.aspx", "/"],
+)
+def test_older_addresses_lead_to_the_page_of_today(visitor: Visitor, address: str) -> None:
+    assert visitor.open(address).heading == "Welcome back"
+
+
+def test_a_return_address_of_the_whitelist_is_followed(world: World, visitor: Visitor) -> None:
+    ada = world.person("ada@example.com")
+    page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
+    assert page.press("Sign in", identifier=ada.email, password=PASSWORD).heading == ada.email
+    again = visitor.open("/auth.aspx?return_url=https://evil.example/")
+    assert "is not registered here" in again.text
+
+
+def test_an_older_sign_out_asks_too(world: World, visitor: Visitor) -> None:
+    ada = world.person("ada@example.com")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    for address in ("/auth.aspx?action=logout", "/?action=logout"):
+        assert visitor.open(address).heading == "Sign out?"
+
+
+def test_an_unknown_address_is_a_page_with_a_reference(visitor: Visitor) -> None:
+    page = visitor.open("/nothing")
+    assert page.status == 404
+    assert page.title.startswith("Error: ")
+    assert "give this number" in page.text
+
+
+def test_a_wrong_method_names_the_right_ones(visitor: Visitor) -> None:
+    answer = visitor.client.put("/login", base_url=visitor.home)
+    assert answer.status_code == 405
+    assert "POST" in answer.headers["Allow"]
+
+
+def test_password_managers_find_the_page_and_can_trust_the_status(visitor: Visitor) -> None:
+    answer = visitor.client.get("/.well-known/change-password", base_url=visitor.home)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/security")
+    known = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200"
+    assert visitor.open(known).status == 404
+
+
+def test_an_unknown_host_gets_a_plain_page_without_a_list(world: World, hub_app: Flask) -> None:
+    answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.house.settings.hub_domain}")
+    assert answer.status_code == 404
+    assert "Nobody lives here" in answer.text
+    assert world.name not in answer.text
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:8000", "a.b.localhost:8000", "[::1]:8000", "xn--.localhost:8000", "evil.example", "\xff", ""]
+)
+def test_strange_hosts_get_the_same_page(world: World, hub_app: Flask, host: str) -> None:
+    environ = EnvironBuilder("/login").get_environ() | {"HTTP_HOST": host}
+    answer = run_wsgi_app(hub_app.wsgi_app, environ)
+    assert answer[1].startswith("404")
+
+
+def test_an_unknown_application_is_never_redirected(visitor: Visitor) -> None:
+    page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/")
+    assert page.status == 400
+    assert page.heading == "We do not know this application"
+
+
+def test_an_address_that_is_not_registered_is_never_redirected_to(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
+    page = visitor.asked_by(shop, redirect_uri="https://evil.example/")
+    assert page.status == 400
+    assert page.heading == "We cannot send you back"
+    assert page.follow("Back to Acme Shop").address == "https://shop.example/start"
+
+
+def test_an_application_may_ask_by_post(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop")
+    asked = {name: value for name, value in shop.asks().items() if value is not None}
+    assert visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked).heading == "Welcome back"
+
+
+def test_the_answer_may_be_posted(world: World, visitor: Visitor) -> None:
+    shop, ada = world.application("shop"), world.person("ada@example.com")
+    page = visitor.asked_by(shop, response_mode="form_post").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert page.heading == "One moment"
+    form = page.form("Continue")
+    assert form.action == shop.redirect_uri
+    assert form.fields["code"]
+    assert page.answer
+    assert "form-action 'self' https://shop.example https:" in page.answer.headers["Content-Security-Policy"]
+
+
+def test_a_broken_page_bears_the_number_of_its_log_line(
+    visitor: Visitor, hub_app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(hub_app.view_functions, "pages.show_login", lambda: 1 / 0)
+    with caplog.at_level(logging.ERROR):
+        page = visitor.open("/login")
+    assert page.status == 500
+    reference = page.text.partition("give this number: ")[2].split()[0]
+    assert reference in caplog.text
+
+
+def test_static_files_are_kept_for_ever_and_found_by_older_pages(visitor: Visitor) -> None:
+    name = visitor.open("/login").html.partition('href="/static/')[2].partition('"')[0]
+    answer = visitor.client.get(f"/static/{name}", base_url=visitor.home)
+    assert "immutable" in answer.headers["Cache-Control"]
+    older = visitor.client.get("/static/hub.000000000000.css", base_url=visitor.home)
+    assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
+    for strange in ("hub.css", "..%2f..%2fpyproject.toml", "nothing.000000000000.js", "once.once.000000000000.js"):
+        assert visitor.client.get(f"/static/{strange}", base_url=visitor.home).status_code == 404

@@ -1,0 +1,51 @@
+"""What an application may do is asked before it may."""
+
+from tests.support.oauth_world import World
+from tests.support.visitor import NewVisitor, Seen, Visitor
+
+PASSWORD = "correct horse 7"
+
+
+def asked(world: World, visitor: Visitor) -> Seen:
+    shop = world.application("shop", client_name="Acme Shop", require_consent=True, client_uri="https://shop.example/")
+    ada = world.person("ada@example.com")
+    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+
+
+def test_the_page_says_who_asks_for_what_in_human_words(world: World, visitor: Visitor) -> None:
+    page = asked(world, visitor)
+    assert page.heading == "Acme Shop asks for access"
+    assert "shop.example" in page.text
+    assert "See your email address" in page.text
+    assert "ada@example.com" in page.text
+
+
+def test_allowing_returns_with_a_code(world: World, visitor: Visitor) -> None:
+    assert asked(world, visitor).press("Allow").query["code"]
+
+
+def test_denying_returns_without_one(world: World, visitor: Visitor) -> None:
+    landed = asked(world, visitor).press("Do not allow")
+    assert landed.query["error"] == "access_denied"
+    assert "code" not in landed.query
+
+
+def test_a_forged_yes_is_not_taken(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+    page = asked(world, visitor)
+    token = new_visitor().open("/login").form("Sign in").fields["token"]
+    refused = page.press("Allow", token=token)
+    assert refused.status == 403
+    assert refused.heading == "Acme Shop asks for access"
+    assert refused.press("Allow").query["code"]
+
+
+def test_not_you_asks_who_you_are(world: World, visitor: Visitor) -> None:
+    page = asked(world, visitor).press("Not you?")
+    assert page.heading == "Welcome back"
+    bob = world.person("bob@example.com")
+    assert "bob@example.com" in page.press("Sign in", identifier=bob.email, password=PASSWORD).text
+
+
+def test_a_page_without_attempt_starts_again(visitor: Visitor) -> None:
+    assert visitor.open("/consent").status == 410
+    assert visitor.open("/consent?attempt=unknown").status == 410

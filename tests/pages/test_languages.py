@@ -1,0 +1,80 @@
+"""In which language a page speaks."""
+
+import pytest
+
+from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
+from tests.support.oauth_world import World
+from tests.support.visitor import Visitor
+
+
+def test_the_browser_s_language_is_spoken(visitor: Visitor) -> None:
+    visitor.language = "de-CH,fr;q=0.9"
+    assert visitor.open("/login").heading == "Willkommen zurück"
+
+
+def test_the_wish_of_the_application_goes_before(world: World, visitor: Visitor) -> None:
+    visitor.language = "de"
+    page = visitor.asked_by(world.application("shop"), ui_locales="xx ar-EG")
+    assert page.language == "ar"
+
+
+def test_a_click_goes_before_all_and_keeps_the_attempt(world: World, visitor: Visitor) -> None:
+    page = visitor.asked_by(world.application("shop", client_name="Acme Shop"), ui_locales="ar")
+    chosen = page.follow("Deutsch")
+    assert chosen.language == "de"
+    assert chosen.form("Anmelden").fields["attempt"] == page.form("تسجيل الدخول").fields["attempt"]
+    refused = chosen.press("Anmelden", identifier="a@b.c", password="x")
+    assert refused.language == "de"
+    assert visitor.open("/login").language == "de"
+
+
+def test_a_language_that_is_not_spoken_changes_nothing(visitor: Visitor) -> None:
+    assert visitor.open("/login?lang=tlh").language == "en"
+    assert visitor.cookies("language") == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("de-CH-1996", "de"),
+        ("DE", "de"),
+        ("de_AT", "de"),
+        ("zh-Hant", None),
+        ("", None),
+        ("-", None),
+        ("en-x-private", "en"),
+        ("d", None),
+    ],
+)
+def test_a_tag_is_looked_up_by_its_beginning(wanted: str, found: str | None) -> None:
+    assert lookup(wanted, LANGUAGES) == found
+
+
+def test_what_is_refused_is_left_out() -> None:
+    assert accepted("fr;q=0.2, de;q=0.8, ar;q=0, en ;q=0.5, *;q=0.1, x;q=junk") == (
+        "x",
+        "de",
+        "en",
+        "fr",
+    )
+
+
+def test_the_tenant_s_default_is_the_last_resort() -> None:
+    assert negotiate([["xx"], [""]], ("ar", "en")).tag == "ar"
+    assert negotiate([["de"]], ("ar", "en")).tag == "ar"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "sentence"),
+    [
+        (1, "حاول مرة أخرى بعد دقيقة واحدة."),
+        (2, "حاول مرة أخرى بعد دقيقتين."),
+        (3, "حاول مرة أخرى بعد %(num)d دقائق."),
+        (11, "حاول مرة أخرى بعد %(num)d دقيقةً."),
+        (100, "حاول مرة أخرى بعد %(num)d دقيقة."),
+        (0, "حاول مرة أخرى الآن."),
+    ],
+)
+def test_arabic_counts_in_six_ways(minutes: int, sentence: str) -> None:
+    one, many = "Try again in %(num)d minute.", "Try again in %(num)d minutes."
+    assert catalogue("ar").ungettext(one, many, minutes) == sentence

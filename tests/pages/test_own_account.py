@@ -1,0 +1,145 @@
+"""Profile, security and signing out."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person
+from tests.support.visitor import NewVisitor, Seen, Visitor
+
+PASSWORD = "correct horse 7"
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+
+
+def signed_in(visitor: Visitor, person: Person) -> Seen:
+    return visitor.open("/profile").press("Sign in", identifier=person.email, password=PASSWORD)
+
+
+def test_the_profile_signs_in_through_the_hub_as_its_own_relying_party(visitor: Visitor, ada: Person) -> None:
+    page = visitor.open("/profile")
+    assert visitor.cookies("gatehouse-callback-")
+    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert landed.heading == "Ada Lovelace"
+    assert "ada@example.com" in landed.text
+    assert visitor.cookies("gatehouse-callback-") == []
+
+
+def test_an_answer_given_to_another_browser_is_not_taken(new_visitor: NewVisitor, ada: Person) -> None:
+    """Login CSRF: an attacker's code in the victim's browser."""
+    attacker, victim = new_visitor(), new_visitor()
+    page = attacker.open("/profile")
+    attempt = page.form("Sign in").fields
+    answer = attacker.client.post(
+        "/login", base_url=attacker.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
+    )
+    seen = victim.open(answer.headers["Location"])
+    assert seen.status == 400
+    assert seen.heading == "Signing in did not finish"
+
+
+@pytest.mark.parametrize(
+    "changed", [{"state": "x"}, {"iss": "https://evil.example"}, {"code": "x"}, {"error": "access_denied"}]
+)
+def test_a_changed_answer_is_not_taken(visitor: Visitor, ada: Person, changed: dict[str, str]) -> None:
+    attempt = visitor.open("/profile").form("Sign in").fields
+    answer = visitor.client.post(
+        "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
+    )
+    given = Seen(visitor, answer.headers["Location"], None).query
+    seen = visitor.open(f"/callback/profile?{urlencode({**given, **changed})}")
+    assert seen.status == 400
+
+
+def test_an_unknown_callback_does_not_exist(visitor: Visitor) -> None:
+    assert visitor.open("/callback/nobody").status == 404
+
+
+def test_sessions_are_listed_and_ended_one_by_one(new_visitor: NewVisitor, ada: Person) -> None:
+    here, there = new_visitor(), new_visitor()
+    signed_in(there, ada)
+    signed_in(here, ada)
+    page = here.open("/security")
+    assert "this browser" in page.text
+    assert page.text.count("Firefox on Linux") == 2
+    assert "Signed out there" in page.press("Sign out").text
+    assert there.open("/profile").heading == "Welcome back"
+    assert here.open("/profile").heading == "Ada Lovelace"
+
+
+def test_everything_else_is_signed_out_at_once(new_visitor: NewVisitor, ada: Person) -> None:
+    here, others = new_visitor(), [new_visitor(), new_visitor()]
+    for browser in (*others, here):
+        signed_in(browser, ada)
+    page = here.open("/security").press("Sign out everywhere else")
+    assert "Only here, in this browser." in page.text
+    assert [browser.open("/profile").heading for browser in others] == ["Welcome back"] * 2
+
+
+def test_a_session_of_somebody_else_cannot_be_ended(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+    here, there = new_visitor(), new_visitor()
+    signed_in(here, ada)
+    signed_in(there, world.person("bob@example.com"))
+    theirs = new_visitor()
+    signed_in(theirs, world.person("eve@example.com"))
+    form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out everywhere else")
+    here.open("/security").press(
+        "Sign out everywhere else", everywhere="", session_id=form.fields.get("session_id", "x")
+    )
+    assert there.open("/profile").heading == "bob@example.com"
+
+
+def test_a_forged_wish_ends_nothing(new_visitor: NewVisitor, ada: Person) -> None:
+    here, there = new_visitor(), new_visitor()
+    signed_in(here, ada)
+    signed_in(there, ada)
+    token = there.open("/security").form("Sign out").fields["token"]
+    page = here.open("/security").press("Sign out everywhere else", token=token)
+    assert page.status == 403
+    assert there.open("/profile").heading == "Ada Lovelace"
+
+
+def test_signing_out_asks_first_and_a_get_ends_nothing(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada)
+    page = visitor.open("/logout")
+    assert page.heading == "Sign out?"
+    assert visitor.open("/profile").heading == "Ada Lovelace"
+    assert page.press("Sign out").heading == "You are signed out"
+    assert visitor.open("/profile").heading == "Welcome back"
+
+
+def test_an_application_gets_the_person_back_after_the_yes(world: World, visitor: Visitor, ada: Person) -> None:
+    shop = world.application("shop", client_name="Acme Shop", post_logout_redirect_uris=("https://shop.example/bye",))
+    signed_in(visitor, ada)
+    asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://shop.example/bye", "state": "s"}
+    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+    assert "Acme Shop" in page.text
+    assert page.press("Sign out").address == "https://shop.example/bye?state=s"
+
+
+def test_an_address_that_is_not_registered_is_not_followed(world: World, visitor: Visitor, ada: Person) -> None:
+    shop = world.application("shop")
+    signed_in(visitor, ada)
+    asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
+    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}").press("Sign out")
+    assert page.heading == "You are signed out"
+
+
+def test_the_request_that_rides_in_the_form_cannot_be_changed(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada)
+    page = visitor.open("/logout?return_url=https://evil.example/").press("Sign out", request="forged")
+    assert page.heading == "You are signed out"
+
+
+def test_the_session_is_another_one_after_signing_in(visitor: Visitor, ada: Person) -> None:
+    """Fixation: whatever stood in the cookie before is worth nothing afterwards."""
+    visitor.client.set_cookie(
+        "gatehouse-session", "known to the attacker", domain=visitor.home.removeprefix("http://").partition(":")[0]
+    )
+    signed_in(visitor, ada)
+    session = next(cookie for cookie in visitor.client._cookies.values() if "session" in cookie.key)
+    assert session.value != "known to the attacker"

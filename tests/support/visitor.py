@@ -1,0 +1,191 @@
+"""A person at the hub's pages: opens addresses, reads, fills in forms, presses buttons. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+
+import httpx
+import pytest
+from flask import Flask
+from werkzeug.test import Client, TestResponse
+
+from app.hub import create_app
+from app.identity.house import House
+from tests.support.oauth_world import World
+from tests.support.relying_party import RelyingParty
+
+MOST_HOPS = 8
+
+
+@dataclass
+class Form:
+    """A form of a page: where it goes, what it holds, which buttons it has (label -> name and value)."""
+
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+    buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class Forms(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[Form] = []
+        self._button: tuple[str, str] | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.found.append(Form(given.get("action", ""), given.get("method", "get").lower()))
+        elif tag == "input" and self.found and given.get("name") and given.get("type") != "checkbox":
+            self.found[-1].fields[given["name"]] = given.get("value", "")
+        elif tag == "button" and self.found and given.get("type") == "submit":
+            self._button = (given.get("name", ""), given.get("value", ""))
+
+    def handle_data(self, data: str) -> None:
+        if self._button is not None:
+            self.found[-1].buttons[data.strip()] = self._button
+            self._button = None
+
+
+@dataclass
+class Seen:
+    """What the visitor has in front of them."""
+
+    visitor: Visitor
+    address: str
+    answer: TestResponse | None
+
+    @property
+    def status(self) -> int:
+        return self.answer.status_code if self.answer else 0
+
+    @property
+    def html(self) -> str:
+        return self.answer.text if self.answer else ""
+
+    @property
+    def title(self) -> str:
+        return unescape(re.findall(r"<title>(.*?)</title>", self.html, re.DOTALL)[0])
+
+    @property
+    def heading(self) -> str:
+        return words(re.findall(r"<h1.*?</h1>", self.html, re.DOTALL)[0])
+
+    @property
+    def text(self) -> str:
+        """What stands in the page, without its head."""
+        return words(self.html.partition("<body")[2])
+
+    @property
+    def language(self) -> str:
+        return str(re.findall(r'<html lang="([\w-]+)"', self.html)[0])
+
+    @property
+    def query(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(urlsplit(self.address).query).items()}
+
+    @property
+    def cost(self) -> dict[str, int]:
+        held = self.answer.headers.get("X-Gatehouse-Cost", "") if self.answer else ""
+        return {name: int(count) for name, count in (part.split("=") for part in held.split("; ") if part)}
+
+    def form(self, button: str) -> Form:
+        """The form that a button sends."""
+        return next(form for form in Forms(self.html).found if button in form.buttons)
+
+    def press(self, button: str, **typed: str) -> Seen:
+        """Type into the fields and press a button; redirects within the hub are followed."""
+        form = self.form(button)
+        name, value = form.buttons[button]
+        sent = {**form.fields, **typed, **({name: value} if name else {})}
+        return self.visitor.send(form.method.upper(), urljoin(self.address, form.action), sent)
+
+    def follow(self, text: str) -> Seen:
+        """Follow the link with this text."""
+        address = next(
+            href
+            for href, shown in re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(.*?)</a>', self.html)
+            if words(shown) == text
+        )
+        return self.visitor.open(urljoin(self.address, unescape(address)))
+
+
+def words(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+@dataclass
+class Visitor:
+    """One browser of a person, at one tenant."""
+
+    client: Client
+    home: str
+    """The address of the tenant's host."""
+    language: str = "en"
+
+    def open(self, address: str, **headers: str) -> Seen:
+        return self.send("GET", urljoin(self.home, address), None, **headers)
+
+    def send(self, method: str, address: str, sent: dict[str, Any] | None, **headers: str) -> Seen:
+        """Ask and follow redirects as long as they stay at this tenant."""
+        for _hop in range(MOST_HOPS):
+            if not address.startswith(self.home + "/"):
+                return Seen(self, address, None)
+            answer = self.client.open(
+                address[len(self.home) :], method=method, base_url=self.home, data=sent,
+                headers={"Accept-Language": self.language, "User-Agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0", **headers},
+            )  # fmt: skip
+            if answer.status_code not in (302, 303):
+                return Seen(self, address, answer)
+            address, method, sent = urljoin(address, answer.headers["Location"]), "GET", None
+        raise AssertionError(f"redirects without end: {address}")
+
+    def asked_by(self, app: RelyingParty, **changed: str | None) -> Seen:
+        """Come from an application that asks for a sign-in."""
+        asked = {name: value for name, value in app.asks(**changed).items() if value is not None}
+        path = f"/service/{app.protocol}/{app.app}/authorize" if app.app else "/service/oidc/authorize"
+        return self.open(f"{path}?{urlencode(asked)}")
+
+    def cookies(self, part: str) -> list[str]:
+        """The names of kept cookies that contain this."""
+        return [cookie.key for cookie in (self.client._cookies or {}).values() if part in cookie.key]
+
+    def forget(self, part: str) -> None:
+        """Lose cookies, as a browser that was closed does."""
+        held = self.client._cookies or {}
+        for key in [key for key, cookie in held.items() if part in cookie.key]:
+            del held[key]
+
+
+_HUBS: dict[int, tuple[Flask, Flask]] = {}
+
+
+@pytest.fixture
+def hub_app(house: House, identity_app: Flask) -> Flask:
+    """The hub over this identity service in one process, made once."""
+    if id(identity_app) not in _HUBS:
+        made = create_app(house.settings, httpx.WSGITransport(app=identity_app), house.clock)
+        _HUBS[id(identity_app)] = (identity_app, made)
+    return _HUBS[id(identity_app)][1]
+
+
+NewVisitor = Callable[[], Visitor]
+
+
+@pytest.fixture
+def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
+    """Open a fresh browser at the tenant."""
+    return lambda: Visitor(Client(hub_app), world.house.settings.hub_url(world.name))
+
+
+@pytest.fixture
+def visitor(new_visitor: NewVisitor) -> Visitor:
+    return new_visitor()
