@@ -236,6 +236,23 @@ def test_what_names_an_account_is_not_overwritten(ours: House) -> None:
         applied(ours, ACME.replace("Ada@", "grace@"))
 
 
+@pytest.mark.parametrize("wrong", ["birth_date: tomorrow", "gender: purple", "custom_fields: {shoe: '42'}"])
+def test_a_value_that_the_interface_would_refuse_is_refused(ours: House, wrong: str) -> None:
+    text = f"tenants: [{{name: acme, accounts: [{{email: a@example.com, {wrong}}}]}}]"
+    with pytest.raises(ConfigurationError, match=r"f\.yaml:1: tenants\[0\]\.accounts\[0\]: expected another value"):
+        applied(ours, text)
+    assert rows(ours, "tenants") == []
+
+
+def test_custom_fields_that_the_tenant_has_are_kept(ours: House) -> None:
+    text = "tenants: [{name: acme, settings: {custom_fields: [shoe]}, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
+    applied(ours, text)
+    assert rows(ours, "accounts")[0].profile == {"CustomFields": {"shoe": "42"}}
+    assert applied(
+        ours, "tenants: [{name: acme, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
+    ).is_empty
+
+
 def test_two_tenants_do_not_mix(ours: House) -> None:
     both = f"{ACME}  - name: globex\n    accounts: [{{email: ada@example.com, password: correct horse 4!, first_name: Ida}}]\n"
     applied(ours, both)

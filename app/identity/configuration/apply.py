@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.contract.configuration import Argon2
+from app.contract.configuration import Argon2, TenantSettings
 from app.contract.tenant_file import ApplicationFile, TenantFile
 from app.identity.configuration.people import People
 from app.identity.configuration.plan import Action, Made, Plan, differences
@@ -118,7 +118,8 @@ class _OneTenant:
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
         if self.stated.accounts is not None:
-            people = People(self.run, self.stated, self.path, is_new=held is None)
+            settings = TenantSettings.model_validate(self._settings(held.settings if held else {}))
+            people = People(self.run, self.stated, self.path, settings, is_new=held is None)
             self.run.plan.changes += people.changes()
 
     def _add(self) -> None:

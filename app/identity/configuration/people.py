@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.configuration import Brand, TenantSettings
+from app.contract.profile import Write
 from app.contract.tenant_file import AccountFile, TenantFile
-from app.identity.accounts import from_file, identifiers, store
+from app.identity.accounts import editing, from_file, identifiers, store
 from app.identity.accounts.account import Account
+from app.identity.accounts.editing import Edits
 from app.identity.call import Call
 from app.identity.configuration.plan import Action, Change, differences
 from app.identity.configuration.problems import Path
@@ -19,6 +21,7 @@ from app.identity.outbox import Outbox
 from app.identity.store import removal
 from app.identity.tenants.tenant import Tenant
 from app.kit import randomness
+from app.kit.errors import ApiError
 from app.kit.reading import RawRequest
 
 KINDS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
@@ -37,6 +40,7 @@ FREE = {
     "custom_fields": "CustomFields",
 }
 """The file's keys and the interface's members."""
+_WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 _SWITCHES = ("email_verified", "phone_verified", "is_active")
 
 
@@ -47,6 +51,7 @@ class People:
     run: Run
     stated: TenantFile
     path: Path
+    settings: TenantSettings
     is_new: bool
 
     def changes(self) -> Iterator[Change]:
@@ -54,12 +59,14 @@ class People:
         call = self._call()
         seen = set()
         for number, wanted in enumerate(self.stated.accounts or ()):
-            held = None if self.is_new else self._find(call, wanted, (*self.path, "accounts", number))
+            path = (*self.path, "accounts", number)
+            edits = self._edits(call, wanted, path)
+            held = None if self.is_new else self._find(call, wanted, path)
             if held is None:
-                yield self._add(call, wanted)
+                yield self._add(call, wanted, edits)
             else:
                 seen.add(held.uid)
-                yield self._change(call, held, wanted)
+                yield self._change(call, held, wanted, edits)
         if self.run.prune and not self.is_new:
             named = {wanted.label for wanted in self.stated.accounts or ()}
             yield from self._remove(call, seen, named)
@@ -68,10 +75,17 @@ class People:
 
     def _call(self) -> Call:
         work = self.run.work
-        settings = self.stated.settings or TenantSettings()
-        tenant = Tenant(work.tenant_id, self.stated.name, "", b"", 0, settings, Brand())
+        tenant = Tenant(work.tenant_id, self.stated.name, "", b"", 0, self.settings, Brand())
         clock = self.run.house.clock
         return Call(self.run.house, tenant, work, Ledger(clock), Outbox(work, clock), RawRequest("", "", "", {}, b""))
+
+    def _edits(self, call: Call, wanted: AccountFile, path: Path) -> Edits:
+        """Read the free fields as the interface reads them."""
+        fields = self.settings.custom_fields
+        try:
+            return editing.read(_free(wanted), _WRITERS, clears=False, custom_fields=fields, today=call.now.date())
+        except ApiError as refusal:
+            self.run.refuse(path, f"expected another value: {refusal.description}")
 
     def _find(self, call: Call, wanted: AccountFile, path: Path) -> Account | None:
         found = {}
@@ -88,10 +102,10 @@ class People:
                 self.run.refuse((*path, kind), f"expected {stands}: what names an account is not overwritten")
         return held
 
-    def _add(self, call: Call, wanted: AccountFile) -> Change:
+    def _add(self, call: Call, wanted: AccountFile, edits: Edits) -> Change:
         if self.run.writes:
             uid = randomness.uid()
-            store.add(call, self._row(call, uid, wanted), _held(wanted))
+            store.add(call, {**self._row(call, uid, wanted), "profile": edits.apply({})}, _held(wanted))
             call.ledger.record("account.created", uid=uid, source="file")
         return Change(Action.CREATE, self.stated.name, "account", wanted.label)
 
@@ -106,22 +120,22 @@ class People:
             "password_hash": hashed,
             "password_changed_at": call.now if hashed else None,
             "email": email,
-            "username": wanted.username,
+            "username": identifiers.normal_username(wanted.username) if wanted.username else None,
             "phone": identifiers.normal_phone(wanted.phone) if wanted.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(wanted, name) for name in _SWITCHES},
-            "profile": _free(wanted),
             "private": {from_file.MARK: True},
             "created_at": call.now,
             "modified_at": call.now,
+            "profile_modified_at": call.now,
         }
 
-    def _change(self, call: Call, held: Account, wanted: AccountFile) -> Change:
+    def _change(self, call: Call, held: Account, wanted: AccountFile, edits: Edits) -> Change:
         before = {name: getattr(held, name) for name in _SWITCHES if name in wanted.model_fields_set}
         after = {name: getattr(wanted, name) for name in before}
-        free = _free(wanted)
-        details = [*differences(before, after), *differences({key: held.profile.get(key) for key in free}, free)]
-        values: dict[str, Any] = {**after, "profile": {**held.profile, **free}}
+        profile = edits.apply(held.profile)
+        details = [*differences(before, after), *differences(held.profile, profile)]
+        values: dict[str, Any] = {**after, "profile": profile}
         if held.password_hash is None and wanted.password:
             details.append("password: given, because there is none")
             values |= {
