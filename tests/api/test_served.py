@@ -1,0 +1,161 @@
+"""The installation as operators run it: PostgreSQL under two roles, Redis, two serving processes, a worker, metrics."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.servers import Postgres, Redis, free_port
+
+COMMAND = [sys.executable, "-m", "app.cli"]
+ROOT = Path(__file__).resolve().parents[2]
+TENANT = "tenants: [{name: %s, brand: {display_name: '%s'}}]"
+
+
+@dataclass
+class Installation:
+    """The processes, and what asks them."""
+
+    environ: dict[str, str]
+    port: int
+    metrics_port: int
+    folder: Path
+
+    def get(self, path: str, host: str = "acme") -> httpx.Response:
+        headers = {"Host": f"{host}.localhost:{self.port}"}
+        return httpx.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=20)
+
+    def command(self, *arguments: str, **settings: str) -> str:
+        environ = {**self.environ, **settings}
+        done = subprocess.run(
+            [*COMMAND, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def apply(self, name: str, display_name: str) -> str:
+        (self.folder / "tenant.yaml").write_text(TENANT % (name, display_name))
+        return self.command("apply", str(self.folder / "tenant.yaml"))
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Postgres]:
+    server = Postgres.create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Redis]:
+    server = Redis.create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module")
+def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    urls, port, folder = database.database("served"), free_port(), tmp_path_factory.mktemp("served")
+    settings = {
+        "DATABASE_URL": urls.runtime_url,
+        "REDIS_URL": shared.url(),
+        "SECRET_KEY": "a-secret-of-the-tests-that-is-long-enough",
+        "HUB_DOMAIN": f"localhost:{port}",
+        "METRICS_BIND": f"127.0.0.1:{free_port()}",
+        "DATA_DIR": str(folder),
+    }
+    environ = {**os.environ, **{f"GATEHOUSE_{name}": value for name, value in settings.items()}}
+    made = Installation(environ, port, int(settings["METRICS_BIND"].rpartition(":")[2]), folder)
+    made.command("migrate", GATEHOUSE_MIGRATE_URL=urls.migrate_url)
+    made.apply("acme", "Acme")
+    with (folder / "log").open("wb") as log:
+        serving = ["serve", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
+        processes = [
+            subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=environ, stderr=log)
+            for arguments in (serving, ["worker"])
+        ]
+        within(30, lambda: made.get("/health/ready").status_code == 200)
+        yield made
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+        assert [process.wait(40) for process in processes] == [0, 0]
+
+
+def within(seconds: float, is_so: Callable[[], bool]) -> float:
+    """Wait until something is so, and return how long it took; fail when it takes too long."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < seconds:
+        try:
+            if is_so():
+                return time.monotonic() - begun
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"not so within {seconds} s")
+
+
+def test_a_tenant_made_while_it_serves_is_there(ours: Installation) -> None:
+    assert ours.get("/login", "initech").status_code == 404
+    assert "api_key" in ours.apply("initech", "Initech")
+    within(6, lambda: ours.get("/login", "initech").status_code == 200)
+
+
+def test_a_change_is_seen_by_every_process_within_five_seconds(ours: Installation) -> None:
+    ours.apply("acme", "Acme")
+    within(6, lambda: "Acme" in ours.get("/login").text)
+    ours.apply("acme", "Acme & Sons")
+    within(10, lambda: all("Acme &amp; Sons" in ours.get("/login").text for _ in range(20)))
+
+
+def test_a_removed_tenant_is_gone(ours: Installation) -> None:
+    ours.apply("hooli", "Hooli")
+    within(6, lambda: ours.get("/login", "hooli").status_code == 200)
+    ours.command("tenant", "remove", "hooli", "--yes")
+    within(10, lambda: all(ours.get("/login", "hooli").status_code == 404 for _ in range(20)))
+
+
+def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:
+    def counted() -> int:
+        text = httpx.get(f"http://127.0.0.1:{ours.metrics_port}/metrics").text
+        found = re.findall(
+            r'^gatehouse_requests_total\{method="GET",status="200",surface="tenant"\} (\d+)', text, re.MULTILINE
+        )
+        return int(found[0]) if found else 0
+
+    before = counted()
+    for _ in range(30):
+        ours.get("/login")
+    assert counted() == before + 30
+
+
+def test_the_metrics_are_not_on_the_public_port(ours: Installation) -> None:
+    assert ours.get("/metrics").status_code == 404
+    assert ours.get("/metrics", "api").status_code == 404
+
+
+def test_a_database_that_goes_and_comes_back_needs_no_restart(ours: Installation, database: Postgres) -> None:
+    discovery = "/.well-known/openid-configuration"
+    database.stop()
+    try:
+        assert ours.get("/health/live").status_code == 200
+        assert ours.get("/health/ready").json()["parts"]["database"] == "down"
+        within(10, lambda: ours.get(discovery, "never-seen").status_code == 503)
+        assert "Retry-After" in ours.get("/login", "never-seen").headers
+    finally:
+        database.start()
+    within(20, lambda: ours.get("/health/ready").status_code == 200)
+    within(20, lambda: all(ours.get(discovery).status_code == 200 for _ in range(10)))
+
+
+def test_the_log_is_json_and_tells_no_secret(ours: Installation) -> None:
+    ours.get("/?apikey=S3CRET-KEY&access_token=S3CRET-TOKEN")
+    log = (ours.folder / "log").read_text()
+    assert '"path": "/health/ready"' in log
+    assert not re.search("S3CRET|a-secret-of-the-tests", log)
