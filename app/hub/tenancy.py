@@ -19,7 +19,7 @@ from app.kit.clock import monotonic
 
 log = logging.getLogger("gatehouse.hub")
 
-FRESH_SECONDS: Final = 4.0
+FRESH_SECONDS: Final = 2.0
 """After this long a copy asks whether it is still the present one; a change shows everywhere within five seconds."""
 MOST_KEPT: Final = 2000
 VERSION_HEADER: Final = "x-gatehouse-tenant-version"

@@ -93,10 +93,6 @@ class ConsentPage(Page):
     def letters(self) -> str:
         return initials(self.account)
 
-    @property
-    def relying_party_letters(self) -> str:
-        return initials(self.relying_party)
-
     @classmethod
     def samples(cls) -> Mapping[str, ConsentPage]:
         usual = tuple(Scope(name) for name in ("openid", "profile", "email"))
@@ -146,6 +142,6 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         relying_party=asking.name,
         account=step.person.label if step.person else "",
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
-        logo=asking.logo or "",
+        logo=asking.logo if asking.logo and asking.logo.startswith(("https://", "data:image/")) else "",
         home=urlsplit(asking.home or "").netloc,
     )

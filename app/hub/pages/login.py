@@ -98,6 +98,16 @@ class LoginPage(Page):
     """How long until another try is worth while, where that is known."""
 
     @property
+    def help(self) -> str:
+        """Where the tenant helps people."""
+        return dict(visit.current().tenant.brand.links).get("help", "")
+
+    @property
+    def needs_help(self) -> bool:
+        """Whether nothing that can be typed here leads on."""
+        return self.refusal in _BEYOND_THIS_PAGE
+
+    @property
     def notice(self) -> Notice | None:
         return refused(self.refusal, self.wait_seconds) if self.refusal else None
 
@@ -156,6 +166,8 @@ def _again(wait_seconds: int) -> Any:
         return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", minutes)
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
 
+
+_BEYOND_THIS_PAGE: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION, Refusal.BLOCKED, Refusal.DISABLED})
 
 _NOTICES: Final = {
     Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
