@@ -111,14 +111,14 @@ def test_a_change_is_seen_by_every_process_within_five_seconds(ours: Installatio
     ours.apply("acme", "Acme")
     within(6, lambda: "Acme" in ours.get("/login").text)
     ours.apply("acme", "Acme & Sons")
-    within(10, lambda: all("Acme &amp; Sons" in ours.get("/login").text for _ in range(20)))
+    within(5.5, lambda: all("Acme &amp; Sons" in ours.get("/login").text for _ in range(20)))
 
 
 def test_a_removed_tenant_is_gone(ours: Installation) -> None:
     ours.apply("hooli", "Hooli")
     within(6, lambda: ours.get("/login", "hooli").status_code == 200)
     ours.command("tenant", "remove", "hooli", "--yes")
-    within(10, lambda: all(ours.get("/login", "hooli").status_code == 404 for _ in range(20)))
+    within(5.5, lambda: all(ours.get("/login", "hooli").status_code == 404 for _ in range(20)))
 
 
 def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:

@@ -131,7 +131,14 @@ class UnitOfWork:
         if self._connection is None:
             self._connection = self._database.connect()
         if not self._is_begun and not self._database.is_sqlite:
-            self._driver(f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true)")
+            begin = f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true)"
+            try:
+                self._driver(begin)
+            except StoreUnavailable:  # the pool's connections may be from before an outage: once more over a new one
+                self._drop()
+                self._database.dispose()
+                self._connection = self._database.connect()
+                self._driver(begin)
             self._is_begun = True
         return self._connection
 
@@ -157,6 +164,8 @@ class UnitOfWork:
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
         except (sqlite3.Error, psycopg.Error) as problem:
+            if getattr(raw, "closed", False):
+                self._drop()
             raise StoreUnavailable(f"The database refused {text.split(';')[0]}: {problem}") from problem
 
     def _finish(self, word: str) -> None:
@@ -176,13 +185,13 @@ class UnitOfWork:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        if self._is_begun:
-            self._is_begun = False
+        if self._is_begun and not connection.invalidated:  # an invalidated one has no driver any more, and nothing to end
             try:
                 raw: Any = connection.connection.driver_connection
                 raw.execute("COMMIT")
             except (sqlite3.Error, psycopg.Error):
                 connection.invalidate()
+        self._is_begun = False
         connection.close()
 
     def _drop(self) -> None:
