@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support import samples
 from tests.support.checkers import axe_source
@@ -146,9 +146,9 @@ def test_a_password_is_shown_and_hidden_again_before_it_is_sent(chromium: Browse
 def test_what_went_wrong_has_the_focus_and_leads_to_the_field(chromium: Browser, gallery_address: str) -> None:
     with opened(chromium) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
-        assert page.evaluate("document.activeElement.id") == "summary"
+        expect(page.locator("#summary")).to_be_focused()
         page.get_by_role("link", name="Enter your password.").click()
-        assert page.evaluate("document.activeElement.id") == "password"
+        expect(page.locator("#password")).to_be_focused()
         assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "password-problem"
 
 

@@ -1,0 +1,162 @@
+"""The journeys of a person, in Chromium, over the whole house in one process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from threading import Thread
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page, expect
+from werkzeug.serving import make_server
+from werkzeug.test import Client
+from werkzeug.wrappers import Request, Response
+
+from app.hub import create_app
+from app.identity.house import House
+from tests.support.oauth_world import World
+from tests.support.relying_party import RelyingParty
+
+PASSWORD = "correct horse 7"
+
+
+@pytest.fixture
+def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
+    """The tenant's pages at a free port; the hub believes to be at its usual one, so the address is put right on the way."""
+    hub = create_app(house.settings, httpx.WSGITransport(app=identity_app), house.clock)
+    usual = house.settings.hub_url(world.name).partition("://")[2]
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+
+    @Request.application
+    def at_the_usual_port(request: Request) -> object:
+        asked = {
+            name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
+        }
+        answer = Client(hub, use_cookies=False).open(
+            request.full_path, method=request.method, base_url=f"http://{usual}", headers=asked, data=request.get_data()
+        )
+        here, there = f"http://{usual}", f"http://{request.host}"
+        if "Location" in answer.headers:
+            answer.headers["Location"] = answer.headers["Location"].replace(here, there)
+        return answer
+
+    server = make_server("127.0.0.1", 0, at_the_usual_port, threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://{world.name}.localhost:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Opened]:
+    contexts = []
+
+    def open_page(**how: object) -> Page:
+        context = chromium.new_context(**how)  # type: ignore[arg-type]  # Playwright's own names
+        contexts.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def the_shop(world: World, served: str, **settings: object) -> RelyingParty:
+    """A shop on an origin of its own."""
+    address = f"http://127.0.0.1:{served.rpartition(':')[2]}/cb"
+    return world.application("shop", client_name="Acme Shop", redirect_uris=(address,), **settings)
+
+
+def sign_in_address(served: str, shop: RelyingParty, **changed: str) -> str:
+    asked = {name: value for name, value in shop.asks(**changed).items() if value is not None}
+    return f"{served}/service/oidc/authorize?{urlencode(asked)}"
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_person_comes_from_the_shop_and_returns_to_it(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened(java_script_enabled=has_script)
+    page.goto(sign_in_address(served, shop))
+    expect(page.get_by_text("Sign in to continue to Acme Shop.")).to_be_visible()
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+    expect(page.get_by_role("heading")).to_have_text("Welcome to the shop")
+
+
+def test_a_wrong_password_is_mended_without_typing_the_email_again(world: World, served: str, opened: Opened) -> None:
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened()
+    page.goto(sign_in_address(served, shop))
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_label("Password", exact=True).fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("That did not work")
+    expect(page.locator("#summary")).to_be_focused()
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+
+
+def test_the_profile_signs_in_through_the_callback(world: World, served: str, opened: Opened) -> None:
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    page = opened()
+    callbacks: list[str] = []
+    page.on("request", lambda request: callbacks.append(request.url) if "/callback/profile?" in request.url else None)
+    page.goto(f"{served}/profile")
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+    assert len(callbacks) == 1
+
+
+def test_the_language_stays_over_every_click(world: World, served: str, opened: Opened) -> None:
+    shop, ada = the_shop(world, served, require_consent=True), world.person("ada@example.com")
+    page = opened(locale="en-GB")
+    page.goto(sign_in_address(served, shop))
+    page.get_by_text("English").click()
+    page.get_by_role("link", name="العربية").click()
+    assert page.locator("html").get_attribute("dir") == "rtl"
+    page.get_by_label("البريد الإلكتروني").fill(ada.email)
+    page.get_by_label("كلمة المرور", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="تسجيل الدخول").click()
+    page.get_by_role("button", name="السماح", exact=True).click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+
+
+def test_back_after_the_end_shows_no_form_of_the_past(world: World, served: str, opened: Opened) -> None:
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened()
+    page.goto(sign_in_address(served, shop))
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(ada.email)
+
+
+def test_signing_out_elsewhere_ends_that_session(world: World, served: str, opened: Opened) -> None:
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    here, there = opened(), opened()
+    for page in (there, here):
+        page.goto(f"{served}/profile")
+        page.get_by_label("Email").fill(ada.email)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+    here.get_by_role("link", name="Security").click()
+    here.get_by_role("button", name="Sign out everywhere else").click()
+    expect(here.get_by_role("status")).to_contain_text("Signed out there")
+    there.reload()
+    expect(there.get_by_role("heading", level=1)).to_have_text("Welcome back")
