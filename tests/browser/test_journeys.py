@@ -32,6 +32,8 @@ def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
 
     @Request.application
     def at_the_usual_port(request: Request) -> object:
+        if request.host.startswith("127."):
+            return Response("<!doctype html><title>Shop</title><h1>Welcome to the shop</h1>", mimetype="text/html")
         asked = {
             name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
         }
