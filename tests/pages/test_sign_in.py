@@ -145,3 +145,18 @@ def test_whatever_is_typed_gets_a_page(visitor: Visitor, typed: str) -> None:
 def test_a_form_beyond_all_measure_is_refused_as_a_page(visitor: Visitor) -> None:
     page = visitor.open("/login").press("Sign in", identifier="x", password="x" * 200_000)
     assert page.status == 413
+
+
+def test_who_is_asked_again_finds_the_name_filled_in(world: World, visitor: Visitor) -> None:
+    shop, ada = world.application("shop"), world.person("ada@example.com")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.asked_by(shop, prompt="login")
+    assert page.heading == "Welcome back"
+    assert page.form("Sign in").fields["identifier"] == ada.email
+    assert page.press("Sign in", password=PASSWORD).query["code"]
+
+
+def test_who_is_signed_in_goes_straight_on(world: World, visitor: Visitor) -> None:
+    shop, ada = world.application("shop"), world.person("ada@example.com")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert visitor.asked_by(shop).query["code"]

@@ -223,13 +223,15 @@ def show_login() -> Response:
         return journey.start_again()
     if here.attempt and here.attempt.lives_until <= workings().now():
         return journey.start_again()
+    known = ""
     if here.session:
         step = (
             api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id)) if here.attempt else _plain_visit()
         )
         if step.step is not Step.LOGIN:
             return journey.follow(step)
-    asking, hint = (here.attempt.relying_party, here.attempt.hint) if here.attempt else ("", "")
+        known = step.person.label if step.person else ""  # signed in, but asked for the password again
+    asking, hint = (here.attempt.relying_party, here.attempt.hint or known) if here.attempt else ("", "")
     if not hint and request.args.keys() <= {"attempt"}:
         return drawn_once(("login", asking), lambda: _page(LoginForm.of(here.tenant.identifiers)))
     return _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint})).render()
