@@ -46,6 +46,16 @@ class PasswordPolicy(Stated):
     profile_check: bool = True
 
 
+class RequestLimits(Stated):
+    """How often something may be tried; 0: not limited (interface limits.md section 1)."""
+
+    sign_in_per_minute_per_address: int = Field(default=20, ge=0)
+    sign_in_per_minute: int = Field(default=3_000, ge=0)
+    authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
+    token_per_minute_per_client: int = Field(default=3_000, ge=0)
+    availability_per_minute_per_address: int = Field(default=60, ge=0)
+
+
 class TenantSettings(Stated):
     """Everything that a tenant may switch."""
 
@@ -61,8 +71,10 @@ class TenantSettings(Stated):
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
     legacy_native_login: bool = False
     custom_uid: bool = False
+    url_whitelist: tuple[str, ...] = ()
     trial_ends_at: str | None = None
     lockout: Lockout = Lockout()
+    limits: RequestLimits = RequestLimits()
     argon2: Argon2 = Argon2()
     password_policy: PasswordPolicy = PasswordPolicy()
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)
@@ -74,6 +86,7 @@ class TenantSettings(Stated):
     session_limit: int = Field(default=0, ge=0, le=100)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: tuple[str, ...] = Field(default=(), max_length=15)
+    security_questions: dict[str, str] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: tuple[str, ...] = ("en", "de", "ar")
     default_locale: str = "en"
     denied_ips: tuple[str, ...] = ()

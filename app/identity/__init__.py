@@ -1,0 +1,35 @@
+"""The identity service: the JSON interface, OAuth and OpenID Connect back channels; owns all data and all policy."""
+
+from flask import Flask
+
+from app.identity.house import House
+from app.identity.server import make_server
+from app.kit.server import Server
+from app.settings import Settings
+
+
+def create_house(settings: Settings) -> House:
+    """Return the services that all operations of this process share."""
+    return House(settings)
+
+
+def create_service(house: House) -> Server:
+    """Return the server with every operation implemented; raises where one was forgotten."""
+    from app.identity.areas import AREAS
+
+    server = make_server(house)
+    for area in AREAS:
+        area.register(server)
+    if missing := server.missing():
+        raise RuntimeError(f"operations without a handler: {', '.join(missing)}")
+    return server
+
+
+def create_app(server: Server) -> Flask:
+    """Return the WSGI application of the identity service."""
+    app = Flask("gatehouse.identity", static_folder=None)
+    server.mount(app)
+    return app
+
+
+__all__ = ["Settings", "create_app", "create_house", "create_service"]

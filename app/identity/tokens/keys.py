@@ -62,7 +62,11 @@ class Keyring:
                         self._add(own, active_at=self._clock.now())
                 rows = self._rows(work)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
-            keys = held[2] if held is not None and held[1] == mark and self._signs(rows) == held[2].kid else self._assemble(work, rows)
+            keys = (
+                held[2]
+                if held is not None and held[1] == mark and self._signs(rows) == held[2].kid
+                else self._assemble(work, rows)
+            )
             self._held[work.tenant_id] = (monotonic(), mark, keys)
             return keys
 
@@ -88,7 +92,9 @@ class Keyring:
 
     def _rows(self, work: UnitOfWork) -> list[Any]:
         gone = self._clock.now() - OVERLAP
-        where = (signing_keys.c.tenant_id == work.tenant_id) & (signing_keys.c.retired_at.is_(None) | (signing_keys.c.retired_at > gone))
+        where = (signing_keys.c.tenant_id == work.tenant_id) & (
+            signing_keys.c.retired_at.is_(None) | (signing_keys.c.retired_at > gone)
+        )
         return list(work.all(select(signing_keys).where(where).order_by(signing_keys.c.active_at, signing_keys.c.kid)))
 
     def _signs(self, rows: list[Any]) -> str:

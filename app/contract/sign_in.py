@@ -1,0 +1,50 @@
+"""Sign-in with a password (interface user.md section 2, row U12)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import CAP, LOCK, MF, PW, F
+from app.contract.stating import state
+from app.kit.operation import K
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+
+
+class PasswordLogin(F, PW, CAP, LOCK, MF):
+    """Exactly one of email, username and phone."""
+
+    email: str | None = Field(default=None, max_length=320)
+    username: str | None = Field(default=None, max_length=320)
+    phone: str | None = Field(default=None, max_length=64)
+    password: str = Field(max_length=1024)
+    login_url: Annotated[str | None, Query] = None
+    verification_url: Annotated[str | None, Query] = None
+    email_template: Annotated[str | None, Query] = None
+    sms_template: Annotated[str | None, Query] = None
+    options: Annotated[str | None, Query] = None
+
+
+class Login(Wire):
+    """A session of the interface (profile.json.md section 1.1); `expires_in` is an ISO date-time here."""
+
+    profile: dict[str, Any] | None = None
+    access_token: str = Field(alias="access_token")
+    refresh_token: str | None = Field(default=None, alias="refresh_token")
+    expires_in: str = Field(alias="expires_in")
+
+
+LOGIN_REFUSALS = (
+    e.UnknownAccount, e.WrongCredentials, e.EmailUnverified, e.PhoneUnverified, e.AccountBlocked, e.LoginDisabled,
+    e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
+    e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
+    e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.PrivacyPolicyOutdated, e.TooManySessions, e.PasswordBreached,
+    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.MailLimitReached, e.SmsLimitReached,
+)  # fmt: skip
+
+with_password = state(
+    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K, errors=LOGIN_REFUSALS,
+    summary="Sign in with a password and an email, a username or a phone number.", row="U12",
+)  # fmt: skip

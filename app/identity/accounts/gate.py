@@ -1,0 +1,85 @@
+"""What sign-in writes on an account: failures, locks and successes. One counter for password, code and second factor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, case, or_, select, update
+
+from app.contract.configuration import Lockout
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+
+A = accounts.c
+LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "SecurityQuestion", "block": "Block"}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The counter after one more failure."""
+
+    attempts: int
+    is_locked: bool
+
+
+def count_failure(work: UnitOfWork, uid: str, lockout: Lockout, now: datetime) -> Failure:
+    """Add one failure; at the tenant's threshold the account locks in the tenant's way (interface user.md section 2.1)."""
+    over = and_(A.locked_until.is_not(None), A.locked_until <= now)  # a suspension that is past starts a new count
+    counted = case((over, 1), else_=A.failed_attempts + 1)
+    values: dict[str, Any] = {"failed_attempts": counted, "locked_until": case((over, None), else_=A.locked_until)}
+    values["is_locked"] = case((over, False), else_=A.is_locked)
+    row = work.one(update(accounts).where(*_where(work, uid)).values(**values).returning(A.failed_attempts))
+    attempts = int(row[0]) if row else 0
+    if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
+        return Failure(attempts, False)
+    values = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
+    if lockout.type == "suspend":
+        values["locked_until"] = now + timedelta(seconds=lockout.suspend_seconds)
+    if lockout.type == "block":
+        values["is_active"] = False
+    work.run(update(accounts).where(*_where(work, uid)).values(**values))
+    return Failure(attempts, True)
+
+
+def admit(
+    work: UnitOfWork,
+    uid: str,
+    verified_hash: str | None,
+    lockout: Lockout,
+    now: datetime,
+    *,
+    answered: bool,
+    new_hash: str | None,
+) -> bool:
+    """Record a good sign-in, unless the account was locked, closed or got another password meanwhile.
+
+    The guard makes the threshold exact under concurrency: of many parallel guesses a right one that comes after the
+    last allowed failure is refused.
+    """
+    where = [*_where(work, uid), A.is_active, A.is_deleted.is_(False), A.password_hash == verified_hash]
+    if not answered:
+        where.append(or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
+    values: dict[str, Any] = {
+        "failed_attempts": 0,
+        "is_locked": False,
+        "lock_type": "None",
+        "locked_until": None,
+        "logins": A.logins + 1,
+        "last_login_at": now,
+        "modified_at": now,
+    }
+    if new_hash is not None:
+        values["password_hash"] = new_hash
+    return work.changed(update(accounts).where(*where).values(**values)) > 0
+
+
+def failures(work: UnitOfWork, uid: str) -> int:
+    """Return the counter as it stands."""
+    row = work.one(select(A.failed_attempts).where(*_where(work, uid)))
+    return int(row[0]) if row else 0
+
+
+def _where(work: UnitOfWork, uid: str) -> tuple[Any, Any]:
+    return A.tenant_id == work.tenant_id, A.uid == uid

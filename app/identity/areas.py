@@ -1,0 +1,11 @@
+"""The areas whose operations are served."""
+
+from app.identity.accounts import handlers as accounts
+from app.identity.journeys import handlers as journeys
+from app.identity.management import handlers as management
+from app.identity.oauth import handlers as oauth
+from app.identity.sign_in import handlers as sign_in
+from app.identity.tenants import handlers as tenants
+from app.identity.tokens import handlers as tokens
+
+AREAS = (journeys, oauth, management, sign_in, accounts, tokens, tenants)

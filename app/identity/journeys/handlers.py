@@ -1,0 +1,158 @@
+"""The hub's operations: each is one use case, each answer the visitor's next step."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub
+from app.contract.hub import Next, Step
+from app.identity.accounts import service as accounts
+from app.identity.call import Call
+from app.identity.journeys import next as journey
+from app.identity.journeys import views
+from app.identity.oauth import authorize, logout, own_client
+from app.identity.sign_in import attempts, identifiers, sessions
+from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tokens import service as tokens
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the hub's operations."""
+    server.implements(hub.tenant)(read_tenant)
+    server.implements(hub.authorize)(open_authorization)
+    server.implements(hub.open_return)(open_return)
+    server.implements(hub.resume)(resume)
+    server.implements(hub.sign_in)(with_password)
+    server.implements(hub.consent)(answer_consent)
+    server.implements(hub.switch_account)(switch_account)
+    server.implements(hub.sign_out)(sign_out)
+    server.implements(hub.profile)(read_profile)
+    server.implements(hub.end_session)(end_session)
+    server.implements(hub.own_client)(read_own_client)
+
+
+def read_tenant(call: Call, req: hub.TenantRead) -> hub.TenantAnswer:
+    if req.version == str(call.tenant.version):
+        return hub.TenantAnswer()
+    return hub.TenantAnswer(tenant=views.tenant(call))
+
+
+def open_authorization(call: Call, req: hub.AuthorizeRequest) -> Next:
+    return authorize.open(call, req.protocol, req.app, req.parameters)
+
+
+def open_return(call: Call, req: hub.ReturnRequest) -> Next:
+    return journey.open_return(call, req.return_url, sessions.current(call))
+
+
+def resume(call: Call, req: hub.AttemptRequest) -> Next:
+    attempt = attempts.find(call, req.attempt)
+    if attempt is None:
+        return journey.start_again(call)
+    session = sessions.current(call)
+    if attempt.is_done:
+        return _after_the_end(session)
+    return journey.advance(call, attempt, session)
+
+
+def with_password(call: Call, req: hub.SignInRequest) -> Next:
+    """Verify, begin the session under a new id, and go on with the attempt; all in one transaction."""
+    attempt = attempts.find(call, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.start_again(call)
+    current = sessions.current(call) if attempt is not None and attempt.is_done else None
+    if attempt is not None and attempt.is_done:
+        return _after_the_end(current)
+    identifier = identifiers.guessed(call.tenant.settings, req.identifier)
+    proof = sign_in.Proof(req.security_answer, req.captcha)
+    account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
+    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me)
+    if attempt is None:
+        step = journey.to_return_address(call, None)
+    else:
+        step = journey.advance(call, attempt, session)
+    return step.model_copy(update={"session": views.cookie(call, session, text)})
+
+
+def answer_consent(call: Call, req: hub.ConsentRequest) -> Next:
+    attempt, session = attempts.find(call, req.attempt), sessions.current(call)
+    if attempt is None:
+        return journey.start_again(call)
+    if attempt.is_done:
+        return _after_the_end(session)
+    return authorize.answer_consent(call, attempt, session, req.allow)
+
+
+def switch_account(call: Call, req: hub.SwitchRequest) -> Next:
+    attempt, session = attempts.find(call, req.attempt), sessions.current(call)
+    if session is not None:
+        _end(call, session)
+    if attempt is None or attempt.is_done:
+        return journey.start_again(call).model_copy(update={"ends_session": True})
+    return journey.advance(call, attempt, None).model_copy(update={"ends_session": True})
+
+
+def sign_out(call: Call, req: hub.SignOutRequest) -> Next:
+    session = sessions.current(call)
+    step = logout.open(call, req, session)
+    if step.step is Step.CONFIRM_SIGN_OUT:
+        return step
+    if session is not None:
+        _end(call, session)
+    if step.step is Step.SIGNED_OUT and req.return_url and journey.is_allowed(call, req.return_url):
+        step = Next(step=Step.REDIRECT, address=req.return_url)
+    return step.model_copy(update={"ends_session": True})
+
+
+def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
+    session = _signed_in(call)
+    account = accounts.by_uid(call, session.uid)
+    if account is None or not account.is_active:
+        raise e.NotAuthenticated
+    live = sessions.of_account(call, session.uid)
+    sessions.touch(call, session)
+    return hub.ProfileAnswer(
+        person=journey.person(account),
+        profile=accounts.profile_of(account),
+        sessions=[views.session(call, held, session) for held in live],
+    )
+
+
+def end_session(call: Call, req: hub.EndSessionRequest) -> Next:
+    session = _signed_in(call)
+    if req.others:
+        for held in sessions.of_account(call, session.uid):
+            if held.session_id != session.session_id:
+                _end(call, held)
+    elif req.id is None:
+        raise e.BadParameter.names("id")
+    elif not sessions.end(call, session.uid, req.id):
+        raise e.SessionExpired
+    else:
+        tokens.revoke_session(call, req.id)
+        call.ledger.record("session.ended", uid=session.uid, session=req.id)
+    ends_own = req.id == session.session_id
+    return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
+
+
+def read_own_client(call: Call, req: hub.RelyingPartyRead) -> hub.OwnClient:
+    return own_client(call, req.name)
+
+
+def _signed_in(call: Call) -> BrowserSession:
+    session = sessions.current(call)
+    if session is None:
+        raise e.NotAuthenticated
+    return session
+
+
+def _end(call: Call, session: BrowserSession) -> None:
+    sessions.end(call, session.uid, session.session_id)
+    tokens.revoke_session(call, session.session_id)
+    call.ledger.record("session.ended", uid=session.uid, session=session.session_id)
+
+
+def _after_the_end(session: BrowserSession | None) -> Next:
+    """Back, refresh and a second submit after the attempt ended: the profile where signed in, else start again."""
+    return Next(step=Step.PROFILE, address=journey.PROFILE_PATH) if session else Next(step=Step.START_AGAIN)

@@ -1,0 +1,87 @@
+"""What the hub's pages are shown of a tenant and of a session."""
+
+from __future__ import annotations
+
+import re
+
+from app.contract import hub
+from app.identity.call import Call
+from app.identity.sign_in import identifiers
+from app.identity.sign_in.sessions import BrowserSession
+from app.kit.clock import iso
+
+_BROWSERS = (
+    ("Edge", r"Edg(?:e|A|iOS)?/"),
+    ("Opera", r"OPR/|Opera"),
+    ("Samsung Internet", r"SamsungBrowser/"),
+    ("Firefox", r"Firefox/|FxiOS/"),
+    ("Chrome", r"Chrome/|CriOS/|Chromium/"),
+    ("Safari", r"Safari/"),
+)
+_SYSTEMS = (
+    ("iOS", r"iPhone|iPad|iPod"),
+    ("Android", r"Android"),
+    ("Windows", r"Windows"),
+    ("macOS", r"Mac OS X|Macintosh"),
+    ("ChromeOS", r"CrOS"),
+    ("Linux", r"Linux|X11"),
+)
+
+
+def tenant(call: Call) -> hub.TenantView:
+    """Return what pages need of the tenant's configuration."""
+    settings, brand = call.tenant.settings, call.tenant.brand
+    return hub.TenantView(
+        name=call.tenant.name,
+        display_name=call.tenant.display_name,
+        version=str(call.tenant.version),
+        brand=hub.BrandView(
+            color=brand.color,
+            logo=brand.logo,
+            sentence=brand.sentence,
+            signature=brand.signature,
+            radius_px=brand.radius_px,
+            links=brand.links,
+        ),
+        locales=list(settings.locales),
+        default_locale=settings.default_locale,
+        identifiers=identifiers.kinds(settings),
+        remember_me=settings.remember_me,
+        registration=settings.registration,
+        uses_https=call.house.settings.public_scheme == "https",
+    )
+
+
+def cookie(call: Call, session: BrowserSession, text: str) -> hub.Session:
+    """Return the session for the hub's cookie: it stays after the browser closes only where remembered."""
+    life = int((session.expires_at - call.now).total_seconds()) if session.is_remembered else None
+    return hub.Session(token=text, lifetime_seconds=life)
+
+
+def session(call: Call, held: BrowserSession, current: BrowserSession) -> hub.SessionView:
+    """Return one row of the list of devices."""
+    names = [found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))]
+    return hub.SessionView(
+        id=held.session_id,
+        is_current=held.session_id == current.session_id,
+        browser=_first(_BROWSERS, held.agent),
+        os=_first(_SYSTEMS, held.agent),
+        device_type=device(held.agent),
+        address=held.address or None,
+        signed_in_at=iso(held.authenticated_at) or "",
+        last_seen_at=iso(held.seen_at) or "",
+        relying_parties=names,
+    )
+
+
+def device(agent: str) -> str | None:
+    """Return phone, tablet or desktop, as the user agent lets one guess; None without one."""
+    if not agent:
+        return None
+    if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
+        return "tablet"
+    return "phone" if re.search(r"Mobi|iPhone|iPod", agent) else "desktop"
+
+
+def _first(table: tuple[tuple[str, str], ...], agent: str) -> str | None:
+    return next((name for name, pattern in table if re.search(pattern, agent)), None)

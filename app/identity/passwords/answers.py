@@ -1,0 +1,39 @@
+"""Security answers: hashed like passwords, compared trimmed and case-folded (interface user.md section 5)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from app.contract import errors as e
+from app.identity.call import Call
+
+
+def normal(answer: str) -> str:
+    """Return the form of an answer that is hashed."""
+    return " ".join(unicodedata.normalize("NFKC", answer).casefold().split())
+
+
+def hashed(call: Call, answers: Mapping[str, str]) -> dict[str, str]:
+    """Return answers by question id as they are kept. Costs one hash each; give the connection back before."""
+    return {
+        question: call.house.hashing.hash(normal(text), call.tenant.settings.argon2)
+        for question, text in answers.items()
+    }
+
+
+def check(call: Call, kept: Mapping[str, str], shown: Mapping[str, str]) -> bool:
+    """Return whether every shown answer is right; at least one must be shown.
+
+    Raises UnknownSecurityQuestion for a question that the account did not answer.
+    """
+    if not shown:
+        return False
+    if any(question not in kept for question in shown):
+        raise e.UnknownSecurityQuestion
+    right = [
+        call.house.hashing.is_match(kept[question], normal(text), call.tenant.settings.argon2)
+        for question, text in shown.items()
+    ]
+    call.cost.hashes += len(right)
+    return all(right)

@@ -1,0 +1,27 @@
+"""The operations of sign-in."""
+
+from app.contract import sign_in as contract
+from app.identity.accounts import service as accounts
+from app.identity.call import Call
+from app.identity.sign_in import identifiers, service
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.with_password)(with_password)
+
+
+def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
+    proof = service.Proof(req.security_answer, req.recaptcha or req.hcaptcha or req.recaptcha_query or req.hcaptcha_query)
+    hides = call.tenant.settings.hide_unknown_accounts
+    account = service.verify(call, identifiers.stated(req), req.password, proof, hides_unknown=hides)
+    issued = service.issue(call, account)
+    profile = accounts.signed_in_profile(call, account)
+    return contract.Login(
+        profile=accounts.project(profile, req.fields_),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )

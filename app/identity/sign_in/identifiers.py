@@ -1,0 +1,65 @@
+"""Which identifier a sign-in names, and whether the tenant allows it (interface user.md section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.sign_in import PasswordLogin
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """What was typed, and which kind it is."""
+
+    kind: str  # email, username or phone
+    value: str
+
+
+def stated(req: PasswordLogin) -> Identifier:
+    """Return the one identifier of the operation's body; raises 908 for none or several."""
+    given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
+    if not given:
+        raise e.BadParameter.names("email")
+    if len(given) > 1:
+        raise e.BadParameter("Exactly one of email, username and phone is expected.")
+    return Identifier(*given[0])
+
+
+def guessed(settings: TenantSettings, text: str) -> Identifier:
+    """Return what a person typed into the one field of the page, by the tenant's allowed kinds."""
+    typed = text.strip()
+    allowed = kinds(settings)
+    if "@" in typed and "email" in allowed:
+        return Identifier("email", typed)
+    if "phone" in allowed and sum(letter.isdigit() for letter in typed) >= 6 and not any(letter.isalpha() for letter in typed):
+        return Identifier("phone", typed)
+    return Identifier("username" if "username" in allowed else allowed[0], typed)
+
+
+def kinds(settings: TenantSettings) -> list[str]:
+    """Return what sign-in accepts, in the order the page names it. Email alone where nothing is switched on."""
+    switched = {"email": settings.email_login, "username": settings.username_login, "phone": settings.phone_login}
+    return [kind for kind, is_on in switched.items() if is_on] or ["email"]
+
+
+def refuse_kind(settings: TenantSettings, kind: str) -> None:
+    """Raise the interface's refusal of a kind that the tenant does not accept: 1183, 1077, 1074, 1238."""
+    allowed = kinds(settings)
+    if kind in allowed:
+        return
+    if kind == "username":
+        raise e.UsernameLoginOff
+    if "username" in allowed:
+        raise e.UsernameLoginOn
+    raise e.PhoneLoginOff if kind == "phone" else e.PhoneLoginOn
+
+
+def account_of(call: Call, identifier: Identifier) -> Account | None:
+    """Return the account that the identifier names."""
+    find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[identifier.kind]
+    return find(call, identifier.value)
