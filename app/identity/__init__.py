@@ -2,21 +2,21 @@
 
 from flask import Flask
 
+from app.identity.areas import AREAS
 from app.identity.house import House
 from app.identity.server import make_server
+from app.kit.clock import Clock, SystemClock
 from app.kit.server import Server
 from app.settings import Settings
 
 
-def create_house(settings: Settings) -> House:
+def create_house(settings: Settings, clock: Clock | None = None) -> House:
     """Return the services that all operations of this process share."""
-    return House(settings)
+    return House(settings, clock or SystemClock())
 
 
 def create_service(house: House) -> Server:
     """Return the server with every operation implemented; raises where one was forgotten."""
-    from app.identity.areas import AREAS
-
     server = make_server(house)
     for area in AREAS:
         area.register(server)

@@ -18,14 +18,15 @@ from app.identity.tokens import service as tokens
 from app.kit.operation import AnyOperation, Host, Letter
 from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, is_signed
+from app.settings import Settings
 
 _VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
 
 
-def host_of(house: House, host: str) -> Host:
+def host_of(settings: Settings, host: str) -> Host:
     """Return which kind of host this is; the API host is one, everything else is a tenant's."""
-    return Host.API if host.lower() == house.settings.api_hostname else Host.TENANT
+    return Host.API if host.lower() == settings.api_hostname else Host.TENANT
 
 
 def tenant_at(house: House, host: str, cost: Cost | None = None) -> Tenant:

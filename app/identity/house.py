@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.identity.passwords.hashing import Hashing
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory
-from app.identity.tokens.keys import Keyring
+from app.identity.tenants.keys import Keyring
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits

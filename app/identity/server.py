@@ -102,4 +102,4 @@ class Border:
 
 def make_server(house: House) -> Server:
     """Return the server of the whole catalogue, its operations not implemented yet."""
-    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house, host), MAIN)
+    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house.settings, host), MAIN)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 from flask import Flask, Request, Response, request
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.kit import randomness
 from app.kit.errors import ApiError, OAuthError, declared_as
@@ -182,14 +183,17 @@ class _WrongMethod(ApiError):
 
 def raw_request(flask_request: Request) -> RawRequest:
     """Return Flask's request as the kernel reads it; a body over the limit is not read at all."""
-    length = flask_request.content_length or 0
-    too_large = length > MOST_BODY_BYTES
+    too_large, body = (flask_request.content_length or 0) > MOST_BODY_BYTES, b""
+    try:
+        body = b"" if too_large else flask_request.get_data(cache=True)
+    except RequestEntityTooLarge:
+        too_large = True
     return RawRequest(
         method=flask_request.method,
         path=flask_request.path,
         query_text=flask_request.query_string.decode("latin-1"),
         headers={name.lower(): value for name, value in flask_request.headers.items()},
-        body=b"" if too_large else flask_request.get_data(cache=True),
+        body=body,
         address=flask_request.remote_addr or "",
         host=flask_request.host,
         scheme=flask_request.scheme,

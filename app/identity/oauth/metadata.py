@@ -13,7 +13,7 @@ from app.identity.oauth.authorize.response_mode import MODES
 from app.identity.oauth.claims import SCOPES, names
 from app.identity.oauth.grants import GRANTS
 from app.identity.oauth.issuers import OIDC, Issuer
-from app.identity.tokens.keys import ALGORITHM
+from app.identity.tenants.keys import ALGORITHM
 from app.kit.wire import Document
 
 _MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs

@@ -11,7 +11,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
 from app.identity.call import Call
-from app.identity.tokens.keys import ALGORITHM
+from app.identity.tenants.keys import ALGORITHM
 
 _LONGEST = 8_000
 

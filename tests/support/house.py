@@ -1,0 +1,49 @@
+"""The house that API and page tests run in: on SQLite and on PostgreSQL, migrated, costs shown. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pytest
+
+from app.identity import create_house
+from app.identity.house import House
+from app.identity.store import migrate
+from app.kit.clock import SystemClock
+from app.settings import Settings
+
+SECRET = b"a secret of the tests, long enough to be one"
+
+
+class MovableClock(SystemClock):
+    """The machine's clock, which a test may put forward."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+    def advance(self, **by: float) -> None:
+        """Move on by a `timedelta`'s keywords."""
+        self._ahead += timedelta(**by)
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The services of one process over one database; tests keep apart by tenants of their own."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("house"), secrets=(SECRET,), shows_cost=True)
+    if request.param == "postgres":
+        urls = request.getfixturevalue("postgres")
+        settings = Settings(
+            data_dir=settings.data_dir,
+            secrets=(SECRET,),
+            shows_cost=True,
+            database_url=urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"),
+            migrate_url=urls.migrate_url.replace("postgresql://", "postgresql+psycopg://"),
+        )
+    migrate.migrate(settings)
+    made = create_house(settings, MovableClock())
+    yield made
+    made.database.dispose()
