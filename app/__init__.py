@@ -56,7 +56,7 @@ def _protected(app: WSGIApplication, settings: Settings) -> WSGIApplication:
     inside = urlsplit(settings.api_url)
     return protect(
         app,
-        scheme=settings.public_scheme,
+        scheme="https" if settings.public_scheme == "https" else "http",
         hub_domain=settings.hub_domain,
         trusted_proxies=settings.trusted_proxies,
         is_served=lambda host: hostname_of(host) == api,

@@ -16,7 +16,10 @@ MAIN = Family(
     common=(e.UnknownKey, e.TooManyRequests),
     by_letter=(
         (Letter.K, (e.TrialExpired,)),
-        (Letter.S, (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden)),
+        (
+            Letter.S,
+            (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden),
+        ),
         (Letter.U, (e.NotAuthenticated,)),
         (Letter.M, (e.MachineRefused,)),
     ),

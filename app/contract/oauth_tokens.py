@@ -144,4 +144,3 @@ revoke_machine = state(
     "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, family=OAUTH, on=Host.TENANT,
     summary="Revoke a machine token.",
 )  # fmt: skip
-

@@ -35,7 +35,18 @@ def state(
     method, _, path = address.partition(" ")
     options: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     operation = Operation(
-        name, method, path, request, response, auth, family, summary=summary, row=row, public=public, cors=cors, **options
+        name,
+        method,
+        path,
+        request,
+        response,
+        auth,
+        family,
+        summary=summary,
+        row=row,
+        public=public,
+        cors=cors,
+        **options,
     )
     CATALOGUE.add(operation)
     return operation

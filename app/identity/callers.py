@@ -55,7 +55,11 @@ def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: 
     """Return the tenant whose API key was sent (order of checks: 908, 920, 901, 6003)."""
     key = api_key(raw)
     if key is None:
-        raise operation.family.bad_parameter.names("apikey") if operation.name.startswith("oauth.") else e.BadParameter.names("apikey")
+        raise (
+            operation.family.bad_parameter.names("apikey")
+            if operation.name.startswith("oauth.")
+            else e.BadParameter.names("apikey")
+        )
     if e.MalformedKey in operation.errors and not _GUID.match(key):
         raise e.MalformedKey
     tenant = house.directory.by_key(key, cost)
@@ -79,7 +83,9 @@ def api_key(raw: RawRequest) -> str | None:
 
 
 def _vendor_header(raw: RawRequest, what: str) -> str | None:
-    return next((value for name, value in raw.headers.items() if name.endswith(what) and _VENDOR_HEADER.match(name)), None)
+    return next(
+        (value for name, value in raw.headers.items() if name.endswith(what) and _VENDOR_HEADER.match(name)), None
+    )
 
 
 def admit_secret(call: Call) -> None:

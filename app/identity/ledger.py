@@ -33,7 +33,9 @@ class Ledger:
         """Write what was collected into the unit of work."""
         entries, self._entries = self._entries, []
         if entries:
-            work.run(insert(audit), [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries])
+            work.run(
+                insert(audit), [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries]
+            )
 
     @property
     def is_empty(self) -> bool:

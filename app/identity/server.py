@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.families import MAIN
 from app.contract.stating import CATALOGUE
 from app.identity import callers
 from app.identity.call import Call
 from app.identity.house import House
 from app.identity.ledger import Ledger
-from app.identity.oauth import cors
+from app.identity.oauth import cors, machines
 from app.identity.outbox import Outbox
 from app.identity.store.unit import Cost, UnitOfWork
 from app.kit.operation import AnyOperation, Host, Letter
@@ -38,7 +37,7 @@ class Border:
             tenant = callers.tenant_at(self.house, raw.host, cost)
             self._check_key(operation, raw, tenant.api_key)
         elif Letter.M in letters and raw.bearer() is not None and callers.api_key(raw) is None:
-            tenant = callers.machines.tenant_of(self.house, raw.bearer(), cost)
+            tenant = machines.tenant_of(self.house, raw.bearer(), cost)
         elif Letter.M in letters and letters == {Letter.M}:
             raise e.MachineRefused
         else:
@@ -102,4 +101,4 @@ class Border:
 
 def make_server(house: House) -> Server:
     """Return the server of the whole catalogue, its operations not implemented yet."""
-    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house.settings, host), MAIN)
+    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house.settings, host))

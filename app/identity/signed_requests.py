@@ -7,7 +7,7 @@ import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from urllib.parse import quote, quote_plus, unquote
 
 from app.contract import errors as e
@@ -35,7 +35,9 @@ def is_admitted(mode: str, secret: bytes, raw: RawRequest, now: datetime) -> boo
     if not now <= until <= now + _FURTHEST:
         raise e.ExpiryPassed
     algorithm, _, shown = digest.partition("=")
-    if algorithm.upper() != "SHA-256" or not any(hmac.compare_digest(shown.encode(), mac) for mac in _macs(secret, raw, expires)):
+    if algorithm.upper() != "SHA-256" or not any(
+        hmac.compare_digest(shown.encode(), mac) for mac in _macs(secret, raw, expires)
+    ):
         raise e.SignatureWrong
     return True
 
@@ -76,5 +78,5 @@ def is_listed(address: str, networks: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _networks(texts: tuple[str, ...]) -> tuple[object, ...]:
+def _networks(texts: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(text, strict=False) for text in texts)

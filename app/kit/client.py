@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -39,7 +39,9 @@ class Client:
         heard: told of every answer's headers (costs, versions).
     """
 
-    def __init__(self, http: httpx.Client, sign: Sign, heard: Callable[[Mapping[str, str]], None] | None = None) -> None:
+    def __init__(
+        self, http: httpx.Client, sign: Sign, heard: Callable[[Mapping[str, str]], None] | None = None
+    ) -> None:
         self._http = http
         self._sign = sign
         self._heard = heard
@@ -73,7 +75,11 @@ def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, 
     shape = shape_of(operation.request)
     held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
     by_field = {name: info.alias or name for name, info in type(req).model_fields.items()}
-    placed = {place: {wire: held.pop(by_field[name], None) for name, wire in names.items()} for place, names in shape.places.items() if place is not From.BODY}
+    placed = {
+        place: {wire: held.pop(by_field[name], None) for name, wire in names.items()}
+        for place, names in shape.places.items()
+        if place is not From.BODY
+    }
     path = operation.path
     for wire, value in placed[From.PATH].items():
         path = path.replace("{" + wire + "}", quote(str(value), safe=""))
@@ -93,7 +99,9 @@ def _error(operation: AnyOperation, answer: httpx.Response) -> Exception:
     text = body.get("Description") or body.get("description") or body.get("error_description")
     if answer.status_code >= 500:
         return ServiceUnavailable(503 if answer.status_code == 503 else 500, str(text or ""))
-    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == answer.status_code), None)
+    known = next(
+        (kind for kind in operation.every_error if kind.code == code and kind.status == answer.status_code), None
+    )
     if known is None:
         known = next((kind for kind in operation.every_error if kind.code == code), None)
     if known is None:

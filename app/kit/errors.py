@@ -47,7 +47,9 @@ class ApiError(Exception):
     @classmethod
     def at(cls, status: int) -> type[Self]:
         """Return this error as answered at another status by the operation that states it so."""
-        return _restated(cls, status)
+        plain: Any = cls
+        kind: type[Self] = _restated(plain, status)
+        return kind
 
     @classmethod
     def names(cls, parameter: str) -> Self:
@@ -56,7 +58,7 @@ class ApiError(Exception):
 
 
 @cache
-def _restated(cls: type[ApiError], status: int) -> Any:
+def _restated(cls: Any, status: int) -> Any:
     return type(cls.__name__, (cls,), {"status": status, "stated": cls, "__module__": cls.__module__})
 
 

@@ -39,7 +39,9 @@ class Limits:
     """Spends from windows that slide."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._storage: Storage = RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else MemoryStorage()
+        self._storage: Storage = (
+            RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else MemoryStorage()
+        )
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()
 

@@ -56,7 +56,9 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
-    logging.getLogger("py.warnings").setLevel(logging.ERROR)  # developers see warnings in the tests; operators cannot mend them
+    logging.getLogger("py.warnings").setLevel(
+        logging.ERROR
+    )  # developers see warnings in the tests; operators cannot mend them
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "uvicorn", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 

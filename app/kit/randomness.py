@@ -36,4 +36,6 @@ def digest(text: str) -> str:
 
     Only for secrets of full entropy; passwords go through argon2id.
     """
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()).rstrip(b"=").decode()
+    return (
+        base64.urlsafe_b64encode(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()).rstrip(b"=").decode()
+    )

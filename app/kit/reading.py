@@ -144,17 +144,20 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     Raises the family's `bad_parameter`, naming the first parameter that is missing or malformed.
     """
     shape = shape_of(operation.request)
-    values: dict[str, Any] = dict(body) if shape.has_body or operation.request.model_config.get("extra") == "allow" else {}
+    values: dict[str, Any] = (
+        dict(body) if shape.has_body or operation.request.model_config.get("extra") == "allow" else {}
+    )
     lowered = {name.lower(): name for name in values}
     for place in (From.PATH, From.QUERY, From.HEADER):
         for name, wire in shape.places[place].items():
-            for stray in {lowered.get(wire.lower()), lowered.get(name.lower())} - {None}:
+            for stray in {lowered.get(wire.lower(), wire), lowered.get(name.lower(), name)}:
                 values.pop(stray, None)  # a body member must not stand in for the address
             found = _find(raw, place, wire)
             if found is not None:
                 values[name] = found
     try:
-        return operation.request.model_validate(values)
+        request: Wire = operation.request.model_validate(values)
+        return request
     except ValidationError as problem:
         raise _refusal(operation, problem) from None
 

@@ -12,7 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.kit import randomness
 from app.kit.errors import ApiError, OAuthError, declared_as
-from app.kit.operation import AnyOperation, Catalogue, Family, Host, Operation
+from app.kit.operation import AnyOperation, Catalogue, Host, Operation
 from app.kit.reading import MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
 from app.kit.routing import Found, Router, choose
 from app.kit.wire import Document, Wire
@@ -44,11 +44,10 @@ class Border(Protocol[CallT]):
 class Server:
     """The operations' implementations, and the WSGI application that serves them."""
 
-    def __init__(self, catalogue: Catalogue, border: Border[Any], host_of: Callable[[str], Host], family: Family) -> None:
+    def __init__(self, catalogue: Catalogue, border: Border[Any], host_of: Callable[[str], Host]) -> None:
         self.catalogue = catalogue
         self.border = border
         self._host_of = host_of
-        self._family = family
         self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
         self._routers = {host: Router(catalogue.on(host)) for host in Host}
 
@@ -84,13 +83,13 @@ class Server:
         router = self._routers[self._host_of(raw.host)]
         found = router.find(raw.path)
         if found is None:
-            return self._write_error(_NotFound(), self._family, raw, None, None)
+            return self._write_error(_NotFound(), raw, None, None)
         if raw.method == "OPTIONS":
             return self._preflight(found, raw)
         method = "GET" if raw.method == "HEAD" and "HEAD" not in found.methods else raw.method
         operation = choose(found.methods.get(method, []), raw.query)
         if operation is None:
-            response = self._write_error(_WrongMethod(), self._family, raw, None, None)
+            response = self._write_error(_WrongMethod(), raw, None, None)
             response.headers["Allow"] = ", ".join(sorted(found.methods))
             return response
         raw.parameters = found.parameters
@@ -105,7 +104,7 @@ class Server:
             self.border.admit_person(call, operation, raw, body)
             answer = self._handlers[operation.name](call, read_request(operation, raw, body))
             self.border.close(call, None)
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001 - an undeclared failure is answered with a reference, whatever it is
             return self._refuse(problem, operation, raw, call)
         return self._write(answer, operation, raw, call)
 
@@ -113,11 +112,11 @@ class Server:
         if call is not None:
             try:
                 self.border.close(call, problem)
-            except Exception as second:
+            except Exception as second:  # noqa: BLE001 - as above: the answer must go out
                 problem = second if isinstance(problem, ApiError) else problem
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
-            return self._write_error(problem, operation.family, raw, call, operation, known.status)
+            return self._write_error(problem, raw, call, operation, known.status)
         reference = randomness.token(9)
         broken = operation.family.broken
         status = getattr(problem, "unavailable_status", broken.status)
@@ -126,12 +125,14 @@ class Server:
         error = broken(f"An internal error. Quote reference {reference}.")
         if status == 503:
             error.retry_after_seconds = 5
-        return self._write_error(error, operation.family, raw, call, operation, status)
+        return self._write_error(error, raw, call, operation, status)
 
     def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, call: Any) -> Response:
         if isinstance(answer, Document):
             response = Response(answer.content, mimetype=answer.media_type)
-            response.headers["Cache-Control"] = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
+            response.headers["Cache-Control"] = (
+                f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
+            )
             response.headers.extend(dict(answer.headers))
         else:
             response = Response(answer.to_json(), mimetype="application/json")
@@ -145,7 +146,6 @@ class Server:
     def _write_error(
         self,
         error: ApiError,
-        family: Family,
         raw: RawRequest,
         call: Any,
         operation: AnyOperation | None,

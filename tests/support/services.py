@@ -81,7 +81,9 @@ def postgres_server(request: pytest.FixtureRequest) -> Postgres:
 @pytest.fixture(scope="session")
 def postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> PostgresUrls:
     """One empty database for this worker: (migrate_url of the owner, runtime_url of the role that serves)."""
-    with locked(request.config.stash[FOLDER] / "roles.lock"):  # roles are the whole server's: two may not make them at once
+    with locked(
+        request.config.stash[FOLDER] / "roles.lock"
+    ):  # roles are the whole server's: two may not make them at once
         return postgres_server.database(f"gatehouse_{worker_number(request.config)}")
 
 

@@ -185,4 +185,11 @@ class HubRefused(ApiError):
     description = "Only the hub may call this."
 
 
-SIGNATURE_ERRORS = (SignatureMissing, SignatureWrong, SignatureOrSecretMissing, ExpiryMissing, ExpiryMalformed, ExpiryPassed)
+SIGNATURE_ERRORS = (
+    SignatureMissing,
+    SignatureWrong,
+    SignatureOrSecretMissing,
+    ExpiryMissing,
+    ExpiryMalformed,
+    ExpiryPassed,
+)

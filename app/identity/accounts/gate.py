@@ -47,7 +47,6 @@ def admit(
     work: UnitOfWork,
     uid: str,
     verified_hash: str | None,
-    lockout: Lockout,
     now: datetime,
     *,
     answered: bool,

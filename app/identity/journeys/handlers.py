@@ -49,7 +49,7 @@ def open_return(call: Call, req: hub.ReturnRequest) -> Next:
 def resume(call: Call, req: hub.AttemptRequest) -> Next:
     attempt = attempts.find(call, req.attempt)
     if attempt is None:
-        return journey.start_again(call)
+        return journey.START_AGAIN
     session = sessions.current(call)
     if attempt.is_done:
         return _after_the_end(session)
@@ -60,25 +60,24 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     """Verify, begin the session under a new id, and go on with the attempt; all in one transaction."""
     attempt = attempts.find(call, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
-        return journey.start_again(call)
+        return journey.START_AGAIN
     current = sessions.current(call) if attempt is not None and attempt.is_done else None
     if attempt is not None and attempt.is_done:
         return _after_the_end(current)
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
     proof = sign_in.Proof(req.security_answer, req.captcha)
     account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
-    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me)
-    if attempt is None:
-        step = journey.to_return_address(call, None)
-    else:
-        step = journey.advance(call, attempt, session)
+    session, text = sessions.start(
+        call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me
+    )
+    step = journey.to_return_address(call, None) if attempt is None else journey.advance(call, attempt, session)
     return step.model_copy(update={"session": views.cookie(call, session, text)})
 
 
 def answer_consent(call: Call, req: hub.ConsentRequest) -> Next:
     attempt, session = attempts.find(call, req.attempt), sessions.current(call)
     if attempt is None:
-        return journey.start_again(call)
+        return journey.START_AGAIN
     if attempt.is_done:
         return _after_the_end(session)
     return authorize.answer_consent(call, attempt, session, req.allow)
@@ -89,7 +88,7 @@ def switch_account(call: Call, req: hub.SwitchRequest) -> Next:
     if session is not None:
         _end(call, session)
     if attempt is None or attempt.is_done:
-        return journey.start_again(call).model_copy(update={"ends_session": True})
+        return journey.START_AGAIN.model_copy(update={"ends_session": True})
     return journey.advance(call, attempt, None).model_copy(update={"ends_session": True})
 
 

@@ -16,6 +16,7 @@ from app.identity.sign_in.sessions import BrowserSession
 
 AUTHORIZE, RETURN = "authorize", "return"
 PROFILE_PATH = "/profile"
+START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
 
 
 def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
@@ -48,12 +49,19 @@ def is_allowed(call: Call, return_url: str) -> bool:
         port = asked.port
     except ValueError:
         return False
-    if asked.scheme not in ("http", "https") or not asked.hostname or asked.username is not None or asked.password is not None:
+    if (
+        asked.scheme not in ("http", "https")
+        or not asked.hostname
+        or asked.username is not None
+        or asked.password is not None
+    ):
         return False
     own = urlsplit(call.issuer)
     if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own.port):
         return True
-    return any(_matches(entry, asked.scheme, asked.hostname, port, asked.path) for entry in call.tenant.settings.url_whitelist)
+    return any(
+        _matches(entry, asked.scheme, asked.hostname, port, asked.path) for entry in call.tenant.settings.url_whitelist
+    )
 
 
 def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) -> bool:
@@ -73,11 +81,6 @@ def open_return(call: Call, return_url: str | None, session: BrowserSession | No
         return to_return_address(call, return_url)
     attempt, binding = attempts.open(call, RETURN, {"return_url": return_url} if return_url else {})
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id, binding=binding)
-
-
-def start_again(call: Call) -> Next:
-    """Return the answer where the attempt is gone; the hub knows the relying party from the attempt's cookie."""
-    return Next(step=Step.START_AGAIN)
 
 
 def person(account: Account) -> hub.PersonView:

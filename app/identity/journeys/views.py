@@ -60,7 +60,9 @@ def cookie(call: Call, session: BrowserSession, text: str) -> hub.Session:
 
 def session(call: Call, held: BrowserSession, current: BrowserSession) -> hub.SessionView:
     """Return one row of the list of devices."""
-    names = [found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))]
+    names = [
+        found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))
+    ]
     return hub.SessionView(
         id=held.session_id,
         is_current=held.session_id == current.session_id,

@@ -53,7 +53,8 @@ class Hashing:
         hasher = _hasher(parameters)
         with self._turnstile:
             try:
-                return hasher.verify(stored or _nobody(parameters), _bytes(password)) and stored is not None
+                hasher.verify(stored or _nobody(parameters), _bytes(password))
+                return stored is not None
             except (VerificationError, InvalidHashError):
                 return False
 

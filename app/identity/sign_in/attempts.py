@@ -63,12 +63,22 @@ def find(call: Call, attempt_id: str) -> Attempt | None:
 def mark_signed_in(call: Call, attempt: Attempt, session_id: str) -> Attempt:
     """Note which session the attempt's own sign-in began."""
     call.work.run(update(attempts).where(*_where(call, attempt)).values(session_id=session_id))
-    return Attempt(attempt.attempt_id, attempt.kind, attempt.request, session_id, attempt.is_done, attempt.created_at, attempt.expires_at)
+    return Attempt(
+        attempt.attempt_id,
+        attempt.kind,
+        attempt.request,
+        session_id,
+        attempt.is_done,
+        attempt.created_at,
+        attempt.expires_at,
+    )
 
 
 def finish(call: Call, attempt: Attempt) -> bool:
     """End the attempt; False where another tab or a second submit ended it before."""
-    return call.work.changed(update(attempts).where(*_where(call, attempt), A.is_done.is_(False)).values(is_done=True)) > 0
+    return (
+        call.work.changed(update(attempts).where(*_where(call, attempt), A.is_done.is_(False)).values(is_done=True)) > 0
+    )
 
 
 def _where(call: Call, attempt: Attempt) -> tuple[Any, ...]:

@@ -14,7 +14,9 @@ def register(server: Server) -> None:
 
 
 def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
-    proof = service.Proof(req.security_answer, req.recaptcha or req.hcaptcha or req.recaptcha_query or req.hcaptcha_query)
+    proof = service.Proof(
+        req.security_answer, req.recaptcha or req.hcaptcha or req.recaptcha_query or req.hcaptcha_query
+    )
     hides = call.tenant.settings.hide_unknown_accounts
     account = service.verify(call, identifiers.stated(req), req.password, proof, hides_unknown=hides)
     issued = service.issue(call, account)

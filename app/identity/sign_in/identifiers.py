@@ -36,7 +36,11 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
     allowed = kinds(settings)
     if "@" in typed and "email" in allowed:
         return Identifier("email", typed)
-    if "phone" in allowed and sum(letter.isdigit() for letter in typed) >= 6 and not any(letter.isalpha() for letter in typed):
+    if (
+        "phone" in allowed
+        and sum(letter.isdigit() for letter in typed) >= 6
+        and not any(letter.isalpha() for letter in typed)
+    ):
         return Identifier("phone", typed)
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 

@@ -63,7 +63,7 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
         new_hash = call.house.hashing.hash(password, settings.argon2)
     _refuse_closed(call, account, identifier)
     is_admitted = gate.admit(
-        call.work, account.uid, account.password_hash, settings.lockout, call.now, answered=answered, new_hash=new_hash
+        call.work, account.uid, account.password_hash, call.now, answered=answered, new_hash=new_hash
     )
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
@@ -74,7 +74,9 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
 
 def issue(call: Call, account: Account) -> Issued:
     """Return the tokens of the interface's own sign-in."""
-    return tokens.issue(call, uid=account.uid, facts={"provider": "Email", "agent": call.agent, "address": call.address})
+    return tokens.issue(
+        call, uid=account.uid, facts={"provider": "Email", "agent": call.agent, "address": call.address}
+    )
 
 
 def refuse_session_limit(call: Call, account: Account) -> None:
@@ -136,9 +138,9 @@ def _refuse_closed(call: Call, account: Account, identifier: Identifier) -> None
         raise e.LoginDisabled
     if identifier.kind == "phone" and not account.phone_verified:
         raise e.PhoneUnverified
-    if identifier.kind != "phone" and account.email and not account.email_verified:
-        if call.tenant.settings.email_verification == "required":
-            raise e.EmailUnverified
+    needs_email = identifier.kind != "phone" and call.tenant.settings.email_verification == "required"
+    if needs_email and account.email and not account.email_verified:
+        raise e.EmailUnverified
     refuse_session_limit(call, account)
     call.work.pause()
 
@@ -167,5 +169,9 @@ def _imitate_lock(call: Call, who: str) -> None:
         if lockout.type == "suspend":
             until = call.now + timedelta(seconds=over.retry_after_seconds)
             raise e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)}) from None
-        kinds = {"captcha": e.LockedForCaptcha, "security_question": e.LockedForSecurityQuestion, "block": e.AccountBlocked}
+        kinds = {
+            "captcha": e.LockedForCaptcha,
+            "security_question": e.LockedForSecurityQuestion,
+            "block": e.AccountBlocked,
+        }
         raise kinds[lockout.type] from None

@@ -52,7 +52,9 @@ class UnitOfWork:
         """Whether something was written that is not committed yet."""
         return self._is_writing
 
-    def run(self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None) -> CursorResult[Any]:
+    def run(
+        self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    ) -> CursorResult[Any]:
         """Execute one statement.
 
         Raises:
@@ -64,7 +66,9 @@ class UnitOfWork:
         connection = self._ready()
         self.cost.statements += 1
         try:
-            return connection.execute(statement, parameters) if parameters is not None else connection.execute(statement)
+            return (
+                connection.execute(statement, parameters) if parameters is not None else connection.execute(statement)
+            )
         except IntegrityError:
             raise
         except DBAPIError as problem:
@@ -111,7 +115,7 @@ class UnitOfWork:
         if self._is_writing and self._connection is not None:
             try:
                 self._finish("ROLLBACK")
-            except Exception:
+            except Exception:  # noqa: BLE001 - whatever it is, the connection is not to be used again
                 self._drop()
         self._release()
 
@@ -159,7 +163,8 @@ class UnitOfWork:
 
     def _driver(self, text: str) -> None:
         """Speak to the driver itself: SQLAlchemy would wrap and the driver might prepare what must stay plain."""
-        assert self._connection is not None
+        if self._connection is None:
+            raise RuntimeError("no connection to speak to")
         raw: Any = self._connection.connection.driver_connection
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
@@ -185,7 +190,9 @@ class UnitOfWork:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        if self._is_begun and not connection.invalidated:  # an invalidated one has no driver any more, and nothing to end
+        if (
+            self._is_begun and not connection.invalidated
+        ):  # an invalidated one has no driver any more, and nothing to end
             try:
                 raw: Any = connection.connection.driver_connection
                 raw.execute("COMMIT")

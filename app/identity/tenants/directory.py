@@ -82,7 +82,11 @@ class Directory:
         held = self._applications.get(key)
         if held is None:
             is_own = value == own.CLIENT_ID
-            held = own.application(self._hub_url(tenant.name)) if is_own else store.application(work, client_id=client_id, name=name)
+            held = (
+                own.application(self._hub_url(tenant.name))
+                if is_own
+                else store.application(work, client_id=client_id, name=name)
+            )
             if held is not None:
                 self._applications.put(key, held)
         return held
@@ -102,7 +106,9 @@ class Directory:
         self._applications.clear()
         self._origins.clear()
 
-    def _find(self, key: tuple[str, str], load: Callable[[UnitOfWork], Tenant | None], cost: Cost | None) -> Tenant | None:
+    def _find(
+        self, key: tuple[str, str], load: Callable[[UnitOfWork], Tenant | None], cost: Cost | None
+    ) -> Tenant | None:
         held = self._tenants.get(key)
         if held is not None and monotonic() - held.checked_at < FRESH_SECONDS:
             return held.tenant

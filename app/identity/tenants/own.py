@@ -19,7 +19,7 @@ def application(hub_url: str) -> Application:
         redirect_uris=(hub_url + CALLBACK,),
         post_logout_redirect_uris=(hub_url + "/logout",),
         grant_types=("authorization_code",),
-        token_endpoint_auth_method="none",  # noqa: S106  the name of a method, no secret
+        token_endpoint_auth_method="none",
         scope="openid profile email",
         require_pkce=True,
         client_uri=hub_url + "/profile",

@@ -33,7 +33,9 @@ def version(work: UnitOfWork, tenant_id: str) -> int | None:
 
 def application(work: UnitOfWork, *, client_id: str | None = None, name: str | None = None) -> Application | None:
     """Return the tenant's application by client id or by name (names ignore letter case)."""
-    where = applications.c.client_id == client_id if client_id is not None else applications.c.name == (name or "").lower()
+    where = (
+        applications.c.client_id == client_id if client_id is not None else applications.c.name == (name or "").lower()
+    )
     return _application(work.one(select(applications).where(applications.c.tenant_id == work.tenant_id, where)))
 
 
@@ -41,7 +43,9 @@ def origins(work: UnitOfWork) -> frozenset[str]:
     """Return the web origins that the tenant's active applications registered, as browsers write them."""
     rows = work.all(select(applications.c.settings).where(applications.c.tenant_id == work.tenant_id))
     held = [ApplicationSettings.model_validate(row.settings) for row in rows]
-    return frozenset(origin.rstrip("/").lower() for settings in held if settings.is_active for origin in settings.cors_origins)
+    return frozenset(
+        origin.rstrip("/").lower() for settings in held if settings.is_active for origin in settings.cors_origins
+    )
 
 
 def _tenant(row: Row[Any] | None) -> Tenant | None:
