@@ -1,11 +1,12 @@
 """Sign-in with a password (interface user.md section 2, row U12)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, F
+from app.contract.profile import Profile
 from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Wire
@@ -30,7 +31,7 @@ class PasswordLogin(F, PW, CAP, LOCK, MF):
 class Login(Wire):
     """A session of the interface (profile.json.md section 1.1); `expires_in` is an ISO date-time here."""
 
-    profile: dict[str, Any] | None = None
+    profile: Profile | None = None
     access_token: str = Field(alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
     expires_in: str = Field(alias="expires_in")

@@ -1,6 +1,7 @@
 """The operations of sign-in."""
 
 from app.contract import sign_in as contract
+from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.sign_in import identifiers, service
@@ -22,7 +23,7 @@ def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
     issued = service.issue(call, account)
     profile = accounts.signed_in_profile(call, account)
     return contract.Login(
-        profile=accounts.project(profile, req.fields_),
+        profile=Profile.of(accounts.project(profile, req.fields_)),
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
