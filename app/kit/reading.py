@@ -40,7 +40,13 @@ class RawRequest:
     @cached_property
     def query_pairs(self) -> list[tuple[str, str]]:
         """Every query parameter in order, repeated ones included."""
-        return parse_qsl(self.query_text, keep_blank_values=True, errors="surrogateescape", max_num_fields=_MOST_FIELDS)
+        text = self.query_text if self.has_few_parameters else ""
+        return parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+
+    @property
+    def has_few_parameters(self) -> bool:
+        """Whether the query is read at all: one with more parameters than any client sends is refused."""
+        return self.query_text.count("&") < _MOST_FIELDS
 
     @cached_property
     def query(self) -> dict[str, str]:
@@ -67,7 +73,9 @@ class RawRequest:
 
 
 def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
-    """Refuse control characters anywhere and markup in the address: error 1214 of the interface."""
+    """Refuse control characters anywhere, markup and a flood of parameters in the address: error 1214 of the interface."""
+    if not raw.has_few_parameters:
+        raise operation.family.dangerous("The address has too many parameters.")
     for name, value in (*raw.query_pairs, *raw.parameters.items()):
         if _CONTROL.search(name) or _CONTROL.search(value) or (operation.public and _MARKUP.search(value)):
             raise operation.family.dangerous
