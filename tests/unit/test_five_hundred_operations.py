@@ -1,0 +1,211 @@
+"""An interface of 500 operations, as large as ours becomes: stated, routed, served, called and described, nothing written twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from flask import Flask
+from pydantic import Field, create_model
+
+from app.kit.client import Client
+from app.kit.clock import monotonic
+from app.kit.errors import ApiError
+from app.kit.openapi import document
+from app.kit.operation import OPEN, Catalogue, Family, Host, Operation
+from app.kit.reading import RawRequest
+from app.kit.routing import Router, choose
+from app.kit.server import Server
+from app.kit.wire import From, Wire
+
+AMOUNT = 500
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
+PER_THING = 10
+
+
+class Wrong(ApiError):
+    code, status, message = 7, 400, "Wrong"
+
+
+class Odd(ApiError):
+    code, status, message = 8, 409, "Odd"
+
+
+FAMILY = Family("generated", Wrong, Wrong, Wrong, Wrong, Wrong)
+
+
+def stated(number: int) -> Operation[Any, Any]:
+    """Return one operation: ten stand at a thing's two addresses, told apart by method."""
+    thing, place = divmod(number, PER_THING)
+    method = METHODS[place % len(METHODS)]
+    has_id = place >= len(METHODS)
+    fields: dict[str, Any] = {"loud": (Annotated[bool, From.QUERY], False)}
+    if has_id:
+        fields["thing_id"] = (Annotated[str, From.PATH], Field(alias="thing_id"))
+    if method not in ("GET", "DELETE"):
+        fields["first_name"] = (str, Field(max_length=40))
+    request = create_model(f"Request{number}", __base__=Wire, **fields)
+    response = create_model(f"Response{number}", __base__=Wire, number=(int, ...), said=(str, ...))
+    path = f"/v2/things{thing}" + ("/{thing_id}" if has_id else "")
+    return Operation(
+        f"things{thing}.does{place}",
+        method,
+        path,
+        request,
+        response,
+        OPEN,
+        FAMILY,
+        errors=(Odd,),
+        summary=f"Do {number}.",
+    )
+
+
+class Gate:
+    """Lets everybody in."""
+
+    def open(self, _operation: object, _raw: RawRequest) -> int:
+        return 0
+
+    def admit_person(self, *_: object) -> None:
+        return None
+
+    def close(self, *_: object) -> None:
+        return None
+
+    def headers(self, *_: object) -> Iterable[tuple[str, str]]:
+        return ()
+
+
+def handler_of(operation: Operation[Any, Any], number: int) -> Any:
+    def handle(_call: int, req: Any) -> Any:
+        said = getattr(req, "first_name", "") + getattr(req, "thing_id", "")
+        if said == "odd":
+            raise Odd
+        return operation.response(number=number, said=said.upper() if req.loud else said)
+
+    return handle
+
+
+@pytest.fixture(scope="module")
+def operations() -> list[Operation[Any, Any]]:
+    return [stated(number) for number in range(AMOUNT)]
+
+
+@pytest.fixture(scope="module")
+def catalogue(operations: list[Operation[Any, Any]]) -> Catalogue:
+    return Catalogue(operations)
+
+
+@pytest.fixture(scope="module")
+def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Iterator[Client]:
+    begun = monotonic()
+    server = Server(catalogue, Gate(), lambda _host: Host.API)
+    for number, operation in enumerate(operations):
+        server.implements(operation)(handler_of(operation, number))
+    app = Flask("generated", static_folder=None)
+    server.mount(app)
+    print(f"{AMOUNT} operations served after {(monotonic() - begun) * 1000:.0f} ms")
+    assert server.missing() == []
+    with httpx.Client(transport=httpx.WSGITransport(app=app), base_url="http://api.example.com") as http:
+        yield Client(http, lambda _method, _address, _body: {})
+
+
+def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
+    """Return a request that says the text once: in the path where it has one, else in the body."""
+    given: dict[str, Any] = {"loud": loud}
+    if "thing_id" in operation.request.model_fields:
+        given["thing_id"] = text
+    if "first_name" in operation.request.model_fields:
+        given["first_name"] = "" if "thing_id" in given else text
+    request: Wire = operation.request(**given)
+    return request
+
+
+def test_building_catalogue_and_router_is_told() -> None:
+    begun = monotonic()
+    made = [stated(number) for number in range(AMOUNT)]
+    between = monotonic()
+    router = Router(Catalogue(made))
+    routed = monotonic()
+    print(f"stated in {(between - begun) * 1000:.0f} ms, routed in {(routed - between) * 1000:.1f} ms")
+    assert router.owns("GET", "/v2/things0")
+
+
+def test_every_operation_is_held_as_it_was_stated(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+    assert len(catalogue) == AMOUNT
+    assert all(catalogue[operation.name] is operation for operation in operations)
+    assert all(held is operation for held, operation in zip(catalogue.on(Host.API), operations, strict=True))
+    assert len(catalogue.on(Host.TENANT)) == 0
+    with pytest.raises(ValueError, match="twice"):
+        catalogue.add(operations[0])
+
+
+def test_the_router_finds_each_and_only_it(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+    router = Router(catalogue)
+    for operation in operations:
+        found = router.find(operation.path.upper().replace("{THING_ID}", "Id-1"))
+        assert found is not None
+        assert choose(found.methods[operation.method], ()) is operation
+        assert found.parameters == ({"thing_id": "Id-1"} if "{" in operation.path else {})
+    assert [router.find(path) for path in ("/v2", "/v2/things500", "/v2/things0/1/2", "/")] == [None] * 4
+
+
+def test_two_operations_at_one_address_are_refused(operations: list[Operation[Any, Any]]) -> None:
+    one = operations[5]
+    other = Operation("other", one.method, one.path, one.request, one.response, OPEN, FAMILY, summary="Other.")
+    with pytest.raises(ValueError, match="belongs to"):
+        Router([*operations, other])
+
+
+def test_the_models_are_not_built_before_they_are_used() -> None:
+    fresh = stated(AMOUNT + 1)
+    Router(Catalogue([fresh]))
+    assert not fresh.request.__pydantic_complete__
+    assert not fresh.response.__pydantic_complete__
+
+
+def test_each_is_called_and_answers_as_itself(client: Client, operations: list[Operation[Any, Any]]) -> None:
+    for number, operation in enumerate(operations):
+        has_text = number % PER_THING not in (0, 3)  # those neither have an id nor a body
+        answer = client(
+            operation, asked(operation, "Ä/b c?", loud=False) if has_body(operation) else asked(operation, "x y")
+        )
+        assert isinstance(answer, operation.response)
+        assert answer.number == number
+        if has_text:
+            assert answer.said == ("Ä/b c?" if has_body(operation) else "x y")
+
+
+def has_body(operation: Operation[Any, Any]) -> bool:
+    """Return whether the text travels in the body, where any letter may stand."""
+    return "{" not in operation.path and "first_name" in operation.request.model_fields
+
+
+def test_each_raises_the_very_class_that_it_declares(client: Client, operations: list[Operation[Any, Any]]) -> None:
+    for operation in operations:
+        if operation.request.model_fields.keys() & {"thing_id", "first_name"}:
+            with pytest.raises(Odd):
+                client(operation, asked(operation, "odd"))
+
+
+def test_a_refused_field_is_named(client: Client, operations: list[Operation[Any, Any]]) -> None:
+    for operation in operations[1::97]:
+        if has_body(operation):
+            with pytest.raises(Wrong, match="FirstName"):
+                client(operation, operation.request.model_construct(loud=False, first_name="x" * 41))
+
+
+def test_the_document_has_each_once(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:
+    made = document(catalogue, "https://api.example.com")
+    entries = [entry for methods in made["paths"].values() for entry in methods.values()]
+    assert sorted(entry["operationId"] for entry in entries) == sorted(operation.name for operation in operations)
+    assert len(made["paths"]) == 2 * AMOUNT // PER_THING
+    for operation in operations:
+        entry = made["paths"][operation.path][operation.method.lower()]
+        assert set(entry["responses"]) == {"200", "400", "409"}
+        assert ("requestBody" in entry) == ("first_name" in operation.request.model_fields)
+    for schema in made["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
