@@ -1,0 +1,321 @@
+"""Sign-in with a password: by which identifier, whom it refuses and in which words, and what it leaves in the books."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+from werkzeug.test import Client, TestResponse
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.identity.tenants.tables import tenants
+from tests.support.relying_party import Browser
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+LOGIN = "/identity/v2/auth/login"
+WRONG = "Not-the-one-17"
+UNLIMITED = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0}
+
+
+@dataclass(frozen=True)
+class Customer:
+    """A person with an account, as they type."""
+
+    tenant: TenantServer
+    uid: str
+    email: str
+    username: str
+    phone: str
+
+    def logs_in(self, password: str = PASSWORD, **members: Any) -> TestResponse:
+        named = members.keys() & {"email", "username", "phone"}
+        body = {"password": password, **({} if named else {"email": self.email}), **members}
+        return self.tenant.send("POST", LOGIN, body, with_secret=False)
+
+    def fails(self, times: int) -> None:
+        """Type a wrong password so many times, each answered as such."""
+        for _ in range(times):
+            assert refused(self.logs_in(WRONG)) == (401, 966)
+
+    def row(self) -> Any:
+        work = UnitOfWork(self.tenant.house.database, self.tenant.tenant_id)
+        where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
+        try:
+            return work.one(select(accounts).where(*where))
+        finally:
+            work.rollback()
+
+    def events(self) -> list[Any]:
+        """Return the audit trail of the tenant as it is kept."""
+        work = UnitOfWork(self.tenant.house.database, self.tenant.tenant_id)
+        where = audit.c.tenant_id == self.tenant.tenant_id
+        try:
+            return list(work.all(select(audit).where(where).order_by(audit.c.entry_id)))
+        finally:
+            work.rollback()
+
+
+def a_customer(tenant: TenantServer, **members: Any) -> Customer:
+    """Add an account with every kind of identifier, all verified."""
+    mark = secrets.token_hex(5)
+    email, phone = f"{mark}@example.test", f"+49151{secrets.randbelow(10**8):08}"
+    username = f"u{mark}"
+    made = tenant.create(Email=[{"Type": "Primary", "Value": email}], UserName=username, PhoneId=phone)
+    uid = str(made["Uid"])
+    tenant.update(uid, {"EmailVerified": True, "PhoneIdVerified": True, **members})
+    return Customer(tenant, uid, email, username, phone)
+
+
+@pytest.fixture
+def every_kind(new_tenant_server: NewTenantServer) -> Customer:
+    return a_customer(new_tenant_server(email_login=True, username_login=True, phone_login=True))
+
+
+def locking(new: NewTenantServer, kind: str, **settings: Any) -> Customer:
+    """Return a customer of a tenant that locks after three failures."""
+    lockout = {"type": kind, "maximum_failed_attempts": 3, "suspend_seconds": 600}
+    return a_customer(new(lockout=lockout, limits=UNLIMITED, **settings))
+
+
+# Which identifier.
+
+
+@pytest.mark.parametrize("kind", ["email", "username", "phone"])
+def test_any_identifier_opens_the_account(every_kind: Customer, kind: str) -> None:
+    login = answered(every_kind.logs_in(**{kind: getattr(every_kind, kind)}))
+    assert login["Profile"]["Uid"] == every_kind.uid
+    assert login["expires_in"].endswith("Z")
+    read = every_kind.tenant.send("GET", "/identity/v2/auth/account", bearer=login["access_token"])
+    assert answered(read)["Uid"] == every_kind.uid
+
+
+def test_letter_case_and_space_of_an_email_do_not_matter(every_kind: Customer) -> None:
+    answered(every_kind.logs_in(email=every_kind.email.upper()))
+
+
+def test_exactly_one_identifier_is_expected(every_kind: Customer) -> None:
+    assert refused(every_kind.logs_in(email="", username="")) == (400, 908)
+    assert refused(every_kind.logs_in(email=every_kind.email, phone=every_kind.phone)) == (400, 908)
+
+
+REFUSED_KINDS = [
+    ({"email_login": True}, "phone", 1074),
+    ({"email_login": True}, "username", 1238),
+    ({"email_login": False, "phone_login": True}, "email", 1077),
+    ({"email_login": False, "phone_login": True}, "username", 1238),
+    ({"email_login": False, "username_login": True}, "email", 1183),
+    ({"email_login": False, "username_login": True}, "phone", 1183),
+]
+
+
+@pytest.mark.parametrize(("settings", "kind", "code"), REFUSED_KINDS)
+def test_an_identifier_that_is_switched_off_is_refused(
+    new_tenant_server: NewTenantServer, settings: dict[str, bool], kind: str, code: int
+) -> None:
+    customer = a_customer(new_tenant_server(**settings))
+    assert refused(customer.logs_in(**{kind: getattr(customer, kind)})) == (403, code)
+
+
+# Locks.
+
+
+def test_a_suspension_says_until_when_and_ends_by_itself(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "suspend")
+    customer.fails(3)
+    locked = customer.logs_in()
+    assert refused(locked) == (403, 1198)
+    assert locked.get_json()["Data"]["LoginLockedTimeout"].endswith("Z")
+    assert customer.tenant.read(customer.uid)["IsLoginLocked"] is True
+    clock: Any = customer.tenant.house.clock
+    clock.advance(seconds=601)
+    answered(customer.logs_in())
+    assert customer.tenant.read(customer.uid)["IsLoginLocked"] is False
+
+
+def test_a_suspension_that_is_over_starts_a_new_count(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "suspend")
+    customer.fails(3)
+    clock: Any = customer.tenant.house.clock
+    clock.advance(seconds=601)
+    customer.fails(2)
+    answered(customer.logs_in())
+
+
+def test_a_captcha_is_asked_for(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "captcha")
+    customer.fails(3)
+    assert refused(customer.logs_in()) == (403, 1132)
+    assert customer.tenant.read(customer.uid)["LoginLockedType"] == "Captcha"
+    assert customer.logs_in(**{"g-recaptcha-response": "believe me"}).status_code == 403
+
+
+def test_a_security_answer_opens_the_lock(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "security_question", security_questions={"pet": "Your first pet?"})
+    customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}})
+    customer.fails(3)
+    assert refused(customer.logs_in()) == (403, 1148)
+    assert customer.tenant.read(customer.uid)["LoginLockedType"] == "SecurityQuestion"
+    assert customer.logs_in(securityanswer={"pet": "red fox"}).status_code == 403
+    assert refused(customer.logs_in(WRONG, securityanswer={"pet": "grey owl"}))[1] in (966, 1148)
+    assert refused(customer.logs_in()) == (403, 1148)
+    answered(customer.logs_in(securityanswer={"pet": " grey  OWL "}))
+    answered(customer.logs_in())
+
+
+def test_a_block_stays_until_an_administrator_ends_it(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "block")
+    customer.fails(3)
+    assert refused(customer.logs_in()) == (403, 991)
+    held = customer.tenant.read(customer.uid)
+    assert (held["IsActive"], held["IsLoginLocked"], held["LoginLockedType"]) == (False, True, "Block")
+    clock: Any = customer.tenant.house.clock
+    clock.advance(days=2)
+    assert refused(customer.logs_in()) == (403, 991)
+    customer.tenant.update(customer.uid, {"IsLoginLocked": False, "IsActive": True})
+    answered(customer.logs_in())
+
+
+@pytest.mark.parametrize("lockout", [{"type": "none"}, {"type": "suspend", "maximum_failed_attempts": 0}])
+def test_a_tenant_may_lock_nobody(new_tenant_server: NewTenantServer, lockout: dict[str, Any]) -> None:
+    customer = a_customer(new_tenant_server(lockout=lockout, limits=UNLIMITED))
+    customer.fails(8)
+    answered(customer.logs_in())
+
+
+def test_each_refusal_says_how_many_tries_are_left(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "suspend")
+    said = [customer.logs_in(WRONG).get_json()["Description"] for _ in range(3)]
+    assert [text.rstrip(".")[-1] for text in said] == ["2", "1", "0"]
+
+
+def test_a_success_zeroes_the_count(new_tenant_server: NewTenantServer) -> None:
+    customer = locking(new_tenant_server, "suspend")
+    for _ in range(3):
+        customer.fails(2)
+        answered(customer.logs_in())
+    assert customer.row().failed_attempts == 0
+
+
+# Who may not, though the password is right.
+
+
+def test_a_closed_account_is_refused(acme: TenantServer) -> None:
+    customer = a_customer(acme)
+    for closing, code in (({"IsActive": False}, 991), ({"IsActive": True, "DisableLogin": True}, 1130)):
+        acme.update(customer.uid, closing)
+        assert refused(customer.logs_in()) == (403, code)
+        assert refused(customer.logs_in(WRONG)) == (401, 966)  # only who knows the password hears it
+    acme.update(customer.uid, {"DisableLogin": False})
+    answered(customer.logs_in())
+
+
+def test_an_unverified_identifier_is_refused(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server(phone_login=True))
+    customer.tenant.update(customer.uid, {"EmailVerified": False, "PhoneIdVerified": False})
+    assert refused(customer.logs_in()) == (403, 970)
+    assert refused(customer.logs_in(phone=customer.phone)) == (403, 1066)
+
+
+def test_an_unverified_email_is_enough_where_the_tenant_says_so(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server(email_verification="optional"))
+    customer.tenant.update(customer.uid, {"EmailVerified": False})
+    answered(customer.logs_in())
+
+
+def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
+    customer = a_customer(new_tenant_server(session_limit=1))
+    browser = Browser(customer.tenant.house, Client(identity_app), customer.tenant.name)
+    browser.sign_in(None, customer.email, PASSWORD)
+    assert refused(customer.logs_in()) == (403, 1338)
+    browser.sign_out(confirmed=True)
+    answered(customer.logs_in())
+
+
+# What strangers learn.
+
+
+def test_an_unknown_account_is_told_unless_the_tenant_hides_it(acme: TenantServer) -> None:
+    assert refused(a_customer(acme).logs_in(email="nobody@example.test")) == (403, 938)
+
+
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "block", "none"])
+def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewTenantServer, kind: str) -> None:
+    customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
+    for _ in range(5):
+        known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="nobody@example.test")
+        mine, theirs = known.get_json(), unknown.get_json()
+        for body in (mine, theirs):
+            if body.get("Data"):
+                body["Data"] = sorted(body["Data"])  # the instants differ
+        assert (known.status_code, mine) == (unknown.status_code, theirs)
+        assert known.headers["X-Gatehouse-Cost"].count("hashes=1") == unknown.headers["X-Gatehouse-Cost"].count(
+            "hashes=1"
+        )
+
+
+def test_an_account_of_another_tenant_is_unknown(acme: TenantServer, globex: TenantServer) -> None:
+    customer = a_customer(acme)
+    assert refused(replace(customer, tenant=globex).logs_in()) == (403, 938)
+    assert customer.row().failed_attempts == 0
+
+
+def test_neither_hash_nor_password_is_answered_or_kept_in_the_books(acme: TenantServer) -> None:
+    customer = a_customer(acme)
+    good, bad = customer.logs_in(), customer.logs_in(WRONG)
+    books = str([tuple(entry) for entry in customer.events()])
+    for text in (good.text, bad.text, books):
+        assert "argon2" not in text
+        assert PASSWORD not in text
+        assert WRONG not in text
+    assert answered(good)["access_token"] not in books
+
+
+def test_a_refusal_leaves_its_trace(acme: TenantServer) -> None:
+    customer = a_customer(acme)
+    customer.fails(1)
+    told = [entry for entry in customer.events() if entry.event == "sign_in.refused"]
+    assert [(entry.uid, entry.facts["reason"], entry.facts["attempts"]) for entry in told] == [
+        (customer.uid, "password", 1)
+    ]
+    customer.logs_in(email="nobody@example.test")
+    assert customer.events()[-1].facts["reason"] == "unknown"
+
+
+def test_who_asks_too_often_waits(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server(limits={"sign_in_per_minute_per_address": 3}))
+    for _ in range(3):
+        answered(customer.logs_in())
+    late = customer.logs_in()
+    assert refused(late) == (429, 429)
+    assert int(late.headers["Retry-After"]) >= 1
+    assert customer.row().logins == 3
+
+
+# How passwords are kept.
+
+
+def test_a_stale_hash_is_made_anew_at_the_next_good_sign_in(acme: TenantServer) -> None:
+    customer = a_customer(acme)
+    before = customer.row().password_hash
+    answered(customer.logs_in())
+    assert customer.row().password_hash == before
+    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+        where = tenants.c.tenant_id == acme.tenant_id
+        held = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
+        argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}
+        changed = {"settings": {**held.settings, "argon2": argon2}, "version": held.version + 1}
+        work.run(update(tenants).where(where).values(**changed))
+    acme.house.directory.forget()
+    customer.fails(1)
+    assert customer.row().password_hash == before
+    answered(customer.logs_in())
+    after = customer.row().password_hash
+    assert "m=9216,t=2,p=1" in after
+    answered(customer.logs_in())
+    assert customer.row().password_hash == after
