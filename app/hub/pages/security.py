@@ -77,10 +77,10 @@ class SecurityPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
-        here = Session("s1", "Firefox on Linux", "Berlin, Germany", _l("now"), is_current=True)
+        here = Session("s1", _named("Firefox", "Linux"), "Berlin, Germany", _l("now"), is_current=True)
         others = (
-            Session("s2", "Safari on iPhone", "Hamburg, Germany", "2 h", is_handheld=True),
-            Session("s3", "Chrome on Windows", "203.0.113.77", "3 d"),
+            Session("s2", _named("Safari", "iPhone"), "Hamburg, Germany", "2 h", is_handheld=True),
+            Session("s3", _named("Chrome", "Windows"), "203.0.113.77", "3 d"),
         )
         return {
             "three": cls(EndSessionForm(), (here, *others)),
@@ -117,7 +117,7 @@ def _shown(form: EndSessionForm, status: int = 200) -> Response:
 
 def _row(view: contract.SessionView) -> Session:
     if view.browser and view.os:
-        browser = _l("%(browser)s on %(system)s", browser=view.browser, system=view.os)
+        browser = _named(view.browser, view.os)
     else:
         browser = view.browser or view.os or _l("Unknown browser")
     return Session(
@@ -134,3 +134,7 @@ def _ago(instant: str) -> str:
     span = datetime.fromisoformat(instant) - workings().clock.now()
     words: str = format_timedelta(span, add_direction=True)
     return words
+
+
+def _named(browser: str, system: str) -> Any:
+    return _l("%(browser)s on %(system)s", browser=browser, system=system)
