@@ -57,17 +57,17 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
     answered = _open_lock(call, account, proof)
     call.cost.hashes += 1
     if not call.house.hashing.is_match(account.password_hash, password, settings.argon2):
-        raise _counted(call, account, hides_unknown)
+        raise _counted(call, account, answered, hides_unknown)
     new_hash = None
     if account.password_hash and call.house.hashing.is_stale(account.password_hash, settings.argon2):
         new_hash = call.house.hashing.hash(password, settings.argon2)
-    _refuse_closed(call, account, identifier)
+    _refuse_closed(call, account, identifier, answered)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=answered, new_hash=new_hash
     )
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
-        raise e.WrongCredentials if hides_unknown else _lock_error(call, account)
+        raise _locked_meanwhile(call, account, answered) or e.WrongCredentials()
     events.emit(call, "Login", account, False)
     return account
 
@@ -79,11 +79,10 @@ def issue(call: Call, account: Account) -> Issued:
     )
 
 
-def refuse_session_limit(call: Call, account: Account) -> None:
-    """Raise 1338 where the account has as many live sessions as it may (its own limit wins over the tenant's)."""
+def _is_over_session_limit(call: Call, account: Account) -> bool:
+    """Return whether the account has as many live sessions as it may (its own limit wins over the tenant's)."""
     limit = account.session_limit or call.tenant.settings.session_limit
-    if limit and len(sessions.of_account(call, account.uid)) >= limit:
-        raise e.TooManySessions
+    return bool(limit) and len(sessions.of_account(call, account.uid)) >= limit
 
 
 def _spend(call: Call) -> None:
@@ -118,11 +117,21 @@ def _lock_error(call: Call, account: Account) -> ApiError:
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
 
 
-def _counted(call: Call, account: Account, hides_unknown: bool) -> ApiError:
+def _locked_meanwhile(call: Call, account: Account, answered: bool) -> ApiError | None:
+    """Return the lock's error where others used up the tries while this password was weighed."""
+    present = None if answered else accounts.by_uid(call, account.uid)
+    return _lock_error(call, present) if present is not None and present.is_locked_now else None
+
+
+def _counted(call: Call, account: Account, answered: bool, hides_unknown: bool) -> ApiError:
+    """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
     lockout = call.tenant.settings.lockout
     with call.work.apart() as own:
         failure = gate.count_failure(own, account.uid, lockout, call.now)
     call.ledger.record("sign_in.refused", uid=account.uid, reason="password", attempts=failure.attempts)
+    is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
+    if is_late and (late := _locked_meanwhile(call, account, answered)):
+        return late
     if failure.is_locked:
         call.ledger.record("account.locked", uid=account.uid, lock=lockout.type)
     if hides_unknown or not lockout.maximum_failed_attempts or lockout.type == "none":
@@ -131,18 +140,25 @@ def _counted(call: Call, account: Account, hides_unknown: bool) -> ApiError:
     return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
 
 
-def _refuse_closed(call: Call, account: Account, identifier: Identifier) -> None:
+def _refuse_closed(call: Call, account: Account, identifier: Identifier, answered: bool) -> None:
+    """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
+    closed = _closed(call, account, identifier)
+    if closed is not None:
+        raise _locked_meanwhile(call, account, answered) or closed
+    call.work.pause()
+
+
+def _closed(call: Call, account: Account, identifier: Identifier) -> ApiError | None:
     if not account.is_active or account.is_deleted:
-        raise e.AccountBlocked
+        return e.AccountBlocked()
     if account.login_disabled:
-        raise e.LoginDisabled
+        return e.LoginDisabled()
     if identifier.kind == "phone" and not account.phone_verified:
-        raise e.PhoneUnverified
+        return e.PhoneUnverified()
     needs_email = identifier.kind != "phone" and call.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
-        raise e.EmailUnverified
-    refuse_session_limit(call, account)
-    call.work.pause()
+        return e.EmailUnverified()
+    return e.TooManySessions() if _is_over_session_limit(call, account) else None
 
 
 def _refuse_unknown(call: Call, identifier: Identifier, password: str, hides_unknown: bool) -> None:

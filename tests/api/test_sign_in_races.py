@@ -1,0 +1,119 @@
+"""Many guesses at once: the threshold is exact, and what is answered tells nobody which guess was right."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract.configuration import Lockout
+from app.identity.accounts import gate
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+MOST = 5
+CODES = {"suspend": 1198, "captcha": 1132, "security_question": 1148, "block": 991}
+
+
+class Victim:
+    """An account that many guess at."""
+
+    def __init__(self, tenant: TenantServer) -> None:
+        self.tenant = tenant
+        made = tenant.create(Email=[{"Type": "Primary", "Value": "victim@example.test"}])
+        self.uid = str(made["Uid"])
+        tenant.update(self.uid, {"EmailVerified": True})
+
+    def guess(self, password: str, email: str = "victim@example.test") -> TestResponse:
+        return self.tenant.send("POST", LOGIN, {"email": email, "password": password}, with_secret=False)
+
+    def guesses(self, passwords: list[str], **how: Any) -> list[tuple[int, int]]:
+        """Guess all of them at once; return status and code of each answer."""
+        together = threading.Barrier(len(passwords))
+
+        def one(password: str) -> tuple[int, int]:
+            together.wait()
+            return refused(self.guess(password, **how))
+
+        with ThreadPoolExecutor(len(passwords)) as pool:
+            return list(pool.map(one, passwords))
+
+
+@pytest.fixture
+def victim_of(new_tenant_server: NewTenantServer) -> Callable[..., Victim]:
+    def make(kind: str, **settings: Any) -> Victim:
+        lockout = {"type": kind, "maximum_failed_attempts": MOST, "suspend_seconds": 600}
+        return Victim(new_tenant_server(lockout=lockout, limits=UNLIMITED, **settings))
+
+    return make
+
+
+@pytest.mark.parametrize("kind", CODES)
+def test_of_thirty_guesses_at_once_as_many_are_weighed_as_the_tenant_allows(
+    victim_of: Callable[..., Victim], kind: str
+) -> None:
+    victim = victim_of(kind)
+    told = Counter(victim.guesses([WRONG] * 30))
+    assert told == {(401, 966): MOST, (403, CODES[kind]): 30 - MOST}
+    assert refused(victim.guess(PASSWORD)) == (403, CODES[kind])
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_hidden_unknown_account_is_guessed_at_alike(victim_of: Callable[..., Victim], hides: bool) -> None:
+    victim = victim_of("suspend", hide_unknown_accounts=hides)
+    told = Counter(victim.guesses([WRONG] * 20, email="nobody@example.test"))
+    expected = {(401, 966): MOST, (403, 1198): 20 - MOST} if hides else {(403, 938): 20}
+    assert told == expected
+
+
+@pytest.fixture
+def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[House, Victim, str], None]]:
+    """While a password is weighed, others use up the account's tries."""
+
+    def arrange(house: House, victim: Victim, kind: str) -> None:
+        weighed = house.hashing.is_match
+
+        def weigh(*given: Any) -> bool:
+            monkeypatch.setattr(house.hashing, "is_match", weighed)
+            lockout = Lockout.model_validate({"type": kind, "maximum_failed_attempts": MOST})
+            for _ in range(MOST):
+                with UnitOfWork(house.database, victim.tenant.tenant_id).apart() as work:
+                    gate.count_failure(work, victim.uid, lockout, house.clock.now())
+            return weighed(*given)
+
+        monkeypatch.setattr(house.hashing, "is_match", weigh)
+
+    yield arrange
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("kind", CODES)
+@pytest.mark.parametrize("hides", [True, False])
+def test_a_guess_that_comes_too_late_is_answered_alike_right_or_wrong(
+    house: House,
+    victim_of: Callable[..., Victim],
+    locked_meanwhile: Callable[[House, Victim, str], None],
+    kind: str,
+    hides: bool,
+) -> None:
+    told = []
+    for password in (PASSWORD, WRONG):
+        victim = victim_of(kind, hide_unknown_accounts=hides)
+        locked_meanwhile(house, victim, kind)
+        told.append(refused(victim.guess(password)))
+    assert told == [(403, CODES[kind])] * 2
+
+
+def test_good_sign_ins_at_once_all_succeed_and_are_all_counted(victim_of: Callable[..., Victim]) -> None:
+    victim = victim_of("suspend")
+    with ThreadPoolExecutor(12) as pool:
+        for answer in pool.map(victim.guess, [PASSWORD] * 12):
+            answered(answer)
+    assert victim.tenant.read(victim.uid)["NoOfLogins"] == 12
