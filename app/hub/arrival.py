@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +15,7 @@ from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.tenancy import Tenancy
 from app.hub.visit import Visit
-from app.kit.client import Client
+from app.kit.client import Client, Told
 from app.kit.clock import Clock
 from app.settings import Settings
 
@@ -68,7 +67,7 @@ def api() -> Client:
     """Return the client of the identity service for this visit."""
     shared, here = workings(), visit.current()
 
-    def heard(headers: Mapping[str, str]) -> None:
+    def heard(headers: Told) -> None:
         shared.tenancy.heard(here.host, headers)
         if cost := headers.get(COST_HEADER):
             here.costs.append(cost)

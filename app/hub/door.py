@@ -6,13 +6,13 @@ the service believes it of nobody else (caller H).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import httpx  # noqa: TID251 - this is the door
 
 from app.contract.visit import Visit as SignedVisit
-from app.kit.client import Client
+from app.kit.client import Client, Told, over_http, within
 from app.kit.clock import Clock
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 
@@ -48,6 +48,11 @@ class Door:
     ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
+        self._carry = (
+            within(transport.app, self.http.base_url.scheme)
+            if isinstance(transport, httpx.WSGITransport)
+            else over_http(self.http)
+        )
         self._host = host
         self._key = key
         self._clock = clock
@@ -56,7 +61,7 @@ class Door:
         """Return a transport for standard clients, to which the addresses of our own metadata lead to the service."""
         return _Inward(self)
 
-    def for_visit(self, visited: SignedVisit, heard: Callable[[Mapping[str, str]], None]) -> Client:
+    def for_visit(self, visited: SignedVisit, heard: Callable[[Told], None]) -> Client:
         """Return the client of one visit; `heard` is told the headers of every answer."""
         text = visited.to_header()
 
@@ -65,4 +70,4 @@ class Door:
             mark = signature(self._key, method, address, body, text, at)
             return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": self._host}
 
-        return Client(self.http, sign, heard)
+        return Client(self._carry, sign, heard)

@@ -14,7 +14,7 @@ from app.contract import hub as contract
 from app.contract.errors import UnknownTenant
 from app.hub.brand import HOUSE_COLOUR, Brand
 from app.hub.colour import Colour, NotAColour
-from app.kit.client import Client, ServiceUnavailable
+from app.kit.client import Client, ServiceUnavailable, Told
 from app.kit.clock import monotonic
 
 log = logging.getLogger("gatehouse.hub")
@@ -79,7 +79,7 @@ class Tenancy:
             raise UnknownTenant
         return copy.tenant
 
-    def heard(self, host: str, headers: Mapping[str, str]) -> None:
+    def heard(self, host: str, headers: Told) -> None:
         """Take note of the version that an answer bears: an older copy is read anew at the next visit."""
         version, copy = headers.get(VERSION_HEADER), self._copies.get(host)
         if version and copy is not None and copy.tenant is not None and copy.tenant.version != version:

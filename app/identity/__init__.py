@@ -1,6 +1,6 @@
 """The identity service: the JSON interface, OAuth and OpenID Connect back channels; owns all data and all policy."""
 
-from flask import Flask
+from wsgiref.types import WSGIApplication
 
 from app.identity.areas import AREAS
 from app.identity.house import House
@@ -25,11 +25,9 @@ def create_service(house: House) -> Server:
     return server
 
 
-def create_app(server: Server) -> Flask:
+def create_app(server: Server) -> WSGIApplication:
     """Return the WSGI application of the identity service."""
-    app = Flask("gatehouse.identity", static_folder=None)
-    server.mount(app)
-    return app
+    return server
 
 
 __all__ = ["Settings", "create_app", "create_house", "create_service"]

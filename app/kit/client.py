@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable, Mapping
-from typing import TypeVar
-from urllib.parse import quote
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote, unquote
+from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 import httpx
+from werkzeug.datastructures import Headers
 
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Operation
@@ -30,19 +36,93 @@ class ServiceUnavailable(Exception):
         self.reference = reference
 
 
+class Told(Protocol):
+    """The headers of an answer; letter case does not count."""
+
+    def get(self, name: str, /) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: Told
+    content: bytes
+
+
+Carry = Callable[[str, str, bytes, Mapping[str, str]], Reply]
+"""Takes method, address, body and headers to the service; raises ServiceUnavailable where nobody answers."""
+
+
+def over_http(http: httpx.Client) -> Carry:
+    """Return the way over the network; the client has a base URL."""
+
+    def carry(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        try:
+            answer = http.request(method, address, content=body or None, headers=headers)
+        except httpx.HTTPError as problem:
+            raise ServiceUnavailable from problem
+        return Reply(answer.status_code, answer.headers, answer.content)
+
+    return carry
+
+
+def within(app: WSGIApplication, scheme: str = "http") -> Carry:
+    """Return the way to a service in this process: a call of the function that its server would call."""
+
+    def carry(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        told: list[tuple[int, Headers]] = []
+
+        def start(status: str, given: list[tuple[str, str]], _exc_info: Any = None, /) -> Callable[[bytes], object]:
+            told.append((int(status[:3]), Headers(given)))
+            return lambda _: None
+
+        parts = app(_environ(method, address, body, headers, scheme), start)
+        content = b"".join(parts)
+        status, answered = told[-1]
+        return Reply(status, answered, content)
+
+    return carry
+
+
+def _environ(method: str, address: str, body: bytes, headers: Mapping[str, str], scheme: str) -> WSGIEnvironment:
+    path, _, query = address.partition("?")
+    environ: WSGIEnvironment = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote(path).encode().decode("latin-1"),
+        "QUERY_STRING": query,
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scheme,
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+    for name, value in headers.items():
+        key = name.upper().replace("-", "_")
+        environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
+    return environ
+
+
 class Client:
     """Calls operations.
 
     Args:
-        http: the transport, with a base URL.
+        carry: the way to the service.
         sign: given method, address and body, the headers that show who calls.
         heard: told of every answer's headers (costs, versions).
     """
 
-    def __init__(
-        self, http: httpx.Client, sign: Sign, heard: Callable[[Mapping[str, str]], None] | None = None
-    ) -> None:
-        self._http = http
+    def __init__(self, carry: Carry, sign: Sign, heard: Callable[[Told], None] | None = None) -> None:
+        self._carry = carry
         self._sign = sign
         self._heard = heard
 
@@ -58,15 +138,12 @@ class Client:
         if body:
             sent["Content-Type"] = "application/json"
         sent.update(self._sign(operation.method, address, body))
-        try:
-            answer = self._http.request(operation.method, address, content=body or None, headers=sent)
-        except httpx.HTTPError as problem:
-            raise ServiceUnavailable from problem
+        answer = self._carry(operation.method, address, body, sent)
         if self._heard is not None:
             self._heard(answer.headers)
-        if answer.is_success:
+        if 200 <= answer.status < 300:
             if issubclass(operation.response, Document):
-                return operation.response(answer.content, answer.headers.get("content-type", ""))
+                return operation.response(answer.content, answer.headers.get("content-type") or "")
             return operation.response.model_validate_json(answer.content)
         raise _error(operation, answer)
 
@@ -74,7 +151,7 @@ class Client:
 def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
     shape = shape_of(operation.request)
     held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
-    by_field = {name: info.alias or name for name, info in type(req).model_fields.items()}
+    by_field = _aliases(type(req))
     placed = {
         place: {wire: held.pop(by_field[name], None) for name, wire in names.items()}
         for place, names in shape.places.items()
@@ -90,18 +167,21 @@ def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, 
     return address, body, headers
 
 
-def _error(operation: AnyOperation, answer: httpx.Response) -> Exception:
+@lru_cache(maxsize=1024)
+def _aliases(request: type[Wire]) -> dict[str, str]:
+    return {name: info.alias or name for name, info in request.model_fields.items()}
+
+
+def _error(operation: AnyOperation, answer: Reply) -> Exception:
     try:
-        body = answer.json()
+        body = json.loads(answer.content)
     except ValueError:
-        return ServiceUnavailable(503 if answer.status_code in (502, 503, 504) else 500)
+        return ServiceUnavailable(503 if answer.status in (502, 503, 504) else 500)
     code = body.get("ErrorCode", body.get("errorCode", body.get("error")))
     text = body.get("Description") or body.get("description") or body.get("error_description")
-    if answer.status_code >= 500:
-        return ServiceUnavailable(503 if answer.status_code == 503 else 500, str(text or ""))
-    known = next(
-        (kind for kind in operation.every_error if kind.code == code and kind.status == answer.status_code), None
-    )
+    if answer.status >= 500:
+        return ServiceUnavailable(503 if answer.status == 503 else 500, str(text or ""))
+    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == answer.status), None)
     if known is None:
         known = next((kind for kind in operation.every_error if kind.code == code), None)
     if known is None:
@@ -111,7 +191,7 @@ def _error(operation: AnyOperation, answer: httpx.Response) -> Exception:
     return known(text, data=body.get("Data"), problems=problems, retry_after_seconds=int(wait) if wait else None)
 
 
-__all__ = ["ApiError", "Client", "ServiceUnavailable"]
+__all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "Told", "over_http", "within"]
 
 
 def reachable(url: str) -> None:

@@ -1,14 +1,23 @@
-"""A catalogue behind Flask: find the operation, open the call, read the request, answer, map errors."""
+"""A catalogue as a WSGI application: find the operation, open the call, read the request, answer, map errors.
+
+It stands on WSGI itself: routes, bodies and errors are the catalogue's, so that a framework before it would find nothing
+to do and take as long again.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
+from wsgiref.types import StartResponse, WSGIEnvironment
 
-from flask import Flask, Request, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.utils import get_content_type
+from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
 from app.kit import randomness
 from app.kit.errors import ApiError, OAuthError, declared_as
@@ -22,7 +31,26 @@ log = logging.getLogger("gatehouse.api")
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
 CallT = TypeVar("CallT")
-METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
+JSON = "application/json"
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
+
+@dataclass
+class Answer:
+    """A whole answer."""
+
+    status: int
+    content: bytes = b""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    def send(self, method: str, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer the server's call; raises where a header's value would begin another header."""
+        if any("\n" in value or "\r" in value for _, value in self.headers):
+            raise ValueError("a header's value holds a line break")
+        if self.status != HTTPStatus.NO_CONTENT:
+            self.headers.append(("Content-Length", str(len(self.content))))
+        start_response(_STATUS_LINES.get(self.status) or f"{self.status} Unknown", self.headers)
+        return [] if method == "HEAD" else [self.content]
 
 
 class Border(Protocol[CallT]):
@@ -72,14 +100,12 @@ class Server:
         """Return whether this server answers the method and path on that kind of host."""
         return self._routers[host].owns(method, path)
 
-    def mount(self, app: Flask) -> None:
-        """Serve the catalogue at every path of the application that has no route of its own."""
-        app.add_url_rule("/", "operations", self.answer, methods=METHODS, provide_automatic_options=False)
-        app.add_url_rule("/<path:_path>", "operations", self.answer, methods=METHODS, provide_automatic_options=False)
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve the catalogue (PEP 3333)."""
+        return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
-    def answer(self, _path: str = "") -> Response:
-        """Answer the current Flask request."""
-        raw = raw_request(request)
+    def answer(self, raw: RawRequest) -> Answer:
+        """Answer one request."""
         router = self._routers[self._host_of(raw.host)]
         found = router.find(raw.path)
         if found is None:
@@ -90,12 +116,12 @@ class Server:
         operation = choose(found.methods.get(method, []), raw.query)
         if operation is None:
             response = self._write_error(_WrongMethod(), raw, None, None)
-            response.headers["Allow"] = ", ".join(sorted(found.methods))
+            response.headers.append(("Allow", ", ".join(sorted(found.methods))))
             return response
         raw.parameters = found.parameters
         return self._run(operation, raw)
 
-    def _run(self, operation: AnyOperation, raw: RawRequest) -> Response:
+    def _run(self, operation: AnyOperation, raw: RawRequest) -> Answer:
         call = None
         try:
             refuse_dangerous(operation, raw)
@@ -108,7 +134,7 @@ class Server:
             return self._refuse(problem, operation, raw, call)
         return self._write(answer, operation, raw, call)
 
-    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, call: Any) -> Response:
+    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, call: Any) -> Answer:
         if call is not None:
             try:
                 self.border.close(call, problem)
@@ -127,20 +153,14 @@ class Server:
             error.retry_after_seconds = 5
         return self._write_error(error, raw, call, operation, status)
 
-    def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, call: Any) -> Response:
+    def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, call: Any) -> Answer:
         if isinstance(answer, Document):
-            response = Response(answer.content, mimetype=answer.media_type)
-            response.headers["Cache-Control"] = (
-                f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
-            )
-            response.headers.extend(dict(answer.headers))
+            kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
+            response = _answer(200, answer.content, answer.media_type, kept)
+            response.headers.extend(answer.headers.items())
         else:
-            response = Response(answer.to_json(), mimetype="application/json")
-            response.headers["Cache-Control"] = "no-store"
-            response.status_code = getattr(answer, "http_status", 200)
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        for name, value in self.border.headers(call, operation, raw):
-            response.headers.add(name, value)
+            response = _answer(getattr(answer, "http_status", 200), answer.to_json())
+        response.headers.extend(self.border.headers(call, operation, raw))
         return response
 
     def _write_error(
@@ -150,25 +170,35 @@ class Server:
         call: Any,
         operation: AnyOperation | None,
         status: int | None = None,
-    ) -> Response:
-        response = Response(json.dumps(error_body(error)), mimetype="application/json", status=status or error.status)
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["X-Content-Type-Options"] = "nosniff"
+    ) -> Answer:
+        response = _answer(status or error.status, json.dumps(error_body(error)).encode())
         if error.retry_after_seconds is not None:
-            response.headers["Retry-After"] = str(error.retry_after_seconds)
+            response.headers.append(("Retry-After", str(error.retry_after_seconds)))
         if isinstance(error, OAuthError):
-            response.headers.extend(dict(error.headers))
-        for name, value in self.border.headers(call, operation, raw):
-            response.headers.add(name, value)
+            response.headers.extend(dict(error.headers).items())
+        response.headers.extend(self.border.headers(call, operation, raw))
         return response
 
-    def _preflight(self, found: Found, raw: RawRequest) -> Response:
-        response = Response(status=204)
-        response.headers["Allow"] = ", ".join(sorted({*found.methods, "OPTIONS"}))
+    def _preflight(self, found: Found, raw: RawRequest) -> Answer:
+        headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
         for held in found.methods.values():
-            for name, value in self.border.headers(None, held[0], raw):
-                response.headers[name] = value
-        return response
+            headers.update(self.border.headers(None, held[0], raw))
+        return Answer(204, headers=list(headers.items()))
+
+
+def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:
+    headers = [
+        ("Content-Type", _content_type(media_type)),
+        ("Cache-Control", kept),
+        ("X-Content-Type-Options", "nosniff"),
+    ]
+    return Answer(status, content, headers)
+
+
+@lru_cache(maxsize=64)
+def _content_type(media_type: str) -> str:
+    """Text says its encoding."""
+    return get_content_type(media_type, "utf-8")
 
 
 class _NotFound(ApiError):
@@ -181,24 +211,33 @@ class _WrongMethod(ApiError):
     description = "No operation answers this method at this address."
 
 
-def raw_request(flask_request: Request) -> RawRequest:
-    """Return Flask's request as the kernel reads it; a body over the limit is not read at all."""
-    too_large, body = (flask_request.content_length or 0) > MOST_BODY_BYTES, b""
+def raw_request(environ: WSGIEnvironment) -> RawRequest:
+    """Return the server's request as the kernel reads it; a body over the limit is not read at all."""
+    too_large, body = (get_content_length(environ) or 0) > MOST_BODY_BYTES, b""
     try:
-        body = b"" if too_large else flask_request.get_data(cache=True)
+        body = b"" if too_large else get_input_stream(environ, max_content_length=MOST_BODY_BYTES).read()
     except RequestEntityTooLarge:
         too_large = True
     return RawRequest(
-        method=flask_request.method,
-        path=flask_request.path,
-        query_text=flask_request.query_string.decode("latin-1"),
-        headers={name.lower(): value for name, value in flask_request.headers.items()},
+        method=environ["REQUEST_METHOD"],
+        path="/" + environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace").lstrip("/"),
+        query_text=environ.get("QUERY_STRING", ""),
+        headers={_header_name(key): value for key, value in environ.items() if _is_header(key, value)},
         body=body,
-        address=flask_request.remote_addr or "",
-        host=flask_request.host,
-        scheme=flask_request.scheme,
+        address=environ.get("REMOTE_ADDR", ""),
+        host=get_host(environ),
+        scheme=environ["wsgi.url_scheme"],
         too_large=too_large,
     )
+
+
+def _is_header(key: str, value: Any) -> bool:
+    return key.startswith("HTTP_") or (key in ("CONTENT_TYPE", "CONTENT_LENGTH") and bool(value))
+
+
+@lru_cache(maxsize=1024)
+def _header_name(key: str) -> str:
+    return key.removeprefix("HTTP_").replace("_", "-").lower()
 
 
 def error_body(error: ApiError) -> dict[str, Any]:

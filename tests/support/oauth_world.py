@@ -6,9 +6,9 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from wsgiref.types import WSGIApplication
 
 import pytest
-from flask import Flask
 from sqlalchemy import insert, select, update
 from werkzeug.test import Client as WsgiClient
 
@@ -85,11 +85,11 @@ class World:
         return Browser(self.house, self.wsgi, self.name)
 
 
-_SERVED: dict[int, tuple[House, Flask]] = {}
+_SERVED: dict[int, tuple[House, WSGIApplication]] = {}
 
 
 @pytest.fixture
-def identity_app(house: House) -> Flask:
+def identity_app(house: House) -> WSGIApplication:
     """The identity service of this house, made once."""
     if id(house) not in _SERVED:
         _SERVED[id(house)] = (house, create_app(create_service(house)))
@@ -100,7 +100,7 @@ NewWorld = Callable[..., World]
 
 
 @pytest.fixture
-def new_world(house: House, identity_app: Flask) -> NewWorld:
+def new_world(house: House, identity_app: WSGIApplication) -> NewWorld:
     """Make a fresh tenant, with settings of its own where given."""
 
     def make(**settings: Any) -> World:

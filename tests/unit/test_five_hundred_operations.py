@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import httpx
 import jsonschema_rs
 import pytest
-from flask import Flask
 from pydantic import Field, create_model
 
-from app.kit.client import Client
+from app.kit.client import Client, over_http
 from app.kit.clock import monotonic
 from app.kit.errors import ApiError
 from app.kit.openapi import document
@@ -102,15 +101,13 @@ def catalogue(operations: list[Operation[Any, Any]]) -> Catalogue:
 @pytest.fixture(scope="module")
 def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Iterator[Client]:
     begun = monotonic()
-    server = Server(catalogue, Gate(), lambda _host: Host.API)
+    server = Server(catalogue, Gate(), lambda _host: Host.API, FAMILY)
     for number, operation in enumerate(operations):
         server.implements(operation)(handler_of(operation, number))
-    app = Flask("generated", static_folder=None)
-    server.mount(app)
     print(f"{AMOUNT} operations served after {(monotonic() - begun) * 1000:.0f} ms")
     assert server.missing() == []
-    with httpx.Client(transport=httpx.WSGITransport(app=app), base_url="http://api.example.com") as http:
-        yield Client(http, lambda _method, _address, _body: {})
+    with httpx.Client(transport=httpx.WSGITransport(app=server), base_url="http://api.example.com") as http:
+        yield Client(over_http(http), lambda _method, _address, _body: {})
 
 
 def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
