@@ -12,7 +12,7 @@ import httpx  # noqa: TID251 - the transport is handed on to the door
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from app.contract.errors import TooManyRequests, UnknownTenant
+from app.contract.errors import BadParameter, BadPostBody, Dangerous, TooManyRequests, UnknownTenant
 from app.hub import arrival, callback, drawing, older_addresses, protocol, visit
 from app.hub import pages as page_modules
 from app.hub.arrival import Workings
@@ -20,10 +20,11 @@ from app.hub.door import Door
 from app.hub.folding import Folded
 from app.hub.gallery import gallery
 from app.hub.keys import Seal, derive
-from app.hub.pages.trouble import ErrorPage, UnknownTenantPage
+from app.hub.pages.trouble import ErrorPage, RequestTrouble, UnknownTenantPage
 from app.hub.tenancy import Tenancy
 from app.kit.client import ServiceUnavailable
 from app.kit.clock import Clock, SystemClock
+from app.kit.errors import ApiError
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
@@ -54,6 +55,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     if settings.development:
         app.register_blueprint(gallery)
     _explain_errors(app)
+    _explain_accidents(app)
     app.wsgi_app = Folded(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
@@ -71,6 +73,14 @@ def _explain_errors(app: Flask) -> None:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
 
+    @app.errorhandler(BadParameter)
+    @app.errorhandler(BadPostBody)
+    @app.errorhandler(Dangerous)
+    def not_understood(_: ApiError) -> Response:
+        """What came with the address or the form is nothing that the service reads: a zero byte, half a character."""
+        here = visit.current()
+        return ErrorPage(RequestTrouble.BAD_REQUEST, 400, here.reference, detail="invalid_request").render(400)
+
     @app.errorhandler(ServiceUnavailable)
     def no_answer(problem: ServiceUnavailable) -> Response:
         here = visit.current()
@@ -79,6 +89,10 @@ def _explain_errors(app: Flask) -> None:
         if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
             response.headers["Retry-After"] = "5"
         return response
+
+
+def _explain_accidents(app: Flask) -> None:
+    """What Flask refuses by itself, and what nobody expected."""
 
     @app.errorhandler(HTTPException)
     def refused(problem: HTTPException) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import re
 import warnings
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
+from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
 from app.contract.errors import UnknownAccount
@@ -40,6 +42,7 @@ OWN: Final = "profile"
 LIFETIME_SECONDS: Final = 600
 _LANDINGS: Final = ("/profile", "/security")
 _MOST: Final = 3
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
 
 views = Blueprint("callback", __name__)
@@ -71,6 +74,8 @@ def begin(landing: str) -> Response:
 @views.get("/callback/<name>")
 def finish(name: str) -> Response:
     """Exchange the code, check whom the token speaks of, and go on to the page that had asked."""
+    if not _NAME.fullmatch(name):
+        raise NotFound
     try:
         own = api()(contract.own_client, contract.RelyingPartyRead(name=name.lower()))
     except UnknownAccount:

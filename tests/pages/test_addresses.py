@@ -48,6 +48,21 @@ def test_a_wrong_method_names_the_right_ones(visitor: Visitor) -> None:
     assert "POST" in answer.headers["Allow"]
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/auth.aspx?action=login&return_url=%00",
+        "/logout?state=%00",
+        "/service/oidc/authorize?client_id=x&state=%00",
+        "/service/oidc/logout?state=%00",
+    ],
+)
+def test_what_the_service_does_not_read_is_the_fault_of_the_address_not_ours(visitor: Visitor, address: str) -> None:
+    page = visitor.open(address)
+    assert page.status == 400
+    assert "incomplete" in str(page.heading)
+
+
 def test_password_managers_find_the_page_and_can_trust_the_status(visitor: Visitor) -> None:
     answer = visitor.client.get("/.well-known/change-password", base_url=visitor.home)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/security")

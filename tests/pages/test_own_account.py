@@ -55,8 +55,9 @@ def test_a_changed_answer_is_not_taken(visitor: Visitor, ada: Person, changed: d
     assert seen.status == 400
 
 
-def test_an_unknown_callback_does_not_exist(visitor: Visitor) -> None:
-    assert visitor.open("/callback/nobody").status == 404
+@pytest.mark.parametrize("name", ["nobody", "%3Cscript%3E", "%C3%A4", "a%20b", "x" * 300])
+def test_an_unknown_callback_does_not_exist(visitor: Visitor, name: str) -> None:
+    assert visitor.open(f"/callback/{name}").status == 404
 
 
 def test_sessions_are_listed_and_ended_one_by_one(new_visitor: NewVisitor, ada: Person) -> None:
@@ -107,6 +108,7 @@ def test_signing_out_asks_first_and_a_get_ends_nothing(visitor: Visitor, ada: Pe
     signed_in(visitor, ada)
     page = visitor.open("/logout")
     assert page.heading == "Sign out?"
+    assert "ada@example.com" in page.text
     assert visitor.open("/profile").heading == "Ada Lovelace"
     assert page.press("Sign out").heading == "You are signed out"
     assert visitor.open("/profile").heading == "Welcome back"

@@ -95,8 +95,9 @@ def switch_account(call: Call, req: hub.SwitchRequest) -> Next:
 def sign_out(call: Call, req: hub.SignOutRequest) -> Next:
     session = sessions.current(call)
     step = logout.open(call, req, session)
-    if step.step is Step.CONFIRM_SIGN_OUT:
-        return step
+    if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
+        account = accounts.by_uid(call, session.uid)
+        return step.model_copy(update={"person": journey.person(account) if account else None})
     if session is not None:
         _end(call, session)
     if step.step is Step.SIGNED_OUT and req.return_url and journey.is_allowed(call, req.return_url):
