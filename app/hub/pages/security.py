@@ -116,10 +116,8 @@ def _shown(form: EndSessionForm, status: int = 200) -> Response:
 
 
 def _row(view: contract.SessionView) -> Session:
-    if view.browser and view.os:
-        browser = _named(view.browser, view.os)
-    else:
-        browser = view.browser or view.os or _l("Unknown browser")
+    both = view.browser and view.os
+    browser = _named(view.browser, view.os) if both else view.browser or view.os or _l("Unknown browser")
     return Session(
         id=view.id,
         browser=browser,
@@ -136,5 +134,5 @@ def _ago(instant: str) -> str:
     return words
 
 
-def _named(browser: str, system: str) -> Any:
+def _named(browser: str | None, system: str | None) -> Any:
     return _l("%(browser)s on %(system)s", browser=browser, system=system)
