@@ -109,6 +109,7 @@ def test_signing_out_asks_first_and_a_get_ends_nothing(visitor: Visitor, ada: Pe
     page = visitor.open("/logout")
     assert page.heading == "Sign out?"
     assert "ada@example.com" in page.text
+    assert "every application" not in page.text, "an application keeps its own session"
     assert visitor.open("/profile").heading == "Ada Lovelace"
     assert page.press("Sign out").heading == "You are signed out"
     assert visitor.open("/profile").heading == "Welcome back"
