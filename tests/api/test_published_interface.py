@@ -1,0 +1,135 @@
+"""The published document, taken at its word: what a generic tool sends by it is answered as it says, and never with a 500."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+import pytest
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.contract.configuration import ApplicationSettings
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications
+from app.kit import randomness
+from app.kit.openapi import document
+from tests.support.tenant_server import NewTenantServer, TenantServer
+
+assert areas.AREAS  # importing the areas states every operation
+SECRET = "a secret of the application"
+Published: TypeAlias = dict[str, Any]
+PUBLISHED: Published = json.loads(
+    json.dumps(document(CATALOGUE, "http://api.example.com", "http://{tenant}.example.com"))
+)
+READ = schemathesis.openapi.from_dict(PUBLISHED)
+OPERATIONS = [result.ok() for result in READ.get_all_operations() if isinstance(result, Ok)]
+TAKING = [operation for operation in OPERATIONS if list(operation.iter_parameters()) or operation.body]
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+UNLIMITED = {
+    "sign_in_per_minute_per_address": 0,
+    "sign_in_per_minute": 0,
+    "authorize_per_minute_per_address": 0,
+    "token_per_minute_per_client": 0,
+    "availability_per_minute_per_address": 0,
+}
+bounded = settings(
+    max_examples=15,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@dataclass(frozen=True)
+class AtHost:
+    """The service as the host that an operation is served on, for a tool that knows one host."""
+
+    app: WSGIApplication
+    host: str
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ["HTTP_HOST"] = self.host
+        return self.app(environ, start_response)
+
+
+Ask: TypeAlias = Callable[[Any], None]
+
+
+@pytest.fixture
+def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
+    made = new_tenant_server(limits=UNLIMITED, phone_login=True, username_login=True)
+    stated = ApplicationSettings(name="shop", redirect_uris=("https://shop.example/cb",))
+    row = {
+        "tenant_id": made.tenant_id,
+        "client_id": "shop",
+        "name": "shop",
+        "secret_hash": randomness.digest(SECRET),
+        "settings": stated.model_dump(mode="json"),
+        "created_at": made.house.clock.now(),
+    }
+    with UnitOfWork(made.house.database, made.tenant_id).apart() as work:
+        work.run(applications.insert(), row)
+    return made
+
+
+@pytest.fixture
+def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
+    """Send a case with the credentials that its operation asks for, and hold the answer against the document."""
+    bearer = tenant.tokens(str(tenant.create()["Uid"]))["access_token"]
+    basic = base64.b64encode(f"shop:{SECRET}".encode()).decode()
+    shown = {"K": ("apikey", tenant.api_key), "S": ("apisecret", tenant.api_secret)}
+    authorization = {"U": {"Authorization": f"Bearer {bearer}"}, "C": {"Authorization": f"Basic {basic}"}}
+
+    def send(case: Any) -> None:
+        stated = PUBLISHED["paths"][case.operation.path][case.operation.method.lower()]
+        letters = {letter for way in stated["security"] for letter in way}
+        is_tenant_s = "servers" in stated
+        known = tenant.house.settings
+        host = f"{tenant.name}.{known.hub_domain}" if is_tenant_s else known.api_hostname
+        query = dict(shown[letter] for letter in letters & shown.keys())
+        headers = next((authorization[letter] for letter in letters & authorization.keys()), {})
+        answer = case.call(params=query, headers=headers, app=AtHost(identity_app, host))
+        is_empty = answer.status_code == 200 and not answer.content  # revocation answers nothing (RFC 7009 section 2.2)
+        case.validate_response(answer, checks=CHECKS[:-1] if is_empty else CHECKS)
+
+    return send
+
+
+def test_the_document_is_the_whole_public_interface() -> None:
+    assert {operation.path for operation in OPERATIONS} == set(PUBLISHED["paths"])
+    assert len(OPERATIONS) >= 25
+
+
+def held(ask: Ask, operation: Any, mode: GenerationMode) -> None:
+    @bounded
+    @given(operation.as_strategy(mode))
+    def every_case(case: Any) -> None:
+        ask(case)
+
+    every_case()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_what_the_document_describes_is_what_is_served(ask: Ask, operation: Any) -> None:
+    held(ask, operation, GenerationMode.POSITIVE)
+
+
+@pytest.mark.parametrize("operation", TAKING, ids=lambda operation: operation.label)
+def test_what_the_document_does_not_allow_is_answered_as_it_says(ask: Ask, operation: Any) -> None:
+    held(ask, operation, GenerationMode.NEGATIVE)
