@@ -14,6 +14,7 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from jinja2 import Environment, FileSystemLoader
+from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 from app import contract
@@ -27,7 +28,7 @@ _POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'n
 
 
 class Reference:
-    """Serves /docs, /docs.css and /openapi.json of the API host before the operations; everything else goes on."""
+    """Serves /docs, /docs.css and /openapi.json of the API host before the operations; its root leads there, all else goes on."""
 
     def __init__(self, app: WSGIApplication, settings: Settings) -> None:
         self._app = app
@@ -37,9 +38,11 @@ class Reference:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "").rstrip("/").lower()
-        is_ours = path in ("/docs", "/docs.css", "/openapi.json") and environ["REQUEST_METHOD"] in ("GET", "HEAD")
+        is_ours = path in ("", "/docs", "/docs.css", "/openapi.json") and environ["REQUEST_METHOD"] in ("GET", "HEAD")
         if not is_ours or environ.get("HTTP_HOST", "").lower() != self._settings.api_hostname:
             return self._app(environ, start_response)
+        if not path:
+            return redirect("/docs")(environ, start_response)
         return self._answer(path, Request(environ))(environ, start_response)
 
     def _answer(self, path: str, request: Request) -> Response:

@@ -149,6 +149,11 @@ def test_its_other_addresses_answer(demo: Demo, host: str, path: str, kind: str)
     assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (200, kind)
 
 
+def test_the_root_of_the_api_host_leads_to_the_reference(demo: Demo) -> None:
+    answer = demo.ask("GET", demo.at("api", "/"))
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/docs")
+
+
 def test_the_reference_brings_everything_itself_and_runs_no_script(demo: Demo) -> None:
     answer = demo.ask("GET", demo.at("api", "/docs"))
     assert re.findall(r"<script|https?://(?!api\.localhost)[^<\"\s]*(?=\")", answer.text) == []
