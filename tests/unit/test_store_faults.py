@@ -1,0 +1,188 @@
+"""A SQLite database that is full or read-only: 503 with Retry-After, nothing half written, and service again once it is mended."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event, func, insert, select
+from werkzeug.test import Client, TestResponse
+
+from app.contract.configuration import Argon2, Brand, TenantSettings
+from app.identity import create_app, create_house, create_service
+from app.identity.accounts.tables import accounts, identifiers
+from app.identity.house import House
+from app.identity.store import migrate
+from app.identity.store.database import StoreUnavailable
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.identity.tenants.tables import tenants
+from app.kit import randomness
+from app.settings import Settings
+
+MANAGE = "/identity/v2/manage/account"
+LOGIN = "/identity/v2/auth/login"
+PASSWORD = "Zebra-kettle-91"
+TENANT, KEY, SECRET = "faulty", "11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"
+BOOKS = (accounts, identifiers, audit)
+
+
+class Place:
+    """One tenant in a house whose database can be spoilt."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        self.client = Client(create_app(create_service(house)))
+        self._pragma: str | None = None
+        event.listen(house.database.engine, "connect", self._connected)
+        settings = TenantSettings(argon2=Argon2(memory_kib=8192, iterations=1), email_verification="optional")
+        row = {
+            "tenant_id": TENANT,
+            "name": TENANT,
+            "api_key": KEY,
+            "api_secret": house.vault.seal(SECRET.encode(), f"{TENANT} api_secret"),
+            "version": 1,
+            "settings": settings.model_dump(mode="json"),
+            "brand": Brand().model_dump(mode="json"),
+            "is_active": True,
+            "created_at": house.clock.now(),
+        }
+        with UnitOfWork(house.database, TENANT).apart() as work:
+            work.run(insert(tenants), row)
+
+    def _connected(self, connection: Any, _record: Any) -> None:
+        if self._pragma:
+            connection.execute(self._pragma)
+
+    def spoil(self, pragma: str | None) -> None:
+        """Let every connection from now on have this fault; None mends it."""
+        self._pragma = pragma
+        self.house.database.dispose()
+
+    def create(self, email: str) -> TestResponse:
+        body = {"Email": [{"Type": "Primary", "Value": email}], "Password": PASSWORD}
+        return self._post(MANAGE, body, {"apikey": KEY, "apisecret": SECRET})
+
+    def sign_in(self, email: str, password: str = PASSWORD) -> TestResponse:
+        return self._post(LOGIN, {"email": email, "password": password}, {"apikey": KEY})
+
+    def _post(self, path: str, body: dict[str, Any], query: dict[str, str]) -> TestResponse:
+        base = f"http://{self.house.settings.api_hostname}"
+        return self.client.post(path, json=body, query_string=query, base_url=base)
+
+    def rows(self) -> list[int]:
+        """Return how many rows the tables have."""
+        work = UnitOfWork(self.house.database, TENANT)
+        try:
+            return [int(work.run(select(func.count()).select_from(table)).scalar_one()) for table in BOOKS]
+        finally:
+            work.rollback()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    settings = Settings(data_dir=tmp_path, secrets=(b"a secret of the tests, long enough to be one",))
+    migrate.migrate(settings)
+    house = create_house(settings)
+    made = Place(house)
+    assert made.create("first@example.test").status_code == 200
+    yield made
+    house.database.dispose()
+
+
+FAULTS = {"full": "PRAGMA max_page_count=1", "read-only": "PRAGMA query_only=ON"}
+LARGE = {"text": "x" * 60_000}
+
+
+def entry(place: Place, facts: dict[str, str]) -> dict[str, Any]:
+    """Return a row of the audit trail."""
+    at = place.house.clock.now()
+    return {"tenant_id": TENANT, "entry_id": randomness.token(18), "at": at, "event": "test", "facts": facts}
+
+
+def write(work: UnitOfWork, place: Place, facts: dict[str, str], times: int) -> None:
+    for _ in range(times):
+        work.run(insert(audit), entry(place, facts))
+
+
+def write_apart(place: Place, facts: dict[str, str], times: int) -> None:
+    """Write rows each in a transaction of its own."""
+    for _ in range(times):
+        with UnitOfWork(place.house.database, TENANT).apart() as work:
+            write(work, place, facts, 1)
+
+
+def spoilt(place: Place, fault: str) -> None:
+    """Spoil the database; a full one has not even room in the pages that it has."""
+    place.spoil(FAULTS[fault])
+    for facts in (LARGE, {}):
+        with pytest.raises(StoreUnavailable):
+            write_apart(place, facts, 500)
+
+
+def is_unavailable(answer: TestResponse) -> bool:
+    return answer.status_code == 503 and int(answer.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_write_is_refused_for_now_and_leaves_nothing(place: Place, fault: str) -> None:
+    spoilt(place, fault)
+    before = place.rows()
+    answer = place.create("second@example.test")
+    assert is_unavailable(answer), answer.text
+    assert "sqlite" not in answer.text.lower()
+    assert place.rows() == before
+    place.spoil(None)
+    assert place.rows() == before
+    assert place.create("second@example.test").status_code == 200
+
+
+def test_reads_go_on_while_nothing_can_be_written(place: Place) -> None:
+    place.spoil(FAULTS["read-only"])
+    query = {"apikey": KEY, "apisecret": SECRET, "email": "first@example.test"}
+    base = f"http://{place.house.settings.api_hostname}"
+    assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
+
+
+def test_no_password_is_weighed_uncounted(place: Place) -> None:
+    place.spoil(FAULTS["read-only"])
+    assert is_unavailable(place.sign_in("first@example.test", "Not-the-one-17"))
+    assert is_unavailable(place.sign_in("first@example.test"))
+    place.spoil(None)
+    answer = place.sign_in("first@example.test")
+    assert answer.status_code == 200
+    assert answer.get_json()["Profile"]["NoOfLogins"] == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
+    before = place.rows()
+    place.spoil(FAULTS[fault])
+    work = UnitOfWork(place.house.database, TENANT)
+    with pytest.raises(StoreUnavailable):
+        write(work, place, LARGE if fault == "full" else {}, 500)
+    work.rollback()
+    place.spoil(None)
+    assert place.rows() == before
+    write_apart(place, {}, 1)
+    assert place.rows()[-1] == before[-1] + 1
+
+
+def test_a_database_that_another_process_holds_is_waited_for_then_refused(
+    place: Place,
+) -> None:
+    before = place.rows()
+    file = str(place.house.database.engine.url.database)
+    place.spoil("PRAGMA busy_timeout=50")
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        assert is_unavailable(place.create("third@example.test"))
+    finally:
+        holder.execute("ROLLBACK")
+        holder.close()
+    assert place.rows() == before
+    assert place.create("third@example.test").status_code == 200
