@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, case, or_, select, update
+from sqlalchemy import Update, and_, bindparam, case, or_, select, update
 
 from app.contract.configuration import Lockout
 from app.identity.accounts.tables import accounts
@@ -57,7 +57,17 @@ def admit(
     The guard makes the threshold exact under concurrency: of many parallel guesses a right one that comes after the
     last allowed failure is refused.
     """
-    where = [*_where(work, uid), A.is_active, A.is_deleted.is_(False), A.password_hash == verified_hash]
+    given = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
+    if new_hash is not None:
+        given["hash"] = new_hash
+    return work.run(_ADMISSIONS[answered, new_hash is not None], given).rowcount > 0
+
+
+def _admission(answered: bool, is_rehashed: bool) -> Update:
+    """Return the statement of `admit`: made once, since to build it costs more than to run it."""
+    now = bindparam("now", type_=A.locked_until.type)
+    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_active, A.is_deleted.is_(False)]
+    where.append(A.password_hash.is_not_distinct_from(bindparam("verified")))
     if not answered:
         where.append(or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
     values: dict[str, Any] = {
@@ -69,9 +79,14 @@ def admit(
         "last_login_at": now,
         "modified_at": now,
     }
-    if new_hash is not None:
-        values["password_hash"] = new_hash
-    return work.changed(update(accounts).where(*where).values(**values)) > 0
+    if is_rehashed:
+        values["password_hash"] = bindparam("hash")
+    return update(accounts).where(*where).values(**values)
+
+
+_ADMISSIONS = {
+    (answered, rehashed): _admission(answered, rehashed) for answered in (False, True) for rehashed in (False, True)
+}
 
 
 def failures(work: UnitOfWork, uid: str) -> int:

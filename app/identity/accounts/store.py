@@ -19,6 +19,11 @@ A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as e
 _COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
 # Made once: to build a statement of thirty columns costs more than to run it, and nearly every request asks this.
 _BY_UID = select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
+_BY_IDENTIFIER = (
+    select(*_COLUMNS)
+    .select_from(accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid)))
+    .where(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+)
 
 
 class Taken(Exception):
@@ -36,9 +41,8 @@ def by_uid(call: Call, uid: str) -> Account | None:
 
 def by_identifier(call: Call, kind: str, value: str) -> Account | None:
     """Return the account that holds the identifier, given in its normal form."""
-    joined = accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid))
-    where = (I.tenant_id == call.tenant.tenant_id, I.kind == kind, I.value == value)
-    return _found(call, call.work.one(select(*_COLUMNS).select_from(joined).where(*where)))
+    asked = {"tenant": call.tenant.tenant_id, "held_as": kind, "held": value}
+    return _found(call, call.work.run(_BY_IDENTIFIER, asked).one_or_none())
 
 
 def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:

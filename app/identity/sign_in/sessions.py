@@ -19,6 +19,12 @@ _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.sessio
 _BY_ID = select(S.session_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
+_OF_ACCOUNT = (
+    select(sessions)
+    .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
+    .order_by(S.seen_at.desc())
+    .limit(200)
+)
 _SEEN_EVERY = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
 
 
@@ -106,8 +112,7 @@ def note_relying_party(call: Call, session: BrowserSession, client_id: str) -> N
 
 def of_account(call: Call, uid: str) -> list[BrowserSession]:
     """Return the account's live sessions, the one used last first."""
-    where = (S.tenant_id == call.tenant.tenant_id, S.uid == uid, S.expires_at > call.now)
-    rows = call.work.all(select(sessions).where(*where).order_by(S.seen_at.desc()).limit(200))
+    rows = call.work.run(_OF_ACCOUNT, {"tenant": call.tenant.tenant_id, "account": uid, "now": call.now}).all()
     idle = call.now - timedelta(minutes=call.tenant.settings.session_idle_minutes)
     return [_session(row) for row in rows if row.is_remembered or row.seen_at > idle]
 
