@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, func, insert, select
+from sqlalchemy import event, func, insert, select, text
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Argon2, Brand, TenantSettings
@@ -169,6 +169,18 @@ def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
     assert place.rows() == before
     write_apart(place, {}, 1)
     assert place.rows()[-1] == before[-1] + 1
+
+
+def test_a_fault_halfway_takes_back_what_was_written_before_it(place: Place) -> None:
+    before = place.rows()
+    work = UnitOfWork(place.house.database, TENANT)
+    write(work, place, {}, 3)
+    work.run(text(FAULTS["read-only"]))
+    with pytest.raises(StoreUnavailable):
+        write(work, place, {}, 1)
+    work.rollback()
+    place.spoil(None)
+    assert place.rows() == before
 
 
 def test_a_database_that_another_process_holds_is_waited_for_then_refused(
