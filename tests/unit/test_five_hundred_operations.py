@@ -101,7 +101,7 @@ def catalogue(operations: list[Operation[Any, Any]]) -> Catalogue:
 @pytest.fixture(scope="module")
 def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Iterator[Client]:
     begun = monotonic()
-    server = Server(catalogue, Gate(), lambda _host: Host.API, FAMILY)
+    server = Server(catalogue, Gate(), lambda _host: Host.API)
     for number, operation in enumerate(operations):
         server.implements(operation)(handler_of(operation, number))
     print(f"{AMOUNT} operations served after {(monotonic() - begun) * 1000:.0f} ms")
