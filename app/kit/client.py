@@ -137,7 +137,8 @@ class Client:
         sent = dict(headers)
         if body:
             sent["Content-Type"] = "application/json"
-        sent.update(self._sign(operation.method, address, body))
+        path, mark, query = address.partition("?")
+        sent.update(self._sign(operation.method, unquote(path) + mark + query, body))  # as the service reads it
         answer = self._carry(operation.method, address, body, sent)
         if self._heard is not None:
             self._heard(answer.headers)

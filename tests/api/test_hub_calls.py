@@ -1,0 +1,23 @@
+"""The hub's calls are believed by their signature, whatever stands in their address."""
+
+import httpx
+import pytest
+from flask import Flask
+
+from app.contract import errors as e
+from app.contract import hub
+from app.contract.visit import Visit
+from app.hub.door import Door
+from app.identity.house import House
+from tests.support.oauth_world import World
+
+
+@pytest.mark.parametrize("name", ["ünknown", "two words", "50%25", "<b>"])
+def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
+    house: House, identity_app: Flask, world: World, name: str
+) -> None:
+    transport = httpx.WSGITransport(app=identity_app)
+    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_key, house.clock, transport)
+    client = door.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
+    with pytest.raises(e.UnknownAccount):
+        client(hub.own_client, hub.RelyingPartyRead(name=name))
