@@ -243,7 +243,9 @@ class SessionView(Wire):
 
 
 class ProfileRequest(Wire):
-    pass
+    with_sessions: Annotated[bool, From.QUERY] = (
+        False  # the list of devices costs a read of each; the profile page has none
+    )
 
 
 class ProfileAnswer(Wire):
@@ -251,7 +253,7 @@ class ProfileAnswer(Wire):
 
     person: PersonView
     profile: dict[str, Any]
-    sessions: list[SessionView]
+    sessions: list[SessionView] = Field(default_factory=list)
 
 
 profile = state(

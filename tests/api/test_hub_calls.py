@@ -21,3 +21,19 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     client = door.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
         client(hub.own_client, hub.RelyingPartyRead(name=name))
+
+
+def test_the_devices_are_read_only_for_the_page_that_lists_them(
+    house: House, identity_app: Flask, world: World
+) -> None:
+    person = world.person("grace@example.test")
+    host = f"{world.name}.{house.settings.hub_domain}"
+    transport = httpx.WSGITransport(app=identity_app)
+    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_key, house.clock, transport)
+    sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
+    signed_in = door.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
+    assert signed_in.session is not None
+    client = door.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
+    assert client(hub.profile, hub.ProfileRequest()).sessions == []
+    listed = client(hub.profile, hub.ProfileRequest(with_sessions=True)).sessions
+    assert [view.is_current for view in listed] == [True]

@@ -93,12 +93,12 @@ class ProfilePage(Page):
         }
 
 
-def read_own_profile() -> contract.ProfileAnswer | None:
-    """Return the signed-in person's profile and sessions; None where nobody is signed in."""
+def read_own_profile(*, with_sessions: bool = False) -> contract.ProfileAnswer | None:
+    """Return the signed-in person's profile, with the live sessions where asked; None where nobody is signed in."""
     if not visit.current().session:
         return None
     try:
-        return api()(contract.profile, contract.ProfileRequest())
+        return api()(contract.profile, contract.ProfileRequest(with_sessions=with_sessions))
     except NotAuthenticated:
         return None
 

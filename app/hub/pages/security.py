@@ -108,7 +108,7 @@ def end_sessions() -> Response:
 
 
 def _shown(form: EndSessionForm, status: int = 200) -> Response:
-    known = read_own_profile()
+    known = read_own_profile(with_sessions=True)
     if known is None:
         return callback.begin("/security")
     has_ended = request.args.get("ended") == "1"

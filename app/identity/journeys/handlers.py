@@ -110,7 +110,7 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     account = accounts.by_uid(call, session.uid)
     if account is None or not account.is_active:
         raise e.NotAuthenticated
-    live = sessions.of_account(call, session.uid)
+    live = sessions.of_account(call, session.uid) if req.with_sessions else []
     sessions.touch(call, session)
     return hub.ProfileAnswer(
         person=journey.person(account),
