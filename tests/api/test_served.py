@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -121,6 +122,11 @@ def test_a_removed_tenant_is_gone(ours: Installation) -> None:
     within(5.5, lambda: all(ours.get("/login", "hooli").status_code == 404 for _ in range(20)))
 
 
+def listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:
     def counted() -> int:
         text = httpx.get(f"http://127.0.0.1:{ours.metrics_port}/metrics").text
@@ -129,6 +135,7 @@ def test_metrics_count_what_all_processes_answered(ours: Installation) -> None:
         )
         return int(found[0]) if found else 0
 
+    within(20, lambda: listens(ours.metrics_port))  # it opens beside the pages, in no order with them
     before = counted()
     for _ in range(30):
         ours.get("/login")
