@@ -46,7 +46,7 @@ class Dispatcher:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
-        if host is Host.API or self._server.owns(host, environ["REQUEST_METHOD"], environ["PATH_INFO"]):
+        if host is Host.API or self._server.owns(host, environ["PATH_INFO"]):
             return self._service(environ, start_response)
         return self._pages(environ, start_response)
 

@@ -7,6 +7,12 @@ class InvalidRequest(OAuthError):
     code, status, description = "invalid_request", 400, "The request is malformed."
 
 
+class WrongMethod(InvalidRequest):
+    """The address stands, the method does not: the token endpoint takes POST alone (RFC 6749 section 3.2)."""
+
+    status, description = 405, "This address does not answer this method."
+
+
 class InvalidClient(OAuthError):
     """The client is unknown or could not be authenticated."""
 

@@ -45,6 +45,7 @@ OAUTH = Family(
     bad_content_type=oauth.InvalidRequest,
     broken=oauth.ServerError,
     dangerous=oauth.InvalidRequest,
+    wrong_method=oauth.WrongMethod,
     common=(e.BadParameter, e.UnknownKey, e.UnknownTenant, oauth.SlowDown),
     by_letter=((Letter.C, (oauth.InvalidClient, oauth.UnauthorizedClient)), (Letter.U, (oauth.InvalidToken,))),
 )

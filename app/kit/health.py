@@ -9,6 +9,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger("gatehouse.health")
 
+_HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
 Check = Callable[[], None]
 """Raises where the part does not work. What it raises is logged, never shown."""
 
@@ -22,8 +24,11 @@ class Health:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if path not in ("/health/live", "/health/ready") or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+        if path not in ("/health/live", "/health/ready"):
             return self._app(environ, start_response)
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
+            return []
         parts = (
             {name: self._state(name, check) for name, check in self._checks.items()} if path == "/health/ready" else {}
         )
@@ -34,7 +39,7 @@ class Health:
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
-            ("Cache-Control", "no-store"),
+            *_HEADERS,
         ]
         start_response("200 OK" if is_well else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]

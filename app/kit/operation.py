@@ -75,6 +75,7 @@ class Family:
     dangerous: type[ApiError]
     bad_put_body: type[ApiError] | None = None
     bad_delete_body: type[ApiError] | None = None
+    wrong_method: type[ApiError] | None = None
     common: tuple[type[ApiError], ...] = ()
     by_letter: tuple[tuple[Letter, tuple[type[ApiError], ...]], ...] = ()
 

@@ -63,10 +63,9 @@ class Router:
         node, parameters = hit
         return Found(node.methods, dict(parameters))
 
-    def owns(self, method: str, path: str) -> bool:
-        """Return whether some operation answers the method at the path."""
-        found = self.find(path)
-        return found is not None and (method in found.methods or method in ("HEAD", "OPTIONS"))
+    def owns(self, path: str) -> bool:
+        """Return whether some operation stands at the path, whatever its method."""
+        return self.find(path) is not None
 
 
 _Pairs = list[tuple[str, str]]

@@ -96,9 +96,9 @@ class Server:
         """Return stated operations without a handler."""
         return [operation.name for operation in self.catalogue if operation.name not in self._handlers]
 
-    def owns(self, host: Host, method: str, path: str) -> bool:
-        """Return whether this server answers the method and path on that kind of host."""
-        return self._routers[host].owns(method, path)
+    def owns(self, host: Host, path: str) -> bool:
+        """Return whether this server answers the path on that kind of host, a wrong method included."""
+        return self._routers[host].owns(path)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""
@@ -115,11 +115,17 @@ class Server:
         method = "GET" if raw.method == "HEAD" and "HEAD" not in found.methods else raw.method
         operation = choose(found.methods.get(method, []), raw.query)
         if operation is None:
-            response = self._write_error(_WrongMethod(), raw, None, None)
-            response.headers.append(("Allow", ", ".join(sorted(found.methods))))
-            return response
+            return self._wrong_method(found, raw)
         raw.parameters = found.parameters
         return self._run(operation, raw)
+
+    def _wrong_method(self, found: Found, raw: RawRequest) -> Answer:
+        """Refuse as the family of what stands here does, and say what would be answered (RFC 9110 section 15.5.6)."""
+        family = next(held[0].family for held in found.methods.values())
+        response = self._write_error((family.wrong_method or _WrongMethod)(), raw, None, None)
+        head = {"HEAD"} if "GET" in found.methods else set()
+        response.headers.append(("Allow", ", ".join(sorted({*found.methods, "OPTIONS"} | head))))
+        return response
 
     def _run(self, operation: AnyOperation, raw: RawRequest) -> Answer:
         call = None
@@ -192,6 +198,8 @@ def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no
         ("Cache-Control", kept),
         ("X-Content-Type-Options", "nosniff"),
     ]
+    if kept == "no-store":
+        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 demands both of whatever holds a token
     return Answer(status, content, headers)
 
 

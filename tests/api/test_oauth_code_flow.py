@@ -3,6 +3,7 @@
 import hashlib
 from base64 import urlsafe_b64encode
 
+import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
@@ -44,7 +45,7 @@ def test_a_signed_in_person_gets_a_code_without_any_page_or_attempt(
 def test_the_token_response_is_the_seeds_and_the_standards(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     answer = shop.redeem(browser.code(shop, ada))
     held = answer.json or {}
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert (answer.headers["Cache-Control"], answer.headers["Pragma"]) == ("no-store", "no-cache")
     assert held["token_type"] == "Bearer"
     assert held["expire_in"] == str(held["expires_in"])
     assert isinstance(held["expires_in"], int)
@@ -165,3 +166,24 @@ def test_the_hub_itself_is_a_public_client_of_every_tenant(browser: Browser, sho
     assert claims_in(held["id_token"])["sub"] == ada.uid
     assert "refresh_token" not in held
     assert browser.own_client("else").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "place", ["/api/oidc/token", "/api/oidc/Shop/token", "/api/oauth/Legacy/token", "/service/oauth/token"]
+)
+@pytest.mark.parametrize("form", [{}, {"grant_type": "authorization_code", "code": "x"}, {"grant_type": "else"}])
+def test_nobody_keeps_a_refusal_of_the_token_endpoint(
+    shop: RelyingParty, legacy: RelyingParty, place: str, form: dict[str, str]
+) -> None:
+    """RFC 6749 sections 5.1 and 5.2, with and without credentials, and where the method is wrong."""
+    client = legacy if "oauth/L" in place else shop
+    key = {"apikey": client.api_key}
+    refusals = [
+        client.post(place, form, query_string=key),
+        client.post(place, {**form, **client.proves()}, query_string=key),
+        client.post(place, {**form, **client.proves(), "client_secret": "wrong"}),
+        client.get(place),
+    ]
+    for answer in refusals:
+        assert answer.status_code >= 400
+        assert (answer.headers["Cache-Control"], answer.headers["Pragma"]) == ("no-store", "no-cache")

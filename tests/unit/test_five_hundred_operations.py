@@ -128,7 +128,7 @@ def test_building_catalogue_and_router_is_told() -> None:
     router = Router(Catalogue(made))
     routed = monotonic()
     print(f"stated in {(between - begun) * 1000:.0f} ms, routed in {(routed - between) * 1000:.1f} ms")
-    assert router.owns("GET", "/v2/things0")
+    assert router.owns("/v2/things0")
 
 
 def test_every_operation_is_held_as_it_was_stated(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> None:

@@ -1,0 +1,67 @@
+"""A known address with the wrong method: 405 with `Allow`, in the form in which the address answers programs (interface errors.md)."""
+
+import re
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client, TestResponse
+
+from app import Dispatcher
+from app.kit.health import Health
+from app.kit.operation import Host
+from app.kit.server import Server
+from tests.support.oauth_world import World
+from tests.support.tenant_server import TenantServer
+
+
+def answer(world: World, identity_app: Server, hub_app: Flask, method: str, path: str) -> TestResponse:
+    both = Dispatcher(world.house.settings, identity_app, identity_app, hub_app)
+    return Client(both).open(path, method=method, base_url=world.house.settings.hub_url(world.name))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/oidc/token", {"OPTIONS", "POST"}),
+        ("GET", "/api/oidc/shop/token", {"OPTIONS", "POST"}),
+        ("HEAD", "/api/oauth/shop/token", {"OPTIONS", "POST"}),
+        ("GET", "/api/oidc/revoke", {"OPTIONS", "POST"}),
+        ("DELETE", "/service/oidc/userinfo", {"GET", "HEAD", "OPTIONS", "POST"}),
+        ("POST", "/.well-known/openid-configuration", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_a_program_on_a_tenant_s_host_is_told_the_right_method(
+    world: World, identity_app: Server, hub_app: Flask, method: str, path: str, allowed: set[str]
+) -> None:
+    refused = answer(world, identity_app, hub_app, method, path)
+    assert refused.status_code == 405
+    assert set(refused.headers["Allow"].split(", ")) == allowed
+    if method != "HEAD":
+        assert (refused.json or {})["error"] == "invalid_request"
+
+
+def test_what_nobody_knows_is_still_a_page(world: World, identity_app: Server, hub_app: Flask) -> None:
+    assert "give this number" in answer(world, identity_app, hub_app, "GET", "/api/oidc/tokens").text
+
+
+def test_the_interface_refuses_in_its_own_form(acme: TenantServer) -> None:
+    refused = acme.send("PATCH", "/identity/v2/auth/login")
+    assert (refused.status_code, (refused.json or {})["ErrorCode"]) == (405, 405)
+    assert refused.headers["Allow"] == "OPTIONS, POST"
+
+
+def test_a_probe_only_looks() -> None:
+    probe = Client(Health(Flask(__name__), {}))
+    refused = probe.post("/health/live")
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
+    for answered in (refused, probe.get("/health/live"), probe.get("/health/ready")):
+        assert answered.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_address_of_the_pages_is_the_service_s(identity_app: Server, hub_app: Flask) -> None:
+    """The dispatcher and the rules of `gatehouse routes --proxy` tell the wings apart by path alone."""
+    spelt = [
+        re.sub(r"<[^>]+>", "x", re.sub(r"<any\((\w+).*?\)[^>]*>", r"\1", rule.rule))
+        for rule in hub_app.url_map.iter_rules()
+    ]
+    assert [path for path in spelt if identity_app.owns(Host.TENANT, path)] == []
