@@ -10,6 +10,7 @@ from app.contract.visit import Visit
 from app.identity.house import House
 from app.identity.ledger import Ledger
 from app.identity.outbox import Outbox
+from app.identity.passwords.hashing import TenantHashing
 from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.limits import OverLimit, Rate
@@ -52,6 +53,11 @@ class Call:
     @property
     def now(self) -> datetime:
         return self.house.clock.now()
+
+    @property
+    def hashing(self) -> TenantHashing:
+        """Password hashing as the tenant wants it."""
+        return TenantHashing(self.house.hashing, self.tenant.settings.argon2, self.cost)
 
     @property
     def address(self) -> str:

@@ -92,11 +92,7 @@ class Border:
         if call is not None and call.visit is not None:
             yield "X-Gatehouse-Tenant-Version", str(call.tenant.version)
         if call is not None and self.house.settings.shows_cost:
-            cost = call.cost
-            yield (
-                "X-Gatehouse-Cost",
-                f"api=1; sql={cost.statements}; commits={cost.commits}; hashes={cost.hashes}; signatures={cost.signatures}",
-            )
+            yield "X-Gatehouse-Cost", call.cost.told()
 
 
 def make_server(house: House) -> Server:

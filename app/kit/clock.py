@@ -37,6 +37,11 @@ def monotonic() -> float:
     return time.monotonic()
 
 
+def thread_cpu_seconds() -> float:
+    """Return the CPU time of this thread, for measuring what a piece of work costs."""
+    return time.thread_time()
+
+
 def sleep(seconds: float) -> None:
     """Wait; only background loops may."""
     time.sleep(seconds)

@@ -22,7 +22,7 @@ REDIRECT = "http://relying.localhost/callback"
 PASSWORD = "Correct-horse-7-battery"
 ACCOUNTS = 50
 CHEAP_HASH = {"memory_kib": 8192, "iterations": 1, "parallelism": 1}
-"""The least the product allows: what is left of the hash in a measured sign-in can then be taken off exactly."""
+"""The least the product allows: it disturbs what is measured beside it least."""
 UNLIMITED = {
     "sign_in_per_minute_per_address": 0,
     "sign_in_per_minute": 0,

@@ -88,7 +88,6 @@ def _wanted(call: Call, account: Account, req: AccountChanges, names: Names | No
         earlier = [account.password_hash or "", *account.password_history]
         password_hash = setting.hashed(call, req.password, words, earlier)
     call.work.pause()
-    call.cost.hashes += len(req.security_question_answer or ())
     kept = answers.hashed(call, req.security_question_answer or {})
     return Wanted(edits, addresses, username, drops, phone, password_hash, kept)
 

@@ -84,7 +84,6 @@ def _private(call: Call, req: CreateAccount, uid: str) -> dict[str, Any]:
     if uid == req.uid:
         kept["is_custom_uid"] = True
     if req.security_question_answer:
-        call.cost.hashes += len(req.security_question_answer)
         kept["security_answers"] = answers.hashed(call, req.security_question_answer)
     return kept
 

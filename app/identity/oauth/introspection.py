@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.errors_oauth import InvalidRequest
+from app.contract.errors_oauth import InvalidClient, InvalidRequest
 from app.contract.oauth_tokens import IntrospectionAnswer, IntrospectionRequest, RevocationRequest
 from app.identity.call import Call, TokenHolder
 from app.identity.tenants.tenant import Application
@@ -19,14 +19,17 @@ def introspect(call: Call, client: Application, req: IntrospectionRequest) -> In
     """Tell what a token stands for.
 
     A client that proves who it is may ask about any token of the tenant at the tenant-wide address, because resource
-    servers must; at an application's address, or without a secret, about its own alone. Whatever it may not know is
-    inactive to it, as an unknown token is.
+    servers must; at an application's address about its own alone. Whatever it may not know is inactive to it, as an
+    unknown token is.
+
+    Raises InvalidClient: a public client proves nothing, and who asks must (RFC 7662 section 2.1).
     """
+    if client.settings.is_public:
+        raise InvalidClient("A public client may not introspect.")
     found = _find(call, req.token)
     if found is None or found.client_id is None or found.expires_at <= call.now:
         return INACTIVE
-    is_confined = "app" in call.raw.parameters or client.settings.is_public
-    if is_confined and found.client_id != client.client_id:
+    if "app" in call.raw.parameters and found.client_id != client.client_id:
         return INACTIVE
     return _described(found)
 

@@ -66,7 +66,7 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *SCOPES],
         "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
-        "introspection_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "introspection_endpoint_auth_methods_supported": [method for method in _CLIENT_METHODS if method != "none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "request_parameter_supported": False,

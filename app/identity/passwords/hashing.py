@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.contract.configuration import Argon2
+from app.identity.store.unit import Cost
+from app.kit.clock import thread_cpu_seconds
 
 
 class Turnstile:
@@ -61,6 +65,38 @@ class Hashing:
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
         """Return whether the hash was made with other parameters than the tenant's present ones."""
         return _hasher(parameters).check_needs_rehash(stored)
+
+
+class TenantHashing:
+    """Hashing at a tenant's parameters; what it costs is counted on the call."""
+
+    def __init__(self, hashing: Hashing, parameters: Argon2, cost: Cost) -> None:
+        self._hashing = hashing
+        self._parameters = parameters
+        self._cost = cost
+
+    def hash(self, password: str) -> str:
+        """Return the PHC text of the password's hash."""
+        with self._counted():
+            return self._hashing.hash(password, self._parameters)
+
+    def is_match(self, stored: str | None, password: str) -> bool:
+        """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
+        with self._counted():
+            return self._hashing.is_match(stored, password, self._parameters)
+
+    def is_stale(self, stored: str) -> bool:
+        """Return whether the hash was made with other parameters than the tenant's present ones."""
+        return self._hashing.is_stale(stored, self._parameters)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        begun = thread_cpu_seconds()
+        try:
+            yield
+        finally:
+            self._cost.hashes += 1
+            self._cost.hash_microseconds += int((thread_cpu_seconds() - begun) * 1e6)
 
 
 def _bytes(password: str) -> bytes:

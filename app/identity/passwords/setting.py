@@ -24,7 +24,6 @@ def hashed(call: Call, password: str, words: Iterable[str | None], earlier: Sequ
     policy.refuse(rules, password, words)
     call.work.pause()
     remembered = [stored for stored in earlier if stored][: rules.history]
-    call.cost.hashes += len(remembered) + 1
-    if any(call.house.hashing.is_match(stored, password, settings.argon2) for stored in remembered):
+    if any(call.hashing.is_match(stored, password) for stored in remembered):
         raise e.PasswordNotAcceptable("This password was used before.")
-    return call.house.hashing.hash(password, settings.argon2)
+    return call.hashing.hash(password)

@@ -55,12 +55,11 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
         _refuse_unknown(call, identifier, password, hides_unknown)
         raise AssertionError("unreachable")
     answered = _open_lock(call, account, proof)
-    call.cost.hashes += 1
-    if not call.house.hashing.is_match(account.password_hash, password, settings.argon2):
+    if not call.hashing.is_match(account.password_hash, password):
         raise _counted(call, account, answered, hides_unknown)
     new_hash = None
-    if account.password_hash and call.house.hashing.is_stale(account.password_hash, settings.argon2):
-        new_hash = call.house.hashing.hash(password, settings.argon2)
+    if account.password_hash and call.hashing.is_stale(account.password_hash):
+        new_hash = call.hashing.hash(password)
     _refuse_closed(call, account, identifier, answered)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=answered, new_hash=new_hash
@@ -168,8 +167,7 @@ def _refuse_unknown(call: Call, identifier: Identifier, password: str, hides_unk
     is_limited = hides_unknown and lockout.maximum_failed_attempts and lockout.type != "none"
     if is_limited:
         _imitate_lock(call, who)
-    call.cost.hashes += 1
-    call.house.hashing.is_match(None, password, call.tenant.settings.argon2)
+    call.hashing.is_match(None, password)
     call.ledger.record("sign_in.refused", reason="unknown", kind=identifier.kind)
     if hides_unknown:
         raise e.WrongCredentials

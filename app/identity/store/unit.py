@@ -31,6 +31,14 @@ class Cost:
     statements: int = 0
     commits: int = 0
     hashes: int = 0
+    hash_microseconds: int = 0
+    """CPU of the password hashes, which are budgeted by themselves."""
+
+    def told(self) -> str:
+        """Return the value of X-Gatehouse-Cost."""
+        counts = {"sql": self.statements, "commits": self.commits, "hashes": self.hashes}
+        counts |= {"hash_us": self.hash_microseconds, "signatures": self.signatures}
+        return "; ".join(["api=1", *(f"{name}={count}" for name, count in counts.items())])
     signatures: int = 0
 
 
