@@ -84,5 +84,6 @@ class UserinfoAnswer(OAuthWire):
 userinfo = state(
     "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, family=OAUTH, on=Host.TENANT, cors=True,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
-    errors=(oauth.InsufficientScope,), summary="Read the claims of the person behind an access token.",
+    errors=(oauth.InsufficientScope,), answers=("application/json", "application/jwt"),
+    summary="Read the claims of the person behind an access token.",
 )  # fmt: skip

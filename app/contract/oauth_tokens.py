@@ -115,7 +115,7 @@ class RevocationRequest(ClientRequest):
 
 revoke = state(
     "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
-    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), summary="Revoke an access or refresh token; 200 for any token.",
+    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(), summary="Revoke an access or refresh token; 200 for any token.",
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ def state(
     row: str = "",
     public: bool = True,
     cors: bool = False,
+    answers: tuple[str, ...] = ("application/json",),
 ) -> Operation[Req, Res]:
     """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row."""
     method, _, path = address.partition(" ")
@@ -46,6 +47,7 @@ def state(
         row=row,
         public=public,
         cors=cors,
+        answers=answers,
         **options,
     )
     CATALOGUE.add(operation)

@@ -16,6 +16,8 @@ from app.kit.errors import ApiError, OAuthError
 from app.kit.operation import AnyOperation, Auth, Catalogue, Host, Letter
 from app.kit.wire import Document, From, Wire, shape_of
 
+JSON = "application/json"
+_TEXT = {"type": "string"}
 _REFS = "#/components/schemas/{model}"
 _ERRORS = {
     "ApiError": "The interface's error.",
@@ -137,9 +139,9 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
     for operation in held:
         status = str(getattr(operation.response, "http_status", 200))
         answer = schemas.answer_of(operation)
-        known = responses.setdefault(status, {"description": "Done.", "content": {}})
+        known = responses.setdefault(status, {"description": "Done."})
         for kind, content in answer.items():
-            known["content"].setdefault(kind, content)
+            known.setdefault("content", {}).setdefault(kind, content)
     by_status: dict[int, list[type[ApiError]]] = {}
     for error in dict.fromkeys(error for operation in held for error in operation.every_error):
         by_status.setdefault(error.status, []).append(error)
@@ -208,9 +210,8 @@ class _Schemas:
 
     def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
         """Return the content of a good answer, by media type."""
-        if issubclass(operation.response, Document):
-            return {"application/json": {"schema": {}}}
-        return {"application/json": {"schema": self._refs[operation.response, "serialization"]}}
+        stated = {} if issubclass(operation.response, Document) else self._refs[operation.response, "serialization"]
+        return {kind: {"schema": stated if kind == JSON else _TEXT} for kind in operation.answers}
 
     def _properties(self, operation: AnyOperation) -> tuple[dict[str, Any], list[str]]:
         made = self._made[self._name(operation.request, "validation")]

@@ -193,11 +193,9 @@ class Server:
 
 
 def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:
-    headers = [
-        ("Content-Type", _content_type(media_type)),
-        ("Cache-Control", kept),
-        ("X-Content-Type-Options", "nosniff"),
-    ]
+    headers = [("Cache-Control", kept), ("X-Content-Type-Options", "nosniff")]
+    if media_type:
+        headers.append(("Content-Type", _content_type(media_type)))
     if kept == "no-store":
         headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 demands both of whatever holds a token
     return Answer(status, content, headers)

@@ -89,7 +89,7 @@ class Document:
     """An answer that is not a JSON object made from a model: key sets, signed JWTs, prepared bytes."""
 
     content: bytes
-    media_type: str = "application/json"
+    media_type: str = "application/json"  # empty where there is no content
     max_age_seconds: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
 

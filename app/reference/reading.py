@@ -61,7 +61,7 @@ def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any
         content
         for status, response in responses.items()
         if status.startswith("2")
-        for content in response["content"].values()
+        for content in response.get("content", {}).values()
     ]
     body = list(entry.get("requestBody", {}).get("content", {}).values())
     ways = [" and ".join(_CALLERS[letter] for letter in way) or "nobody in particular" for way in entry["security"]]

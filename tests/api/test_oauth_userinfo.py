@@ -6,7 +6,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
@@ -113,7 +113,6 @@ def test_introspection_describes_a_token_in_both_vocabularies(
 
 def test_introspection_says_no_more_than_inactive(
     shop: RelyingParty,
-    phone: RelyingParty,
     strict: RelyingParty,
     foreign_shop: RelyingParty,
     browser: Browser,
@@ -123,11 +122,26 @@ def test_introspection_says_no_more_than_inactive(
     inactive = {"active": False}
     assert shop.introspect("nonsense") == inactive
     assert foreign_shop.introspect(token) == inactive
-    assert phone.introspect(token) == inactive
     assert strict.at_own_issuer().introspect(token) == inactive
     assert strict.introspect(token)["active"] is True  # a resource server that proves who it is
     assert shop.back("introspect", {"token": token}).status_code == 400
     assert shop.back("introspect", shop.proves()).status_code == 400
+
+
+def test_a_public_client_proves_nothing_and_may_not_introspect(
+    phone: RelyingParty, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """RFC 7662 section 2.1; not even its own tokens, which whoever knows its client_id could try one by one."""
+    pkce = Pkce()
+    code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method="S256")
+    own = phone.redeem(code, code_verifier=pkce.verifier).json or {}
+    for client in (phone, phone.at_own_issuer()):
+        for token in (own["access_token"], "nonsense"):
+            answer = client.back("introspect", {"token": token, "client_id": phone.client_id})
+            assert (answer.status_code, (answer.json or {})["error"]) == (401, "invalid_client")
+    held = shop.get("/.well-known/openid-configuration").json or {}
+    assert "none" not in held["introspection_endpoint_auth_methods_supported"]
+    assert "none" in held["revocation_endpoint_auth_methods_supported"]
 
 
 def test_revoking_a_refresh_token_leaves_its_access_tokens_alive(
@@ -136,6 +150,7 @@ def test_revoking_a_refresh_token_leaves_its_access_tokens_alive(
     held = tokens(shop, browser, ada)
     answer = shop.back("revoke", {"token": held["refresh_token"], **shop.proves()})
     assert (answer.status_code, answer.data) == (200, b"")
+    assert "Content-Type" not in answer.headers, "an empty body is no JSON"
     assert shop.refresh(held["refresh_token"]).status_code == 400
     assert shop.userinfo(held["access_token"]).status_code == 200
 

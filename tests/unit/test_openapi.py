@@ -132,3 +132,12 @@ def test_a_standard_reader_takes_the_document() -> None:
     catalogue = _catalogue()
     read = schemathesis.openapi.from_dict(document(catalogue, "https://api.example.com"))
     assert sum(1 for _ in read.get_all_operations()) > 20
+
+
+def test_an_answer_s_media_types_are_those_that_come() -> None:
+    paths = document(_catalogue(), "https://api.example.com")["paths"]
+    revoked = paths["/api/oidc/revoke"]["post"]["responses"]["200"]
+    assert "content" not in revoked
+    claims = paths["/service/oidc/userinfo"]["get"]["responses"]["200"]["content"]
+    assert set(claims) == {"application/json", "application/jwt"}
+    assert claims["application/jwt"]["schema"] == {"type": "string"}

@@ -41,7 +41,7 @@ def introspect(call: Call, req: contract.IntrospectionRequest) -> contract.Intro
 
 def revoke(call: Call, req: contract.RevocationRequest) -> Document:
     introspection.revoke(call, _client(call), req)
-    return Document(b"")
+    return Document(b"", media_type="")
 
 
 def machine_token(call: Call, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
