@@ -123,8 +123,7 @@ class Server:
         """Refuse as the family of what stands here does, and say what would be answered (RFC 9110 section 15.5.6)."""
         family = next(held[0].family for held in found.methods.values())
         response = self._write_error((family.wrong_method or _WrongMethod)(), raw, None, None)
-        head = {"HEAD"} if "GET" in found.methods else set()
-        response.headers.append(("Allow", ", ".join(sorted({*found.methods, "OPTIONS"} | head))))
+        response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
     def _run(self, operation: AnyOperation, raw: RawRequest) -> Answer:
