@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from flask import current_app
+from flask import current_app, request
 from flask_babel import lazy_gettext as _l
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
@@ -17,21 +17,27 @@ from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
 from app.hub import visit
-from app.hub.safety import FormTokens
+from app.hub.safety import FormTokens, is_from_elsewhere
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
 
 
 class BoundToken(CSRF):
-    """WTForms' hook for the token; what it proves stands in `safety.FormTokens`."""
+    """WTForms' hook for the token, and for where the browser says that the form was sent from; both are `safety`'s."""
 
     def generate_csrf_token(self, csrf_token_field: Field) -> str:  # noqa: ARG002 - WTForms asks so
         return fresh_token()
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms asks so
-        if not _tokens().is_good(field.data or "", *_bound_to()):
+        if _is_foreign() or not _tokens().is_good(field.data or "", *_bound_to()):
             raise Refused(_l("This form was not sent from the page we drew for you."))
+
+
+def _is_foreign() -> bool:
+    site, origin = (request.headers.get(name, "") for name in ("Sec-Fetch-Site", "Origin"))
+    is_https = current_app.extensions["gatehouse"].settings.public_scheme == "https"
+    return is_from_elsewhere(site, origin, request.host, is_https=is_https)
 
 
 def fresh_token() -> str:

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import urlsplit
 
 from flask import Response
 
@@ -48,6 +49,39 @@ class FormTokens:
     def _proof(self, bound_to: Iterable[str]) -> bytes:
         message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
         return hmac.new(self._key, message, hashlib.sha256).digest()[:_MASK_BYTES]
+
+
+_OURSELVES: Final = frozenset({"same-origin", "none"})
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+def is_from_elsewhere(site: str, origin: str, host: str, *, is_https: bool) -> bool:
+    """Whether the browser says that a form was sent by a page of another origin; a second lock beside the form token.
+
+    `Sec-Fetch-Site` (Fetch Metadata) decides where it is there, as no script can write it. Another tenant's host is
+    `same-site` and as foreign as any. Without it, over plain HTTP or in an older browser, `Origin` decides. `null` is
+    then no sign of a stranger: our own pages say `Referrer-Policy: no-referrer`, for which browsers write `Origin: null`
+    on our own forms too (Fetch, "append a request Origin header"). Who sends neither is left to the token.
+
+    Args:
+        site: the header field `Sec-Fetch-Site`, empty where there is none.
+        origin: `Origin`, likewise.
+        host: `Host`.
+        is_https: the hub is served over HTTPS, so a page of the same host over HTTP is not ours.
+    """
+    if site:
+        return site.lower() not in _OURSELVES
+    return origin not in ("", "null") and not _is_at(origin, host, is_https=is_https)
+
+
+def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
+    try:
+        sent, ours = urlsplit(origin), urlsplit(f"//{host}")
+        default = _DEFAULT_PORTS.get(sent.scheme)
+        where, here = (sent.hostname, sent.port or default), (ours.hostname, ours.port or default)
+    except ValueError:
+        return False
+    return default is not None and where == here and (sent.scheme == "https" or not is_https)
 
 
 def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = ()) -> str:

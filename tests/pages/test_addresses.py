@@ -103,7 +103,9 @@ def test_an_address_that_is_not_registered_is_never_redirected_to(world: World, 
 def test_an_application_may_ask_by_post(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     asked = {name: value for name, value in shop.asks().items() if value is not None}
-    assert visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked).heading == "Welcome back"
+    from_there = {"Origin": "https://shop.example", "Sec-Fetch-Site": "cross-site"}
+    page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked, **from_there)
+    assert page.heading == "Welcome back"
 
 
 def test_the_answer_may_be_posted(world: World, visitor: Visitor) -> None:

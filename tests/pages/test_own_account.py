@@ -115,6 +115,14 @@ def test_signing_out_asks_first_and_a_get_ends_nothing(visitor: Visitor, ada: Pe
     assert visitor.open("/profile").heading == "Welcome back"
 
 
+def test_another_site_signs_nobody_out(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada)
+    held = visitor.open("/logout").form("Sign out").fields
+    page = visitor.send("POST", f"{visitor.home}/logout", held, **{"Sec-Fetch-Site": "cross-site"})
+    assert (page.status, page.heading) == (403, "Sign out?")
+    assert visitor.open("/profile").heading == "Ada Lovelace"
+
+
 def test_an_application_gets_the_person_back_after_the_yes(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop", post_logout_redirect_uris=("https://shop.example/bye",))
     signed_in(visitor, ada)

@@ -54,6 +54,30 @@ def test_a_form_of_another_browser_is_drawn_again_with_what_was_typed(world: Wor
     assert page.form("Sign in").fields["identifier"] == "ada@example.com"
 
 
+@pytest.mark.parametrize(
+    "said", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}]
+)
+def test_a_form_that_another_site_sent_is_drawn_again_with_what_was_typed(
+    world: World, visitor: Visitor, said: dict[str, str]
+) -> None:
+    """With a token that is good: beside it the browser's own word counts, as beside a stolen key a lock does."""
+    ada = world.person("ada@example.com")
+    held = visitor.asked_by(world.application("shop")).form("Sign in").fields
+    sent = {**held, "identifier": ada.email, "password": PASSWORD}
+    page = visitor.send("POST", f"{visitor.home}/login", sent, **said)
+    assert page.status == 403
+    assert "Please send that once more" in page.text
+    assert page.form("Sign in").fields["identifier"] == ada.email
+    assert page.press("Sign in", password=PASSWORD).query["code"]
+
+
+def test_a_browser_that_hides_where_a_form_comes_from_signs_in(world: World, visitor: Visitor) -> None:
+    """`Origin: null` is what browsers write on our own forms, because our pages send no referrer."""
+    ada = world.person("ada@example.com")
+    sent = {**visitor.open("/login").form("Sign in").fields, "identifier": ada.email, "password": PASSWORD}
+    assert visitor.send("POST", f"{visitor.home}/login", sent, Origin="null").heading == ada.email
+
+
 def test_without_cookies_the_form_says_so(world: World, visitor: Visitor) -> None:
     page = visitor.open("/login")
     visitor.forget("gatehouse")

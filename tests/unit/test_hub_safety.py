@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.hub.folding import folded
 from app.hub.keys import Seal, derive
-from app.hub.safety import FormTokens
+from app.hub.safety import FormTokens, is_from_elsewhere
 from app.identity import vault
 
 TOKENS = FormTokens(b"k" * 32)
@@ -67,3 +67,58 @@ def test_no_text_is_taken_for_a_seal(text: str) -> None:
 )
 def test_fixed_segments_ignore_letter_case_and_names_keep_theirs(path: str, read_as: str) -> None:
     assert folded(path) == read_as
+
+
+HERE = "acme.example.com"
+
+
+def is_foreign(headers: dict[str, str], host: str, *, is_https: bool = True) -> bool:
+    return is_from_elsewhere(headers.get("Sec-Fetch-Site", ""), headers.get("Origin", ""), host, is_https=is_https)
+
+
+@pytest.mark.parametrize(
+    ("headers", "host"),
+    [
+        ({}, HERE),
+        ({"Origin": ""}, HERE),
+        (
+            {"Sec-Fetch-Site": "same-origin", "Origin": "null"},
+            HERE,
+        ),  # our pages send no referrer, so browsers send null
+        ({"Sec-Fetch-Site": "none"}, HERE),
+        ({"Origin": "null"}, HERE),
+        ({"Origin": f"https://{HERE}"}, HERE),
+        ({"Origin": f"https://{HERE}"}, f"{HERE}:443"),
+        ({"Origin": f"https://{HERE}:8443"}, f"{HERE}:8443"),
+        ({"Origin": f"https://{HERE.upper()}"}, HERE),
+        ({"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, HERE),  # a proxy before us may rewrite
+    ],
+)
+def test_a_form_of_our_own_page_is_taken(headers: dict[str, str], host: str) -> None:
+    assert not is_foreign(headers, host)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "cross-site", "Origin": "null"},  # a sandboxed frame
+        {"Sec-Fetch-Site": "cross-site", "Origin": f"https://{HERE}"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "https://globex.example.com"},
+        {"Origin": "https://globex.example.com"},
+        {"Origin": f"https://{HERE}.evil.example"},
+        {"Origin": f"https://{HERE}:8443"},
+        {"Origin": f"http://{HERE}"},
+        {"Origin": "https://"},
+        {"Origin": "https://[::1"},
+        {"Origin": f"https://{HERE}:port"},
+        {"Origin": f"app://{HERE}"},
+    ],
+)
+def test_a_form_of_another_site_is_not(headers: dict[str, str]) -> None:
+    assert is_foreign(headers, HERE)
+
+
+def test_over_plain_http_our_own_origin_is_plain_too() -> None:
+    assert not is_foreign({"Origin": "http://acme.localhost:8000"}, "acme.localhost:8000", is_https=False)
+    assert is_foreign({"Origin": "http://shop.localhost:8000"}, "acme.localhost:8000", is_https=False)
