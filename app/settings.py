@@ -49,6 +49,8 @@ class Settings:
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
     """Where OpenTelemetry traces go (OTLP over HTTP); empty: nowhere. Needs the extra `telemetry`."""
+    captcha_urls: tuple[tuple[str, str], ...] = ()
+    """Where captcha providers verify answers, if not at their usual place: `recaptcha_v2=https://... hcaptcha=https://...`."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     development: bool = False
@@ -128,6 +130,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         sms_url=env.get("GATEHOUSE_SMS_URL", ""),
         metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
+        captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=env.get("GATEHOUSE_DEVELOPMENT", "") == "1",
         shows_cost=env.get("GATEHOUSE_COST", "") == "1",
@@ -174,6 +177,14 @@ def _database(url: str) -> str:
     if url and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
         raise SettingsError("GATEHOUSE_DATABASE_URL must start with sqlite:/// or postgresql://.")
     return url
+
+
+def _captcha_urls(text: str) -> tuple[tuple[str, str], ...]:
+    named = tuple((name, url) for name, _, url in (part.partition("=") for part in text.split()))
+    for name, url in named:
+        if name not in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent") or not urlsplit(url).hostname:
+            raise SettingsError("GATEHOUSE_CAPTCHA_URLS must look like hcaptcha=https://hcaptcha.example/siteverify.")
+    return named
 
 
 def _proxies(text: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ management operations share these models; names are snake_case, bounds and defau
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Mode = Literal["required", "optional", "disabled"]
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -21,6 +21,23 @@ class Lockout(Stated):
     type: Literal["none", "suspend", "captcha", "security_question", "block"] = "suspend"
     maximum_failed_attempts: int = Field(default=5, ge=0, le=100)  # 0: off
     suspend_seconds: int = Field(default=900, ge=1, le=30 * DAY)
+    security_answer_attempts: int = Field(default=3, ge=1, le=20)  # in suspend_seconds, right ones included
+
+
+class Captcha(Stated):
+    """What tells people from machines (interface tenant-config.md section 8). Our own pages always ask `own`, which
+    needs nothing from elsewhere; programs bring the answer of the provider named here."""
+
+    provider: Literal["own", "recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"] = "own"
+    site_key: str = Field(default="", max_length=200)  # the public one; the secret is captcha_secret of the tenant
+    threshold: float = Field(default=0.5, ge=0, le=1)  # recaptcha_v3: the least score; hcaptcha: the highest risk
+    work_bits: int = Field(default=17, ge=8, le=22)  # own: each more doubles what a browser computes
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "Captcha":
+        if self.provider != "own" and not self.site_key:
+            raise ValueError(f"site_key: the key that {self.provider} gave you")
+        return self
 
 
 class Argon2(Stated):
@@ -54,6 +71,8 @@ class RequestLimits(Stated):
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
+    captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
+    captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 
 class TenantSettings(Stated):
@@ -74,6 +93,7 @@ class TenantSettings(Stated):
     url_whitelist: tuple[str, ...] = ()
     trial_ends_at: str | None = None
     lockout: Lockout = Lockout()
+    captcha: Captcha = Captcha()
     limits: RequestLimits = RequestLimits()
     argon2: Argon2 = Argon2()
     password_policy: PasswordPolicy = PasswordPolicy()

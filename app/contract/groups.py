@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.kit.wire import From, Lower, Wire
+from app.kit.wire import Also, From, Lower, Wire
 
 Query = From.QUERY
 
@@ -38,16 +38,24 @@ class CAP(Lower):
     recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
     recaptcha_query_older: Annotated[str | None, Query] = Field(default=None, alias="g_recaptcha_response")
     hcaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="h-captcha-response")
-    tencent_ticket_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_ticket")
-    tencent_randstr_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_randstr")
+    ticket_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_ticket")
+    randstr_query: Annotated[str | None, Query] = Field(default=None, alias="qq_captcha_randstr")
+    ticket_query_older: Annotated[str | None, Query] = Field(default=None, alias="qq_recaptcha_ticket")
+    randstr_query_older: Annotated[str | None, Query] = Field(default=None, alias="qq_recaptcha_randstr")
+    challenge_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_challenge")
+    work_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_work")
+    recaptcha: Annotated[str | None, Also("g_recaptcha_response")] = Field(default=None, alias="g-recaptcha-response")
+    hcaptcha: str | None = Field(default=None, alias="h-captcha-response")
+    ticket: Annotated[str | None, Also("qq_recaptcha_ticket")] = Field(default=None, alias="qq_captcha_ticket")
+    randstr: Annotated[str | None, Also("qq_recaptcha_randstr")] = Field(default=None, alias="qq_captcha_randstr")
+    challenge: str | None = Field(default=None, alias="captcha_challenge")  # of our own captcha, and the work on it
+    work: str | None = Field(default=None, alias="captcha_work")
 
 
 class LOCK(Lower):
-    """What answers a lock challenge: answers by question id, or a captcha's answer in the body."""
+    """What answers a lock challenge beside CAP: answers by question id."""
 
     security_answer: dict[str, str] | None = None
-    recaptcha: str | None = Field(default=None, alias="g-recaptcha-response")
-    hcaptcha: str | None = Field(default=None, alias="h-captcha-response")
 
 
 class MF(Lower):

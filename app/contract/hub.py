@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.captcha import CaptchaAnswer
 from app.contract.families import HUB
 from app.contract.stating import state
 from app.kit.operation import H
@@ -112,6 +113,7 @@ class TenantView(Wire):
     remember_me: bool = True
     registration: bool = True
     uses_https: bool = False
+    security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one
 
 
 class TenantRead(Wire):
@@ -167,6 +169,9 @@ resume = state(
 )  # fmt: skip
 
 
+SecurityAnswer = Annotated[str, Field(max_length=500)]
+
+
 class SignInRequest(Wire):
     """The sign-in form. `attempt` is None where somebody opened /login alone: the landing is then the profile."""
 
@@ -174,19 +179,19 @@ class SignInRequest(Wire):
     identifier: str = Field(max_length=320)
     password: str = Field(max_length=1024)
     remember: bool = False
-    security_answer: dict[str, str] | None = None
-    captcha: str | None = None
+    security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
+    captcha: CaptchaAnswer | None = None
 
 
 SIGN_IN_REFUSALS = (
     e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha, e.PhoneLoginOff,
-    e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
+    e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha,
+    e.WrongQuestionOrAnswer, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
 )  # fmt: skip
 
 sign_in = state(
     "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, auth=H, family=HUB, public=False, errors=SIGN_IN_REFUSALS,
-    summary="Sign in with identifier and password within an attempt.",
+    summary="Sign in with identifier and password within an attempt. A refusal by a lock bears `captcha.Lock` as its data.",
 )  # fmt: skip
 
 

@@ -182,6 +182,11 @@ class TenantFile(Stated):
     api_secret: Annotated[str, Field(pattern=_GUID)] | None = Field(
         default=None, description="A GUID; made and printed once if absent."
     )
+    captcha_secret: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
+        default=None,
+        description="What the provider of settings.captcha gave you beside the site key; kept sealed. It is the "
+        "provider's, so another one replaces the one that stands.",
+    )
     settings: TenantSettings | None = None
     url_whitelist: tuple[AllowedAddress, ...] | None = None
     theme: str | None = Field(default=None, description="A folder beside the file.")
@@ -195,6 +200,9 @@ class TenantFile(Stated):
             raise ValueError("theme: theme or brand, not both")
         if self.settings is not None and "url_whitelist" in self.settings.model_fields_set:
             raise ValueError("settings.url_whitelist: url_whitelist beside settings, not within")
+        stated = self.settings or TenantSettings()
+        if stated.lockout.type == "security_question" and not stated.security_questions:
+            raise ValueError("settings.lockout.type: another one, because settings.security_questions has none")
         return self
 
 

@@ -26,6 +26,11 @@ def uid() -> str:
     return secrets.token_hex(16)
 
 
+def below(most: int) -> int:
+    """Return a random whole number from 0, smaller than `most`."""
+    return secrets.randbelow(most)
+
+
 def digits(length: int) -> str:
     """Return a one-time code of decimal digits."""
     return "".join(secrets.choice("0123456789") for _ in range(length))

@@ -159,7 +159,8 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     for place in (From.PATH, From.QUERY, From.HEADER):
         for name, wire in shape.places[place].items():
             for stray in {lowered.get(wire.lower(), wire), lowered.get(name.lower(), name)}:
-                values.pop(stray, None)  # a body member must not stand in for the address
+                if stray.lower() not in shape.body_spellings:
+                    values.pop(stray, None)  # a body member must not stand in for the address
             found = _find(raw, place, wire)
             if found is not None:
                 values[name] = found

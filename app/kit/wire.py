@@ -100,6 +100,7 @@ class Shape:
 
     places: Mapping[From, Mapping[str, str]]
     required_body: tuple[str, ...]
+    body_spellings: frozenset[str]  # in lower case: names that may stand in the body, whatever else may bear them
 
     @property
     def has_body(self) -> bool:
@@ -138,11 +139,13 @@ def shape_of(request: type[Wire]) -> Shape:
     known = _shapes.get(request)
     if known is None:
         places: dict[From, dict[str, str]] = {place: {} for place in From}
-        required = []
+        required, spellings = [], set()
         for name, info in request.model_fields.items():
             place = next((mark for mark in info.metadata if isinstance(mark, From)), From.BODY)
             places[place][name] = _wire_name(name, info)
-            if place is From.BODY and info.is_required():
-                required.append(_wire_name(name, info))
-        known = _shapes[request] = Shape(places, tuple(required))
+            if place is From.BODY:
+                others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
+                spellings |= {spelt.lower() for spelt in (places[place][name], *others)}
+                required += [places[place][name]] if info.is_required() else []
+        known = _shapes[request] = Shape(places, tuple(required), frozenset(spellings))
     return known

@@ -115,6 +115,7 @@ from app.contract.errors.sign_in import (
     WrongQuestionOrAnswer,
     WrongRefreshToken,
     WrongRequestToken,
+    WrongSecondCaptcha,
     WrongSecurityAnswer,
 )
 
@@ -228,6 +229,7 @@ __all__ = [
     "WrongQuestionOrAnswer",
     "WrongRefreshToken",
     "WrongRequestToken",
+    "WrongSecondCaptcha",
     "WrongSecret",
     "WrongSecurityAnswer",
 ]

@@ -108,6 +108,11 @@ class WrongCaptcha(ApiError):
     description = "Captcha answer rejected."
 
 
+class WrongSecondCaptcha(ApiError):
+    code, status, message = 1218, 403, "CAPTCHA is invalid"
+    description = "Captcha answer rejected (second provider)."
+
+
 class UnknownSecurityQuestion(ApiError):
     code, status, message = 1091, 403, "Security question is invalid"
     description = "Question id unknown."

@@ -131,11 +131,19 @@ class _OneTenant:
                 self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
         self._note(Action.CREATE, "tenant", stated.name)
         self.work.enter(randomness.uid())
+        settings, brand = self._settings({}), self._brand({})
+        captcha = self._captcha_secret(None, settings)
         if self.run.writes:
             sealed = self.run.house.vault.seal(secret.encode(), changes.secret_context(self.work.tenant_id))
-            settings, brand = self._settings({}), self._brand({})
             changes.add(
-                self.work, stated.name, api_key=key, api_secret=sealed, settings=settings, brand=brand, now=self.run.now
+                self.work,
+                stated.name,
+                api_key=key,
+                api_secret=sealed,
+                settings=settings,
+                brand=brand,
+                captcha_secret=captcha,
+                now=self.run.now,
             )
 
     def _change(self, held: HeldTenant) -> None:
@@ -144,10 +152,24 @@ class _OneTenant:
         details = [*differences(held.settings, settings, "settings."), *differences(held.brand, brand, "brand.")]
         if not held.is_active:
             details.append("active: false -> true")
+        captcha = self._captcha_secret(held.captcha_secret, settings)
+        if captcha != held.captcha_secret:
+            details.append("captcha_secret: another one")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, "tenant", self.stated.name, *details, *self._kept(held))
         if self.run.writes and details:
-            changes.change(self.work, settings=settings, brand=brand, is_active=True)
+            changes.change(self.work, settings=settings, brand=brand, captcha_secret=captcha, is_active=True)
+
+    def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
+        """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
+        stated, context = self.stated.captcha_secret, changes.captcha_context(self.work.tenant_id)
+        if stated is None:
+            if held is None and TenantSettings.model_validate(settings).captcha.provider != "own":
+                self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
+            return held
+        if held is not None and hmac.compare_digest(self.run.house.vault.open(held, context), stated.encode()):
+            return held
+        return self.run.house.vault.seal(stated.encode(), context)
 
     def _kept(self, held: HeldTenant) -> list[str]:
         """Say which key or secret of the file differs from the one that stands and stays."""

@@ -7,11 +7,13 @@ from app.contract import hub
 from app.contract.hub import Next, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
+from app.identity.captcha import service as captcha
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.sign_in import attempts, identifiers, sessions
 from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tokens import service as tokens
 from app.kit.server import Server
@@ -65,7 +67,7 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     if attempt is not None and attempt.is_done:
         return _after_the_end(current)
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
-    proof = sign_in.Proof(req.security_answer, req.captcha)
+    proof = Proof(req.security_answer, captcha.of_form(req.captcha))
     account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     session, text = sessions.start(
         call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me

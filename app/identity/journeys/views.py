@@ -48,6 +48,7 @@ def tenant(call: Call) -> hub.TenantView:
         identifiers=identifiers.kinds(settings),
         remember_me=settings.remember_me,
         registration=settings.registration,
+        security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         uses_https=call.house.settings.public_scheme == "https",
     )
 

@@ -16,23 +16,18 @@ def normal(answer: str) -> str:
 
 def hashed(call: Call, answers: Mapping[str, str]) -> dict[str, str]:
     """Return answers by question id as they are kept. Costs one hash each; give the connection back before."""
-    return {
-        question: call.hashing.hash(normal(text))
-        for question, text in answers.items()
-    }
+    return {question: call.hashing.hash(normal(text)) for question, text in answers.items()}
 
 
-def check(call: Call, kept: Mapping[str, str], shown: Mapping[str, str]) -> bool:
+def check(call: Call, kept: Mapping[str, str], shown: Mapping[str, str], *, hides_unknown: bool = False) -> bool:
     """Return whether every shown answer is right; at least one must be shown.
 
-    Raises UnknownSecurityQuestion for a question that the account did not answer.
+    Raises UnknownSecurityQuestion for a question that the account did not answer; with `hides_unknown` the answer is
+    wrong instead, at the same price.
     """
     if not shown:
         return False
-    if any(question not in kept for question in shown):
+    if not hides_unknown and any(question not in kept for question in shown):
         raise e.UnknownSecurityQuestion
-    right = [
-        call.hashing.is_match(kept[question], normal(text))
-        for question, text in shown.items()
-    ]
+    right = [call.hashing.is_match(kept.get(question), normal(text)) for question, text in shown.items()]
     return all(right)

@@ -4,7 +4,9 @@ from app.contract import sign_in as contract
 from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
+from app.identity.captcha import service as captcha
 from app.identity.sign_in import identifiers, service
+from app.identity.sign_in.locks import Proof
 from app.kit.clock import iso
 from app.kit.server import Server
 
@@ -15,9 +17,7 @@ def register(server: Server) -> None:
 
 
 def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
-    proof = service.Proof(
-        req.security_answer, req.recaptcha or req.hcaptcha or req.recaptcha_query or req.hcaptcha_query
-    )
+    proof = Proof(req.security_answer, captcha.of_parameters(req))
     hides = call.tenant.settings.hide_unknown_accounts
     account = service.verify(call, identifiers.stated(req), req.password, proof, hides_unknown=hides)
     issued = service.issue(call, account)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
-
 from app.contract import errors as e
 from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
+from app.identity.accounts.gate import Failure
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.passwords import answers
-from app.identity.sign_in import identifiers, sessions
+from app.identity.sign_in import identifiers, locks, sessions, strangers
 from app.identity.sign_in.identifiers import Identifier
+from app.identity.sign_in.locks import Lock, Proof
+from app.identity.sign_in.sought import Sought, sought
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
-from app.kit.clock import iso
 from app.kit.errors import ApiError
-from app.kit.limits import OverLimit, Rate
-from app.kit.randomness import digest
+from app.kit.limits import Rate
 
 PASSWORD = "pwd"  # RFC 8176
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What the person showed beside the password, to open a lock."""
-
-    security_answer: Mapping[str, str] | None = None
-    captcha: str | None = None
 
 
 def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, hides_unknown: bool) -> Account:
@@ -44,29 +32,31 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
         UnknownAccount: no such account, and the tenant does not hide that.
         WrongCredentials: the password does not match.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`: what was shown does not open the lock.
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, the account may not.
     """
     settings = call.tenant.settings
     _spend(call)
     identifiers.refuse_kind(settings, identifier.kind)
     account = identifiers.account_of(call, identifier)
+    who = sought(call, identifier, account, is_hidden=hides_unknown)
+    lock = _lock_of(call, who)
     call.work.pause()
-    if account is None:
-        _refuse_unknown(call, identifier, password, hides_unknown)
-        raise AssertionError("unreachable")
-    answered = _open_lock(call, account, proof)
-    if not call.hashing.is_match(account.password_hash, password):
-        raise _counted(call, account, answered, hides_unknown)
+    is_answered = lock is not None and _open(call, who, lock, proof)
+    if account is None or not call.hashing.is_match(account.password_hash, password):
+        if account is None:
+            call.hashing.is_match(None, password)
+        raise _wrong(call, who, lock if is_answered else None)
     new_hash = None
     if account.password_hash and call.hashing.is_stale(account.password_hash):
         new_hash = call.hashing.hash(password)
-    _refuse_closed(call, account, identifier, answered)
+    _refuse_closed(call, who, identifier, lock if is_answered else None)
     is_admitted = gate.admit(
-        call.work, account.uid, account.password_hash, call.now, answered=answered, new_hash=new_hash
+        call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash
     )
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
-        raise _locked_meanwhile(call, account, answered) or e.WrongCredentials()
+        raise _locked_meanwhile(call, who, is_answered) or e.WrongCredentials()
     events.emit(call, "Login", account, False)
     return account
 
@@ -92,58 +82,77 @@ def _spend(call: Call) -> None:
         call.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _open_lock(call: Call, account: Account, proof: Proof) -> bool:
-    """Return whether the account's lock was answered; raises the lock's error where it was not."""
-    if account.is_locked and account.lock_type == gate.LOCK_TYPES["security_question"] and proof.security_answer:
-        if answers.check(call, account.security_answers, proof.security_answer):
-            return True
-        with call.work.apart() as own:
-            gate.count_failure(own, account.uid, call.tenant.settings.lockout, call.now)
-        raise e.WrongQuestionOrAnswer
-    if account.is_locked and account.lock_type == gate.LOCK_TYPES["captcha"] and proof.captcha:
-        raise e.WrongCaptcha
-    if account.is_locked and not (account.locked_until and account.locked_until <= call.now):
-        raise _lock_error(call, account)
-    return False
+def _lock_of(call: Call, who: Sought) -> Lock | None:
+    """Return the lock that stands before the password, whoever it is."""
+    held = locks.of_account(who.account) if who.account else None
+    if not who.is_hidden or (who.account and held is None):
+        return held
+    strange = strangers.lock_of(call, who)  # asked for a locked account too: the time of the answer tells nothing
+    return held if who.account else strange
 
 
-def _lock_error(call: Call, account: Account) -> ApiError:
-    held = {"Captcha": e.LockedForCaptcha, "SecurityQuestion": e.LockedForSecurityQuestion, "Block": e.AccountBlocked}
-    kind = held.get(account.lock_type)
-    if kind is not None:
-        return kind()
-    until = account.locked_until or call.now + timedelta(seconds=call.tenant.settings.lockout.suspend_seconds)
-    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
+def _open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
+    if locks.open(call, who, lock, proof):
+        return True
+    _count(call, who)
+    call.ledger.record("sign_in.refused", **_named(who), reason="security answer")
+    raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
 
 
-def _locked_meanwhile(call: Call, account: Account, answered: bool) -> ApiError | None:
-    """Return the lock's error where others used up the tries while this password was weighed."""
-    present = None if answered else accounts.by_uid(call, account.uid)
-    return _lock_error(call, present) if present is not None and present.is_locked_now else None
-
-
-def _counted(call: Call, account: Account, answered: bool, hides_unknown: bool) -> ApiError:
-    """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
-    lockout = call.tenant.settings.lockout
+def _count(call: Call, who: Sought) -> Failure:
+    if who.account is None:
+        return strangers.count(call, who)
     with call.work.apart() as own:
-        failure = gate.count_failure(own, account.uid, lockout, call.now)
-    call.ledger.record("sign_in.refused", uid=account.uid, reason="password", attempts=failure.attempts)
+        return gate.count_failure(own, who.account.uid, call.tenant.settings.lockout, call.now)
+
+
+def _named(who: Sought) -> dict[str, str]:
+    return {"uid": who.account.uid} if who.account else {}
+
+
+def _locked_meanwhile(call: Call, who: Sought, is_answered: bool) -> ApiError | None:
+    """Return the lock's error where others used up the tries while this password was weighed."""
+    if is_answered:
+        return None
+    present = accounts.by_uid(call, who.account.uid) if who.account else None
+    lock = locks.of_account(present) if present else strangers.lock_of(call, who)
+    return locks.error(call, who, lock) if lock else None
+
+
+def _wrong(call: Call, who: Sought, answered: Lock | None) -> ApiError:
+    """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
+    if who.account is None and not who.is_hidden:
+        call.ledger.record("sign_in.refused", reason="unknown")
+        return e.UnknownAccount()
+    lockout = call.tenant.settings.lockout
+    failure = _count(call, who)
+    reason = "password" if who.account else "unknown"
+    call.ledger.record("sign_in.refused", **_named(who), reason=reason, attempts=failure.attempts)
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
-    if is_late and (late := _locked_meanwhile(call, account, answered)):
+    if is_late and (late := _locked_meanwhile(call, who, answered is not None)):
         return late
-    if failure.is_locked:
-        call.ledger.record("account.locked", uid=account.uid, lock=lockout.type)
-    if hides_unknown or not lockout.maximum_failed_attempts or lockout.type == "none":
-        return e.WrongCredentials()
-    left = max(0, lockout.maximum_failed_attempts - failure.attempts)
-    return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
+    if failure.is_locked and who.account and answered is None:
+        call.ledger.record("account.locked", uid=who.account.uid, lock=lockout.type)
+    if not who.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
+        left = max(0, lockout.maximum_failed_attempts - failure.attempts)
+        return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
+    return _still_locked(call, who, answered, failure, e.WrongCredentials())
 
 
-def _refuse_closed(call: Call, account: Account, identifier: Identifier, answered: bool) -> None:
+def _still_locked(call: Call, who: Sought, answered: Lock | None, failure: Failure, refusal: ApiError) -> ApiError:
+    """Tell our own pages of the lock that the next try meets, so that they ask at once."""
+    if call.visit is None or not failure.is_locked:
+        return refusal
+    return locks.told(call, who, answered or Lock(gate.LOCK_TYPES[call.tenant.settings.lockout.type]), refusal)
+
+
+def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lock | None) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
-    closed = _closed(call, account, identifier)
+    closed = _closed(call, who.account, identifier) if who.account else None
     if closed is not None:
-        raise _locked_meanwhile(call, account, answered) or closed
+        late = _locked_meanwhile(call, who, answered is not None)
+        raise late or (locks.told(call, who, answered, closed) if answered and call.visit else closed)
     call.work.pause()
 
 
@@ -158,34 +167,3 @@ def _closed(call: Call, account: Account, identifier: Identifier) -> ApiError | 
     if needs_email and account.email and not account.email_verified:
         return e.EmailUnverified()
     return e.TooManySessions() if _is_over_session_limit(call, account) else None
-
-
-def _refuse_unknown(call: Call, identifier: Identifier, password: str, hides_unknown: bool) -> None:
-    """Refuse an unknown account at the price of a known one; where that is hidden it locks like one too."""
-    lockout = call.tenant.settings.lockout
-    who = digest(f"{identifier.kind} {accounts.normal(identifier.kind, identifier.value)}")
-    is_limited = hides_unknown and lockout.maximum_failed_attempts and lockout.type != "none"
-    if is_limited:
-        _imitate_lock(call, who)
-    call.hashing.is_match(None, password)
-    call.ledger.record("sign_in.refused", reason="unknown", kind=identifier.kind)
-    if hides_unknown:
-        raise e.WrongCredentials
-    raise e.UnknownAccount
-
-
-def _imitate_lock(call: Call, who: str) -> None:
-    lockout = call.tenant.settings.lockout
-    try:
-        rate = Rate(lockout.maximum_failed_attempts, lockout.suspend_seconds)
-        call.house.limits.spend("nobody", rate, call.tenant.tenant_id, who)
-    except OverLimit as over:
-        if lockout.type == "suspend":
-            until = call.now + timedelta(seconds=over.retry_after_seconds)
-            raise e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)}) from None
-        kinds = {
-            "captcha": e.LockedForCaptcha,
-            "security_question": e.LockedForSecurityQuestion,
-            "block": e.AccountBlocked,
-        }
-        raise kinds[lockout.type] from None

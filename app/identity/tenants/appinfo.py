@@ -26,7 +26,7 @@ OFF = (
     "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsDisabledAccountLinking", "IsAgeRestriction",
     "AskRequiredFieldsOnTraditionalLogin", "IsLogoutOnEmailVerification", "IsNoCallbackForSocialLogin",
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
-    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication", "IsV2Recaptcha",
+    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
     "StoreOnlyRegistrationFormFieldsForSocial", "OTPEmailVerification", "IsLoginOnEmailVerification", "LoginOnPasswordReset",
 )  # fmt: skip
@@ -55,7 +55,7 @@ _SECOND_FACTORS = (
 
 def of(call: Call) -> Json:
     """Return every member for the tenant of this call."""
-    settings = call.tenant.settings
+    settings, captcha = call.tenant.settings, call.tenant.settings.captcha
     made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
     made.update(dict.fromkeys(OFF, False))
     made.update(
@@ -75,8 +75,9 @@ def of(call: Call) -> Json:
         OptionalRecaptchaConfiguration={"IsEnabled": False, "Apis": dict.fromkeys(_CAPTCHA_PLACES, False)},
         TemplateVerificationTypes=dict.fromkeys(_MAIL_TYPES, "MAGICLINK"),
         PassKeysConfig=_passkeys(call),
-        V2RecaptchaSiteKey=None,
-        QQTencentCaptchaKey=None,
+        IsV2Recaptcha=captcha.provider == "recaptcha_v2",
+        V2RecaptchaSiteKey=captcha.site_key if captcha.provider == "recaptcha_v2" else None,
+        QQTencentCaptchaKey=captcha.site_key if captcha.provider == "tencent" else None,
         ApiRequestSigningConfig={
             "IsEnabled": settings.request_signing != "off",
             "Mode": settings.request_signing.title(),

@@ -27,6 +27,7 @@ class HeldTenant:
     version: int
     settings: dict[str, Any]
     brand: dict[str, Any]
+    captcha_secret: bytes | None
     is_active: bool
 
 
@@ -43,6 +44,11 @@ class HeldApplication:
 def secret_context(tenant_id: str) -> str:
     """Return what a sealed API secret is bound to."""
     return f"{tenant_id} api_secret"
+
+
+def captcha_context(tenant_id: str) -> str:
+    """Return what a sealed captcha secret is bound to."""
+    return f"{tenant_id} captcha_secret"
 
 
 def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
@@ -78,6 +84,7 @@ def add(
     api_secret: bytes,
     settings: dict[str, Any],
     brand: dict[str, Any],
+    captcha_secret: bytes | None = None,
     now: datetime,
 ) -> None:
     """Add the tenant whose id the unit of work bears. Raises IntegrityError where name or key is taken."""
@@ -86,6 +93,7 @@ def add(
         "name": name,
         "api_key": api_key.lower(),
         "api_secret": api_secret,
+        "captcha_secret": captcha_secret,
         "version": 1,
     }
     work.run(insert(tenants).values(**row, settings=settings, brand=brand, is_active=True, created_at=now))
@@ -132,9 +140,9 @@ def kept(settings: ApplicationSettings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude_unset=True)
 
 
-_COLUMNS = (T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.is_active)
+_COLUMNS = (T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active)
 
 
 def _tenant(row: Any) -> HeldTenant:
     parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
-    return HeldTenant(*parts, is_active=row.is_active)
+    return HeldTenant(*parts, captcha_secret=row.captcha_secret, is_active=row.is_active)

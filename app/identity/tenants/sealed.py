@@ -11,14 +11,15 @@ from app.identity.vault import Vault
 
 
 def reseal(work: UnitOfWork, vault: Vault) -> int:
-    """Seal the tenant's API secret and private keys anew where they lie under an older secret; returns how many."""
-    columns = (tenants.c.tenant_id, tenants.c.api_secret)
+    """Seal the tenant's secrets and private keys anew where they lie under an older secret; returns how many."""
+    columns = (tenants.c.api_secret, tenants.c.captcha_secret)
+    contexts = (changes.secret_context(work.tenant_id), changes.captcha_context(work.tenant_id))
     count = 0
     for row in work.all(select(*columns).where(tenants.c.tenant_id == work.tenant_id)):
-        if not vault.is_current(row.api_secret):
-            context = changes.secret_context(row.tenant_id)
-            changes.change(work, api_secret=vault.seal(vault.open(row.api_secret, context), context))
-            count += 1
+        for column, value, context in zip(columns, row, contexts, strict=True):
+            if value is not None and not vault.is_current(value):
+                changes.change(work, **{column.name: vault.seal(vault.open(value, context), context)})
+                count += 1
     keys = select(signing_keys.c.kid, signing_keys.c.private_key).where(signing_keys.c.tenant_id == work.tenant_id)
     for row in work.all(keys):
         if not vault.is_current(row.private_key):

@@ -59,6 +59,7 @@ def _tenant(row: Row[Any] | None) -> Tenant | None:
         version=row.version,
         settings=TenantSettings.model_validate(row.settings),
         brand=Brand.model_validate(row.brand),
+        sealed_captcha_secret=row.captcha_secret,
     )
 
 

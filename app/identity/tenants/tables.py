@@ -11,6 +11,7 @@ tenants = Table(
     Column("name", String(63), nullable=False, unique=True),
     Column("api_key", String(64), nullable=False, unique=True),
     Column("api_secret", LargeBinary, nullable=False),  # sealed: the signature of webhooks and requests needs it back
+    Column("captcha_secret", LargeBinary),  # sealed: the captcha provider asks for it
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Free, nullable=False),
     Column("brand", Free, nullable=False),

@@ -17,6 +17,7 @@ class Tenant:
     version: int
     settings: TenantSettings
     brand: Brand
+    sealed_captcha_secret: bytes | None = None
 
     @property
     def display_name(self) -> str:

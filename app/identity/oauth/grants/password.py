@@ -14,6 +14,7 @@ from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
 from app.identity.sign_in import identifiers
 from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.locks import Proof
 from app.identity.tenants.tenant import Application
 from app.kit.errors import ApiError
 
@@ -31,7 +32,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         raise InvalidScope
     identifier = identifiers.guessed(call.tenant.settings, req.username)
     try:
-        account = sign_in.verify(call, identifier, req.password, sign_in.Proof(), hides_unknown=True)
+        account = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True)
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:

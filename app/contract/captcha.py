@@ -1,0 +1,38 @@
+"""What tells people from machines: the challenge that our own pages show, and its answer."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.kit.wire import Wire
+
+
+class Question(Wire):
+    """A small task without words: whoever shows it says it in the visitor's language."""
+
+    kind: Literal["sum", "difference", "largest", "smallest", "nth"]
+    numbers: list[int]  # nth: the position first, then the list
+
+
+class Challenge(Wire):
+    """One use, a few minutes. It is answered by the question or by work: either opens it."""
+
+    token: str
+    work_seed: str
+    work_bits: int  # SHA-256(seed + ":" + work) must begin with so many zero bits
+    question: Question | None = None  # to our own pages only: a program works
+
+
+class CaptchaAnswer(Wire):
+    """What came back with a challenge; an answer in any script's digits."""
+
+    challenge: str = Field(default="", max_length=600)
+    answer: str = Field(default="", max_length=100)
+    work: str = Field(default="", max_length=20)
+
+
+class Lock(Wire):
+    """What a refusal's `Data` says of the lock that it met, so that the page can ask at once."""
+
+    captcha: Challenge | None = None
+    question_id: str | None = None  # which of the tenant's security questions to answer

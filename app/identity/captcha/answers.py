@@ -1,0 +1,50 @@
+"""What came back with a challenge, whoever made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract.captcha import CaptchaAnswer
+from app.contract.groups import CAP
+
+_MOST_LETTERS = 8_000  # reCAPTCHA's are some 2,000 long
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Every answer that a request bears; the tenant's provider says which one counts."""
+
+    recaptcha: str = ""
+    hcaptcha: str = ""
+    ticket: str = ""
+    randstr: str = ""
+    own: CaptchaAnswer | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was answered at all."""
+        return not (self.recaptcha or self.hcaptcha or self.ticket or self.own)
+
+
+def of_parameters(req: CAP) -> Shown:
+    """Return what a program sent, in whichever spelling and place."""
+    challenge, work = req.challenge or req.challenge_query, req.work or req.work_query
+    own = CaptchaAnswer.model_construct(challenge=_cut(challenge), work=_cut(work)) if challenge else None
+    return Shown(
+        recaptcha=_cut(req.recaptcha or req.recaptcha_query or req.recaptcha_query_older),
+        hcaptcha=_cut(req.hcaptcha or req.hcaptcha_query),
+        ticket=_cut(req.ticket or req.ticket_query or req.ticket_query_older),
+        randstr=_cut(req.randstr or req.randstr_query or req.randstr_query_older),
+        own=own,
+    )
+
+
+def of_form(answer: CaptchaAnswer | None) -> Shown:
+    """Return what a visitor of our pages sent; a challenge with neither answer nor work is none."""
+    is_given = answer is not None and answer.challenge and (answer.answer.strip() or answer.work)
+    return Shown(own=answer if is_given else None)
+
+
+def _cut(text: str | None) -> str:
+    """Leave out what is too long to be an answer of anybody: it is refused like a wrong one."""
+    return (text or "") if len(text or "") <= _MOST_LETTERS else "?"

@@ -1,0 +1,22 @@
+"""The list of what was used. A row of the database, so that it holds between processes and after a restart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.identity.call import Call
+from app.identity.captcha.tables import spent_captchas
+from app.kit.randomness import digest
+
+T = spent_captchas.c
+
+
+def spend(call: Call, what: str, lifetime: timedelta) -> bool:
+    """Note a use in a transaction of its own, which outlives a refusal; False where somebody was first."""
+    dialect = sqlite if call.house.database.is_sqlite else postgresql
+    row = {"tenant_id": call.tenant.tenant_id, "captcha_hash": digest(what), "expires_at": call.now + lifetime}
+    added = dialect.insert(spent_captchas).values(row)
+    with call.work.apart() as own:
+        return own.changed(added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])) > 0

@@ -1,0 +1,94 @@
+"""Locks after too many failures: what opens one, and what a refusal says of it (interface user.md section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from app.contract import captcha as contract
+from app.contract import errors as e
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.passwords import answers
+from app.identity.sign_in.sought import Sought, question_of
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+
+CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was shown beside the password, to open a lock."""
+
+    security_answer: Mapping[str, str] | None = None
+    captcha: captcha.Shown = field(default_factory=captcha.Shown)
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock as it stands."""
+
+    kind: str  # as LoginLockedType; None is a suspension
+    until: datetime | None = None
+
+
+def of_account(account: Account) -> Lock | None:
+    """Return the account's lock, where one holds."""
+    return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
+
+
+def open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
+
+    Raises:
+        TooManyRequests: the tries at this lock are used up.
+        WrongCaptcha, WrongSecondCaptcha, CaptchaUnavailable: the captcha is not solved.
+        UnknownSecurityQuestion: no answer is kept for the question, and the tenant does not hide who has an account.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: nothing was shown that opens it.
+    """
+    settings = call.tenant.settings
+    if lock.kind == CAPTCHA and not proof.captcha.is_empty:
+        if settings.limits.captcha_tries_per_hour_per_account:
+            rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
+            call.spend("captcha_try", rate, who.key)
+        try:
+            captcha.demand(call, proof.captcha)
+        except (e.WrongCaptcha, e.WrongSecondCaptcha) as refusal:
+            raise told(call, who, lock, refusal) from None
+        return True
+    if lock.kind == QUESTION and proof.security_answer:
+        call.spend(
+            "security_answer",
+            Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
+            who.key,
+        )
+        kept = who.account.security_answers if who.account else {}
+        return answers.check(call, kept, proof.security_answer, hides_unknown=who.is_hidden)
+    raise error(call, who, lock)
+
+
+def error(call: Call, who: Sought, lock: Lock) -> ApiError:
+    """Return the refusal of somebody locked."""
+    if lock.kind == CAPTCHA:
+        return told(call, who, lock, e.LockedForCaptcha())
+    if lock.kind == QUESTION:
+        return told(call, who, lock, e.LockedForSecurityQuestion())
+    if lock.kind == BLOCK:
+        return e.AccountBlocked()
+    until = lock.until or call.now + timedelta(seconds=call.tenant.settings.lockout.suspend_seconds)
+    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
+
+
+def told(call: Call, who: Sought, lock: Lock, refusal: ApiError) -> ApiError:
+    """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
+    asked = contract.Lock(
+        captcha=captcha.challenge(call) if lock.kind == CAPTCHA else None,
+        question_id=question_of(call, who) if lock.kind == QUESTION and call.visit is not None else None,
+    )
+    if data := asked.model_dump(mode="json", by_alias=True, exclude_none=True):
+        refusal.data = {**(refusal.data or {}), **data}
+    return refusal

@@ -1,0 +1,58 @@
+"""Names that no account has, and that somebody tries: they lock as accounts do, so that a lock tells nothing.
+
+Counted in the database like an account's failures: exact under concurrency, and at the same price.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import case, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.contract.configuration import Lockout
+from app.identity.accounts import gate
+from app.identity.accounts.gate import Failure
+from app.identity.call import Call
+from app.identity.sign_in.locks import Lock
+from app.identity.sign_in.sought import Sought
+from app.identity.sign_in.tables import strangers
+
+T = strangers.c
+_KEPT = timedelta(days=7)  # an account stays locked for longer: whoever waits so long may tell the two apart
+
+
+def lock_of(call: Call, who: Sought) -> Lock | None:
+    """Return the lock that the name has earned."""
+    lockout = call.tenant.settings.lockout
+    where = (T.tenant_id == call.tenant.tenant_id, T.name_hash == who.name_hash)
+    row = call.work.one(select(T.failures, T.expires_at).where(*where))
+    if row is None or row.expires_at <= call.now or not _is_limited(lockout):
+        return None
+    if row.failures < lockout.maximum_failed_attempts:
+        return None
+    return Lock(gate.LOCK_TYPES[lockout.type], row.expires_at if lockout.type == "suspend" else None)
+
+
+def count(call: Call, who: Sought) -> Failure:
+    """Add one failure, in a transaction of its own."""
+    lockout, now = call.tenant.settings.lockout, call.now
+    most = lockout.maximum_failed_attempts
+    locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
+    first = locked if most <= 1 else now + _KEPT
+    row = {"tenant_id": call.tenant.tenant_id, "name_hash": who.name_hash, "failures": 1, "expires_at": first}
+    dialect = sqlite if call.house.database.is_sqlite else postgresql
+    is_over = T.expires_at <= now
+    counted = case((is_over, 1), else_=T.failures + 1)
+    until = case((is_over, first), (T.failures + 1 >= most, locked), else_=T.expires_at)
+    added = dialect.insert(strangers).values(row)
+    added = added.on_conflict_do_update(
+        index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
+    )
+    with call.work.apart() as own:
+        failures = int(own.run(added.returning(T.failures)).scalar_one())
+    return Failure(failures, _is_limited(lockout) and failures >= most)
+
+
+def _is_limited(lockout: Lockout) -> bool:
+    return lockout.type != "none" and lockout.maximum_failed_attempts > 0
