@@ -40,6 +40,7 @@ class Frame:
     language: Language
     style: Asset
     script: Asset | None
+    query: Mapping[str, int]
 
     @property
     def sentence(self) -> str:
@@ -53,14 +54,15 @@ class Frame:
     def languages(self) -> list[tuple[Language, str]]:
         """The other languages of the tenant, each with the address of this page in it."""
         tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]
-        return [(LANGUAGES[tag], _this_page(tag)) for tag in tags]
+        return [(LANGUAGES[tag], _this_page(tag, self.query)) for tag in tags]
 
 
-def _this_page(language: str) -> str:
-    """The address of this page in another language; the attempt stays in it."""
+def _this_page(language: str, parameters: Mapping[str, int]) -> str:
+    """The address of this page in another language, with the parameters that the page knows; all else is left out."""
     if not has_request_context():
         return f"?{LANGUAGE_PARAMETER}={language}"
-    query = [(name, value) for name, value in request.args.items(multi=True) if name != LANGUAGE_PARAMETER]
+    given = ((name, request.args.get(name, "")) for name in parameters)
+    query = [(name, value) for name, value in given if 0 < len(value) <= parameters[name]]
     if (here := visit.current().attempt) and "attempt" not in request.args:
         query.append(("attempt", here.id))
     return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)], errors="replace")
@@ -73,6 +75,8 @@ class Page:
     template: ClassVar[str]
     scripts: ClassVar[tuple[str, ...]] = ("focus", "once", "language")
     """The modules of `static/js` that this page runs, joined into one file."""
+    query: ClassVar[Mapping[str, int]] = {"attempt": 64}
+    """What of its address the page needs when it is drawn in another language, each with the most characters of it."""
 
     @classmethod
     def samples(cls) -> Mapping[str, Self]:
@@ -105,7 +109,8 @@ class Page:
         """Return the page drawn for the current visit."""
         here = visit.current()
         assets: Assets = current_app.extensions["gatehouse.assets"]
-        frame = Frame(here, locale.current(), assets.style(), assets.script(self.scripts) if self.scripts else None)
+        script = assets.script(self.scripts) if self.scripts else None
+        frame = Frame(here, locale.current(), assets.style(), script, self.query)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
         return template.render(view, page=self, frame=frame, brand=here.tenant.brand)

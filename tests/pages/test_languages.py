@@ -1,10 +1,14 @@
 """In which language a page speaks."""
 
+import re
+from html import unescape
+from urllib.parse import urlencode
+
 import pytest
 
 from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
 from tests.support.oauth_world import World
-from tests.support.visitor import Visitor
+from tests.support.visitor import Seen, Visitor
 
 
 def test_the_browser_s_language_is_spoken(visitor: Visitor) -> None:
@@ -26,6 +30,32 @@ def test_a_click_goes_before_all_and_keeps_the_attempt(world: World, visitor: Vi
     refused = chosen.press("Anmelden", identifier="a@b.c", password="x")
     assert refused.language == "de"
     assert visitor.open("/login").language == "de"
+
+
+def links(page: Seen) -> list[str]:
+    """The addresses of the page in its other languages."""
+    return [unescape(address) for address in re.findall(r'<li><a href="(\?[^"]*)" lang=', page.html)]
+
+
+@pytest.mark.parametrize("query", [{"attempt": "x" * 5000}, {"anything": "x" * 5000}, {"lang": "x" * 5000}])
+def test_a_link_to_another_language_repeats_nothing_that_the_page_does_not_know(
+    visitor: Visitor, query: dict[str, str]
+) -> None:
+    for address in ("/login", "/nothing"):
+        page = visitor.open(f"{address}?{urlencode(query)}")
+        assert links(page) == ["?lang=de", "?lang=ar"]
+
+
+def test_a_link_to_another_language_keeps_what_the_page_needs(world: World, visitor: Visitor) -> None:
+    assert links(visitor.open("/consent?attempt=gone&other=x"))[0] == "?attempt=gone&lang=de"
+    ada = world.person("ada@example.com")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password="correct horse 7")
+    refused = visitor.open("/profile?landing=refused")
+    assert links(refused)[0] == "?landing=refused&lang=de"
+    asked = visitor.open("/logout?state=mine&return_url=https://shop.example/")
+    assert links(asked)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
+    page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/&state=s")
+    assert page.follow("Deutsch").heading == "Wir kennen diese Anwendung nicht"
 
 
 def test_a_language_that_is_not_spoken_changes_nothing(visitor: Visitor) -> None:

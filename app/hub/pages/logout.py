@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -18,6 +18,15 @@ from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 
+_WISHES: Final = {
+    "id_token_hint": 2000,
+    "client_id": 128,
+    "post_logout_redirect_uri": 500,
+    "state": 500,
+    "return_url": 500,
+}
+"""What an application may ask with, each with how much of it a link to this page in another language repeats."""
+
 
 class LogoutForm(HubForm):
     """Nothing but the wish; what an application asked with rides in `request`."""
@@ -28,6 +37,7 @@ class LogoutPage(Page):
     """Sign out? An application alone cannot do it, nor can a link."""
 
     template = "pages/logout.html"
+    query = {"action": 10, **_WISHES}
 
     form: LogoutForm
     account: str
@@ -84,8 +94,7 @@ def submit_logout() -> Response:
 
 
 def _wishes() -> dict[str, Any]:
-    names = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state", "return_url")
-    return {name: value for name in names if (value := request.args.get(name))}
+    return {name: value for name in _WISHES if (value := request.args.get(name))}
 
 
 def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.Next, status: int = 200) -> Response:

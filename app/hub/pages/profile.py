@@ -45,6 +45,7 @@ class ProfilePage(Page):
 
     template = "pages/profile.html"
     scripts = ("language",)
+    query = {"landing": 10}
 
     name: str
     account: str

@@ -55,6 +55,7 @@ class SecurityPage(Page):
     """The sessions, each with a way to end it."""
 
     template = "pages/security.html"
+    query = {"ended": 1}
 
     form: EndSessionForm
     sessions: tuple[Session, ...]

@@ -70,6 +70,7 @@ class ErrorPage(Page):
 
     template = "pages/error.html"
     scripts = ("language",)
+    query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40}
 
     explanation: Explanation
     status: int = 500
