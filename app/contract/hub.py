@@ -34,7 +34,7 @@ class Step(StrEnum):
 class RelyingPartyView(Wire):
     """The application that asks, as pages show it."""
 
-    name: str
+    name: str  # empty where the tenant's own pages ask
     client_id: str
     home: str | None = None  # where "back to the app" and "start again" lead
     logo: str | None = None
@@ -58,6 +58,7 @@ class PersonView(Wire):
     uid: str
     label: str  # email, username or phone
     name: str | None = None
+    language: str | None = None  # the profile's LocalLanguage, as it was typed
 
 
 class Session(Wire):

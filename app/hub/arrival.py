@@ -96,6 +96,7 @@ def receive() -> None:
             address=request.remote_addr or "",
             session=cookies.get(shared.session_cookie, ""),
             binding=cookies.get(shared.browser_cookie, "")[:64],
+            cookie_language=cookies.get(shared.cookie_prefix + locale.COOKIE, ""),
         )
     )
     chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
@@ -106,7 +107,7 @@ def receive() -> None:
             if attempt_id := named_attempt():
                 here.attempt = shared.attempts.read(cookies, here.tenant.name, attempt_id)
     finally:  # the page that says what went wrong speaks a language too
-        here.choose_language(cookies.get(shared.cookie_prefix + locale.COOKIE, ""))
+        here.choose_language()
 
 
 def named_attempt() -> str:

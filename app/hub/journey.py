@@ -23,7 +23,7 @@ PAGES: Final = {Step.LOGIN: "/login", Step.CONSENT: "/consent", Step.PROFILE: "/
 def follow(step: Next) -> Response:
     """Return the answer that takes the visitor to a step; its cookies are in it."""
     address = PAGES.get(step.step)
-    response = onward(_with_attempt(address, step)) if address else _ANSWERS[step.step](step)
+    response = onward(f"{address}{_query(step)}") if address else _ANSWERS[step.step](step)
     _keep_what_it_gives(response, step)
     return response
 
@@ -34,23 +34,22 @@ def onward(address: str) -> Response:
     return answer
 
 
-def _with_attempt(address: str, step: Next) -> str:
-    return (
-        f"{address}?{urlencode({'attempt': step.attempt})}"
-        if step.attempt and step.step is not Step.PROFILE
-        else address
-    )
+def _query(step: Next) -> str:
+    if step.step is Step.PROFILE:
+        return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
+    return f"?{urlencode({'attempt': step.attempt})}" if step.attempt else ""
 
 
 def _keep_what_it_gives(response: Response, step: Next) -> None:
     shared, here = workings(), visit.current()
+    asking = step.relying_party.name if step.relying_party else ""
     if step.session:
         keep(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
         drop(response, shared.session_cookie)
     if step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
-    elif here.attempt and step.attempt == here.attempt.id and step.relying_party and not here.attempt.relying_party:
+    elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
         keep_attempt(response, begun(step, here.attempt.binding, shared.now()))
 
 

@@ -8,7 +8,6 @@ from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
-from app.contract.hub import Step
 from app.hub import journey, visit
 from app.hub.arrival import api
 from app.hub.pages.logout import sign_out
@@ -29,10 +28,9 @@ def auth() -> Response:
         return sign_out(contract.SignOutRequest(return_url=wanted))
     if request.args.get("vtype") or action not in _SIGN_IN:
         raise NotFound
-    step = api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
-    if wanted and step.step is Step.PROFILE:
-        return journey.onward("/profile?landing=refused")  # hosted-pages.md §8
-    return journey.follow(step)
+    return journey.follow(
+        api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
+    )
 
 
 @views.get("/profile.aspx")

@@ -8,6 +8,7 @@ from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
 
+from app.contract.hub import PersonView
 from app.contract.visit import Visit as SignedVisit
 from app.hub.attempt import Attempt
 from app.hub.locale import Language, accepted, negotiate, speak
@@ -36,6 +37,10 @@ class Visit:
     """Marks this answer's own style and scripts for the browser (CSP)."""
     chosen_language: str = ""
     """What the person clicked in this very request."""
+    cookie_language: str = ""
+    """What was clicked last in this browser."""
+    account_language: str = ""
+    """What the signed-in account speaks, once the identity service said who that is."""
     costs: list[str] = field(default_factory=list)
     """What the calls of this visit cost, where the service says so."""
 
@@ -67,7 +72,13 @@ class Visit:
             reference=self.reference,
         )
 
-    def choose_language(self, cookie: str = "", account: str = "") -> Language:
+    def meet(self, person: PersonView | None) -> None:
+        """Take note of who is signed in: from here on the account's language counts."""
+        if person is not None and person.language:
+            self.account_language = person.language
+            self.choose_language()
+
+    def choose_language(self) -> Language:
         """Settle in which language this visit speaks.
 
         The order is hosted-pages.md §7: what was clicked, the relying party's `ui_locales` (a click within the attempt
@@ -76,8 +87,8 @@ class Visit:
         wishes = (
             [self.chosen_language],
             self.attempt.languages if self.attempt else (),
-            [cookie],
-            [account],
+            [self.cookie_language],
+            [self.account_language],
             accepted(request.headers.get("Accept-Language", "")) if has_request_context() else (),
         )
         language = negotiate(wishes, self.tenant.languages)

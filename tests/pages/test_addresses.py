@@ -23,7 +23,9 @@ def test_older_addresses_lead_to_the_page_of_today(visitor: Visitor, address: st
 def test_a_return_address_of_the_whitelist_is_followed(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
-    assert page.press("Sign in", identifier=ada.email, password=PASSWORD).heading == ada.email
+    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert landed.heading == ada.email
+    assert "is not registered here" in landed.text
     again = visitor.open("/auth.aspx?return_url=https://evil.example/")
     assert "is not registered here" in again.text
 

@@ -1,5 +1,7 @@
 """What an application may do is asked before it may."""
 
+import re
+
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor, Seen, Visitor
 
@@ -39,8 +41,14 @@ def test_a_forged_yes_is_not_taken(world: World, visitor: Visitor, new_visitor: 
     assert refused.press("Allow").query["code"]
 
 
+def test_the_keyboard_comes_to_the_question_before_the_way_out(world: World, visitor: Visitor) -> None:
+    """A link to the page itself, the answers, then the other account: the order of the document is the order of Tab."""
+    shown = re.findall(r"<button[^>]*>(.*?)</button>", asked(world, visitor).html)
+    assert shown == ["Allow", "Do not allow", "Not you? Use another account"]
+
+
 def test_not_you_asks_who_you_are(world: World, visitor: Visitor) -> None:
-    page = asked(world, visitor).press("Not you?")
+    page = asked(world, visitor).press("Not you? Use another account")
     assert page.heading == "Welcome back"
     bob = world.person("bob@example.com")
     assert "bob@example.com" in page.press("Sign in", identifier=bob.email, password=PASSWORD).text

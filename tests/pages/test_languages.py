@@ -10,6 +10,8 @@ from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
 from tests.support.oauth_world import World
 from tests.support.visitor import Seen, Visitor
 
+PASSWORD = "correct horse 7"
+
 
 def test_the_browser_s_language_is_spoken(visitor: Visitor) -> None:
     visitor.language = "de-CH,fr;q=0.9"
@@ -32,6 +34,35 @@ def test_a_click_goes_before_all_and_keeps_the_attempt(world: World, visitor: Vi
     assert visitor.open("/login").language == "de"
 
 
+def test_the_account_s_language_goes_before_the_browser_s(world: World, visitor: Visitor) -> None:
+    """hosted-pages.md §7, on every page that knows whose it is."""
+    ada = world.person("ada@example.com", LocalLanguage="de-AT")
+    shop = world.application("shop", require_consent=True)
+    page = visitor.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert page.language == "de"
+    for address in ("/security", "/logout"):
+        assert visitor.open(address).language == "de"
+    assert visitor.asked_by(shop).language == "de"
+    world.house.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    assert visitor.asked_by(shop, prompt="login").heading == "Willkommen zurück"
+
+
+def test_a_wish_of_the_application_and_a_click_go_before_the_account_s(world: World, visitor: Visitor) -> None:
+    ada = world.person("ada@example.com", LocalLanguage="de")
+    shop = world.application("shop", require_consent=True)
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert visitor.asked_by(shop, ui_locales="ar").language == "ar"
+    visitor.open("/profile?lang=ar")
+    assert visitor.open("/security").language == "ar"
+
+
+def test_an_account_s_language_that_is_not_spoken_changes_nothing(world: World, visitor: Visitor) -> None:
+    ada = world.person("ada@example.com", LocalLanguage="Klingon, " * 50)
+    visitor.language = "de"
+    page = visitor.open("/profile").press("Anmelden", identifier=ada.email, password=PASSWORD)
+    assert (page.status, page.language) == (200, "de")
+
+
 def links(page: Seen) -> list[str]:
     """The addresses of the page in its other languages."""
     return [unescape(address) for address in re.findall(r'<li><a href="(\?[^"]*)" lang=', page.html)]
@@ -49,7 +80,7 @@ def test_a_link_to_another_language_repeats_nothing_that_the_page_does_not_know(
 def test_a_link_to_another_language_keeps_what_the_page_needs(world: World, visitor: Visitor) -> None:
     assert links(visitor.open("/consent?attempt=gone&other=x"))[0] == "?attempt=gone&lang=de"
     ada = world.person("ada@example.com")
-    visitor.open("/login").press("Sign in", identifier=ada.email, password="correct horse 7")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     refused = visitor.open("/profile?landing=refused")
     assert links(refused)[0] == "?landing=refused&lang=de"
     asked = visitor.open("/logout?state=mine&return_url=https://shop.example/")

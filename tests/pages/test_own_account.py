@@ -23,6 +23,8 @@ def signed_in(visitor: Visitor, person: Person) -> Seen:
 def test_the_profile_signs_in_through_the_hub_as_its_own_relying_party(visitor: Visitor, ada: Person) -> None:
     page = visitor.open("/profile")
     assert visitor.cookies("gatehouse-callback-")
+    assert "Sign in to continue to" not in page.text, "the tenant's own page is no application"
+    assert "Sign in to your" in page.text
     landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert landed.heading == "Ada Lovelace"
     assert "ada@example.com" in landed.text

@@ -136,6 +136,7 @@ def switch_account() -> Response:
 
 
 def _page(form: ConsentForm, step: Next) -> ConsentPage:
+    visit.current().meet(step.person)
     asking = step.relying_party or contract.RelyingPartyView(name="", client_id="")
     return ConsentPage(
         form,

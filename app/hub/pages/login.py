@@ -230,6 +230,7 @@ def show_login() -> Response:
         )
         if step.step is not Step.LOGIN:
             return journey.follow(step)
+        here.meet(step.person)
         known = step.person.label if step.person else ""  # signed in, but asked for the password again
     asking, hint = (here.attempt.relying_party, here.attempt.hint or known) if here.attempt else ("", "")
     if not hint and request.args.keys() <= {"attempt"}:

@@ -11,7 +11,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.hub import Step
-from app.hub import journey
+from app.hub import journey, visit
 from app.hub.arrival import api, workings
 from app.hub.brand import initials
 from app.hub.forms import HubForm
@@ -99,6 +99,7 @@ def _wishes() -> dict[str, Any]:
 
 def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.Next, status: int = 200) -> Response:
     kept = asked.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
+    visit.current().meet(step.person)
     asking = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
     return LogoutPage(form, account, asking, workings().seal.close(kept, _PLACE) if kept else "").render(status)

@@ -99,9 +99,11 @@ def read_own_profile(*, with_sessions: bool = False) -> contract.ProfileAnswer |
     if not visit.current().session:
         return None
     try:
-        return api()(contract.profile, contract.ProfileRequest(with_sessions=with_sessions))
+        known = api()(contract.profile, contract.ProfileRequest(with_sessions=with_sessions))
     except NotAuthenticated:
         return None
+    visit.current().meet(known.person)
+    return known
 
 
 @pages.get("/profile")

@@ -11,6 +11,7 @@ from app.identity.captcha import service as captcha
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.oauth import authorize, logout, own_client
+from app.identity.oauth import views as oauth_views
 from app.identity.sign_in import attempts, identifiers, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
@@ -99,7 +100,7 @@ def sign_out(call: Call, req: hub.SignOutRequest) -> Next:
     step = logout.open(call, req, session)
     if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
         account = accounts.by_uid(call, session.uid)
-        return step.model_copy(update={"person": journey.person(account) if account else None})
+        return step.model_copy(update={"person": oauth_views.person(account) if account else None})
     if session is not None:
         _end(call, session)
     if step.step is Step.SIGNED_OUT and req.return_url and journey.is_allowed(call, req.return_url):
@@ -115,7 +116,7 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     live = sessions.of_account(call, session.uid) if req.with_sessions else []
     sessions.touch(call, session)
     return hub.ProfileAnswer(
-        person=journey.person(account),
+        person=oauth_views.person(account),
         profile=accounts.profile_of(account),
         sessions=[views.session(call, held, session) for held in live],
     )

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode, urlsplit
 
-from app.contract import hub
 from app.contract.hub import Next, Step
-from app.identity.accounts import service as accounts
-from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.oauth import authorize
 from app.identity.sign_in import attempts, sessions
@@ -30,10 +27,10 @@ def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Nex
 
 
 def to_return_address(call: Call, return_url: str | None) -> Next:
-    """Return the landing of a plain visit: an allowed return address, else the profile."""
+    """Return the landing of a plain visit: an allowed return address, else the profile, which then says so."""
     if return_url and is_allowed(call, return_url):
         return Next(step=Step.REDIRECT, address=return_url)
-    return Next(step=Step.PROFILE, address=PROFILE_PATH)
+    return Next(step=Step.PROFILE, address=PROFILE_PATH, problem="return_url" if return_url else None)
 
 
 def is_allowed(call: Call, return_url: str) -> bool:
@@ -81,12 +78,6 @@ def open_return(call: Call, return_url: str | None, session: BrowserSession | No
         return to_return_address(call, return_url)
     attempt, binding = attempts.open(call, RETURN, {"return_url": return_url} if return_url else {})
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id, binding=binding)
-
-
-def person(account: Account) -> hub.PersonView:
-    """Return who is signed in, as a chip shows it."""
-    label = account.email or account.username or account.phone or account.uid
-    return hub.PersonView(uid=account.uid, label=label, name=accounts.full_name(account))
 
 
 def with_query(address: str, **parameters: str) -> str:

@@ -7,15 +7,21 @@ from urllib.parse import urlsplit
 from app.contract.hub import PersonView, RelyingPartyView
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
+from app.identity.tenants import own
 from app.identity.tenants.tenant import Application
 
 
 def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
-    """Return the application that asks; its home is what it registered, else where its redirect address stands."""
+    """Return the application that asks; its home is what it registered, else where its redirect address stands.
+
+    The hosted pages of the tenant are no application to the person in front of them: they have neither name nor home.
+    """
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
     known = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
     home = settings.client_uri or (f"{redirect_origin(known)}/" if known else None)
+    if client.client_id == own.CLIENT_ID:
+        return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(
         name=client.display_name,
         client_id=client.client_id,
@@ -34,6 +40,7 @@ def redirect_origin(uri: str) -> str:
 
 
 def person(account: Account) -> PersonView:
-    """Return who is signed in, as a chip shows it."""
+    """Return who is signed in, as a chip shows it, and in which language to speak to them."""
     label = account.email or account.username or account.phone or account.uid
-    return PersonView(uid=account.uid, label=label, name=accounts.full_name(account))
+    language = account.profile.get("LocalLanguage") or None
+    return PersonView(uid=account.uid, label=label, name=accounts.full_name(account), language=language)
