@@ -137,3 +137,11 @@ def _babel_locale(tag: str) -> BabelLocale:
 def install(app: Flask) -> None:
     """Teach an application the languages; its templates get gettext."""
     _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current().tag))
+    # Flask-Babel's own go through four look-ups for each sentence, and a page has fifty.
+    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
+        gettext=lambda text: catalogue(current().tag).gettext(text),
+        ngettext=lambda one, many, count: catalogue(current().tag).ngettext(one, many, count),
+        newstyle=True,
+        pgettext=lambda context, text: catalogue(current().tag).pgettext(context, text),
+        npgettext=lambda context, one, many, count: catalogue(current().tag).npgettext(context, one, many, count),
+    )

@@ -100,9 +100,10 @@ def current() -> Visit:
     """Return the visit being served; outside of a request a fresh one at the house."""
     if not has_app_context():
         return Visit()
-    if "visit" not in g:
-        g.visit = Visit()
-    visit: Visit = g.visit
+    kept = g._get_current_object()  # each look through the proxy costs a look-up of its own
+    if "visit" not in kept:
+        kept.visit = Visit()
+    visit: Visit = kept.visit
     return visit
 
 

@@ -12,6 +12,8 @@ from app.identity.tasks.tables import audit
 from app.kit import randomness
 from app.kit.clock import Clock
 
+_ADD = insert(audit)
+
 
 class Ledger:
     """Collects entries until the call ends."""
@@ -33,9 +35,8 @@ class Ledger:
         """Write what was collected into the unit of work."""
         entries, self._entries = self._entries, []
         if entries:
-            work.run(
-                insert(audit), [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries]
-            )
+            rows = [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries]
+            work.run(_ADD, rows if len(rows) > 1 else rows[0])
 
     @property
     def is_empty(self) -> bool:

@@ -5,6 +5,7 @@ associated data, so that a value copied to another row does not open.
 """
 
 import hashlib
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -16,6 +17,7 @@ from app.kit import randomness
 _VERSION = b"\x01"
 
 
+@lru_cache(maxsize=32)
 def derive(secret: bytes, purpose: str) -> bytes:
     """Return the 32-byte key of one purpose (HKDF-SHA256)."""
     return HKDF(hashes.SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 import httpx
+from pydantic_core import to_json
 from werkzeug.datastructures import Headers
 
 from app.kit.errors import ApiError
@@ -162,9 +163,9 @@ def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, 
     for wire, value in placed[From.PATH].items():
         path = path.replace("{" + wire + "}", quote(str(value), safe=""))
     query = {wire: value for wire, value in placed[From.QUERY].items() if value is not None}
-    address = str(httpx.URL(path, params=query)) if query else path
+    address = f"{path}?{urlencode(query)}" if query else path
     headers = {wire: str(value) for wire, value in placed[From.HEADER].items() if value is not None}
-    body = json.dumps(held).encode() if shape.has_body else b""
+    body = to_json(held) if shape.has_body else b""
     return address, body, headers
 
 

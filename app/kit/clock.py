@@ -51,7 +51,7 @@ def iso(at: datetime | None) -> str | None:
     """Return the interface's date-time: ISO 8601, UTC, milliseconds, `Z`."""
     if at is None:
         return None
-    return aware(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    return aware(at).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def aware(at: datetime) -> datetime:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import ceil
 
 from limits import RateLimitItemPerSecond
-from limits.storage import MemoryStorage, RedisStorage, Storage
+from limits.storage import RedisStorage, Storage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
 from app.kit.clock import Clock, SystemClock
+from app.kit.window_counts import WindowCounts
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Limits:
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
         self._storage: Storage = (
-            RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else MemoryStorage()
+            RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else WindowCounts()
         )
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()

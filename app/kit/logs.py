@@ -5,10 +5,12 @@ Code logs through the standard library: `logging.getLogger("gatehouse.area").inf
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 from collections.abc import Mapping, MutableMapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
@@ -30,30 +32,8 @@ _HARMLESS = frozenset({"code_challenge_method", "status_code"})
 def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None:
     """Send all logs to stderr; JSON unless stderr is a terminal."""
     json_lines = not sys.stderr.isatty() if is_json is None else is_json
-    shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
-    if json_lines:
-        last: list[Processor] = [
-            structlog.processors.format_exc_info,
-            _struck,
-            structlog.processors.JSONRenderer(default=str),
-        ]
-    else:
-        last = [
-            structlog.processors.format_exc_info,
-            _struck,
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ]
-    formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter)
+    handler.setFormatter(_JsonLines() if json_lines else _for_people())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
@@ -62,6 +42,41 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     )  # developers see warnings in the tests; operators cannot mend them
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "uvicorn", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a line. By hand: every request writes one, and structlog's way to it takes three times as long."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = dict(structlog.contextvars.get_contextvars())
+        line["event"] = record.getMessage()
+        line.update({name: value for name, value in record.__dict__.items() if name not in _OF_EVERY_RECORD})
+        line["level"] = record.levelname.lower()
+        line["logger"] = record.name
+        line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(_struck(None, "", line), default=str)
+
+
+_OF_EVERY_RECORD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+def _for_people() -> logging.Formatter:
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    drawn: list[Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        _struck,
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+    ]
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=drawn)
 
 
 def _struck(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

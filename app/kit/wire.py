@@ -58,7 +58,7 @@ class Wire(BaseModel):
         if not isinstance(given, dict):
             return given
         exact, folded = _spellings_of(cls)
-        if all(name in exact for name in given):
+        if exact.issuperset(given):
             return given
         read: dict[str, Any] = {}
         for name, value in given.items():

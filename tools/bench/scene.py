@@ -28,6 +28,7 @@ UNLIMITED = {
     "sign_in_per_minute": 0,
     "token_per_minute_per_client": 0,
     "availability_per_minute_per_address": 0,
+    "authorize_per_minute_per_address": 0,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
@@ -77,6 +78,7 @@ def normal(kind: str, text: str) -> str:
     return forms[kind](text) or f"?{text.strip().lower()[:300]}"
 
 
+@lru_cache(maxsize=256)  # one request asks for the same address several times
 def _checked_email(text: str) -> tuple[str, str] | None:
     typed = text.strip()
     if len(typed) > _MOST_EMAIL_LETTERS:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -57,6 +58,10 @@ def _sentence(problem: DBAPIError) -> str:
     return f"The database does not answer as it should: {str(problem.orig).splitlines()[0] if str(problem.orig) else problem}"
 
 
+def _json(value: Any) -> str:
+    return to_json(value).decode()
+
+
 def _sqlite(url: str, pool_size: int) -> Engine:
     file = make_url(url).database
     if file and file != ":memory:":
@@ -66,6 +71,8 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # an error's text goes to the log, and parameters are people's secrets
         poolclass=QueuePool,
+        json_serializer=_json,
+        json_deserializer=from_json,
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
@@ -95,6 +102,8 @@ def _postgres(url: str, pool_size: int) -> Engine:
         url,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
+        json_serializer=_json,
+        json_deserializer=from_json,
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,

@@ -33,13 +33,13 @@ class Cost:
     hashes: int = 0
     hash_microseconds: int = 0
     """CPU of the password hashes, which are budgeted by themselves."""
+    signatures: int = 0
 
     def told(self) -> str:
         """Return the value of X-Gatehouse-Cost."""
         counts = {"sql": self.statements, "commits": self.commits, "hashes": self.hashes}
         counts |= {"hash_us": self.hash_microseconds, "signatures": self.signatures}
         return "; ".join(["api=1", *(f"{name}={count}" for name, count in counts.items())])
-    signatures: int = 0
 
 
 class UnitOfWork:

@@ -16,13 +16,15 @@ A, R = access_tokens.c, refresh_tokens.c
 # Made once: to build a statement costs more than to run it, and every request with a token asks this.
 _ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 
+_ADD_ACCESS, _ADD_REFRESH = insert(access_tokens), insert(refresh_tokens)
+
 
 def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
-    work.run(insert(access_tokens), row)
+    work.run(_ADD_ACCESS, row)
 
 
 def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
-    work.run(insert(refresh_tokens), row)
+    work.run(_ADD_REFRESH, row)
 
 
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
