@@ -45,6 +45,8 @@ class Tenant:
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
     version: str = ""
+    security_questions: tuple[tuple[str, str], ...] = ()
+    """Each by its id, where a locked sign-in may ask one."""
 
 
 HOUSE: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
@@ -121,6 +123,7 @@ def seen(view: contract.TenantView) -> Tenant:
         identifiers=kinds or (Identifier.EMAIL,),
         has_remember_me=view.remember_me,
         version=view.version,
+        security_questions=tuple(view.security_questions.items()),
     )
 
 

@@ -187,5 +187,11 @@ def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
 
 
 @pytest.fixture
+def new_visitor_at(hub_app: Flask) -> Callable[[World], Visitor]:
+    """Open a fresh browser at any tenant."""
+    return lambda world: Visitor(Client(hub_app), world.house.settings.hub_url(world.name))
+
+
+@pytest.fixture
 def visitor(new_visitor: NewVisitor) -> Visitor:
     return new_visitor()

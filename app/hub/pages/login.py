@@ -5,40 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from flask_babel import lazy_ngettext as _n
-from wtforms import BooleanField, PasswordField, StringField
+from wtforms import BooleanField, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub as contract
+from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
-from app.hub import journey, visit
+from app.hub import captcha, journey, visit
 from app.hub.arrival import api, named_attempt, workings
+from app.hub.captcha import CaptchaField
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
+from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, Refusal, reason_of, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
-
-
-class Refusal(StrEnum):
-    """Why a sign-in went no further, as far as its page can say."""
-
-    WRONG = "wrong"
-    SUSPENDED = "suspended"
-    CAPTCHA = "captcha"
-    QUESTION = "question"
-    BLOCKED = "blocked"
-    DISABLED = "disabled"
-    UNVERIFIED = "unverified"
-    TOO_MANY = "too many"
-    TOKEN = "token"
-    SESSIONS = "sessions"
 
 
 class LoginForm(HubForm):
@@ -46,16 +32,38 @@ class LoginForm(HubForm):
 
     identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
+    captcha = CaptchaField()
+    security_answer = StringField()
+    security_question = HiddenField()
     remember = BooleanField(_l("Keep me signed in on this device"))
+    asks_question = False
 
     def to_request(self) -> contract.SignInRequest:
         attempt = visit.current().attempt
+        question, answer = self.security_question.data or "", self.security_answer.data or ""
         return contract.SignInRequest(
             attempt=attempt.id if attempt else None,
             identifier=self.identifier.data or "",
             password=self.password.data or "",
             remember=bool(self.remember.data),
+            security_answer={question: answer} if self.asks_question and answer.strip() else None,
+            captcha=self.captcha.answer,
         )
+
+    def ask(self, lock: Lock) -> None:
+        """Ask what opens the lock that the service met; what was answered before is gone."""
+        if lock.captcha is not None:
+            self.captcha.ask(lock.captcha)
+        if lock.question_id is not None:
+            self.security_answer.data = ""
+            self.ask_question(lock.question_id, visit.current().tenant.security_questions)
+
+    def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
+        """Ask one of the tenant's security questions; one that it does not have is not asked."""
+        text = dict(questions).get(question_id)
+        self.asks_question = text is not None
+        self.security_question.data = question_id
+        self.security_answer.label.text = text or ""
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
@@ -64,6 +72,8 @@ class LoginForm(HubForm):
         label, missing = _naming(frozenset(identifiers))
         form.identifier.label.text = label
         form.identifier.validators = [InputRequired(missing)]
+        if form.security_question.data:
+            form.ask_question(form.security_question.data, visit.current().tenant.security_questions)
         return form
 
 
@@ -105,7 +115,7 @@ class LoginPage(Page):
     @property
     def needs_help(self) -> bool:
         """Whether nothing that can be typed here leads on."""
-        return self.refusal in _BEYOND_THIS_PAGE
+        return self.refusal in BEYOND_THIS_PAGE
 
     @property
     def notice(self) -> Notice | None:
@@ -125,7 +135,7 @@ class LoginPage(Page):
     def samples(cls) -> Mapping[str, LoginPage]:
         email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
         given = {"data": {"identifier": "ada@example.com"}}
-        refusals = {refusal.value: refusal for refusal in Refusal}
+        refusals = {refusal.value: refusal for refusal in Refusal if refusal not in ASKING}
         empty = LoginForm.of((email,))
         empty.refuse("identifier", _l("Enter your email."))
         empty.refuse("password", _l("Enter your password."))
@@ -144,75 +154,40 @@ class LoginPage(Page):
         }
 
 
-def refused(refusal: Refusal, wait_seconds: int) -> Notice:
-    """Return what the page says of a refusal: what happened, and what to do next."""
-    if refusal is Refusal.SUSPENDED:
-        return Notice(
-            _l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds))
-        )
-    if refusal is Refusal.TOO_MANY:
-        return Notice(_l("That was a lot at once"), _again(wait_seconds))
-    return _NOTICES[refusal]
+@dataclass(frozen=True)
+class LockedLoginPage(LoginPage):
+    """Sign in, and answer what opens the lock."""
+
+    scripts = (*LoginPage.scripts, "work")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LockedLoginPage]:
+        wrong_captcha, wrong_answer = _asking(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))), _asking(None)
+        wrong_captcha.refuse("captcha", _OTHER_QUESTION)
+        wrong_answer.refuse("security_answer", _WRONG_ANSWER)
+        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
+        return {
+            "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=Refusal.CAPTCHA),
+            "captcha of a position": cls(_asking(position), refusal=Refusal.CAPTCHA),
+            "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=Refusal.WRONG),
+            "captcha answered wrongly": cls(wrong_captcha),
+            "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
+            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop"),
+        }
 
 
-def _again(wait_seconds: int) -> Any:
-    """When the next try is worth while, rounded up so that it is never too early."""
-    minutes = -(-wait_seconds // 60)
-    if wait_seconds <= 0:
-        return _l("Try again later.")
-    if wait_seconds <= 90:
-        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
-    if minutes <= 90:
-        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", minutes)
-    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
+def _asking(challenge: Challenge | None) -> LoginForm:
+    """Return the form of a sample that asks for a captcha, or else a security question."""
+    form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
+    if challenge is not None:
+        form.captcha.ask(challenge)
+    else:
+        form.ask_question("pet", (("pet", "What was the name of your first pet?"),))
+    return form
 
 
-_BEYOND_THIS_PAGE: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION, Refusal.BLOCKED, Refusal.DISABLED})
-
-_NOTICES: Final = {
-    Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
-    Refusal.CAPTCHA: Notice(
-        _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
-    ),
-    Refusal.QUESTION: Notice(
-        _l("Sign-in is locked"), _l("There were too many tries. Your security question has to be answered first.")
-    ),
-    Refusal.BLOCKED: Notice(
-        _l("This account is blocked"), _l("Only the people who run this service can open it again.")
-    ),
-    Refusal.DISABLED: Notice(
-        _l("This account is switched off"), _l("Ask the people who run this service to switch it on.")
-    ),
-    Refusal.UNVERIFIED: Notice(
-        _l("Confirm your address first"),
-        _l("Open the message we sent you when you signed up, then sign in here."),
-        "note",
-    ),
-    Refusal.TOKEN: Notice(
-        _l("Please send that once more"),
-        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
-        "note",
-    ),
-    Refusal.SESSIONS: Notice(
-        _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
-    ),
-}
-
-
-_REFUSALS: Final[dict[type[ApiError], Refusal]] = {
-    e.AccountBlocked: Refusal.BLOCKED,
-    e.LoginDisabled: Refusal.DISABLED,
-    e.LoginNotAllowed: Refusal.DISABLED,
-    e.EmailUnverified: Refusal.UNVERIFIED,
-    e.PhoneUnverified: Refusal.UNVERIFIED,
-    e.LockedForAWhile: Refusal.SUSPENDED,
-    e.LockedForCaptcha: Refusal.CAPTCHA,
-    e.WrongCaptcha: Refusal.CAPTCHA,
-    e.LockedForSecurityQuestion: Refusal.QUESTION,
-    e.TooManySessions: Refusal.SESSIONS,
-    e.TooManyRequests: Refusal.TOO_MANY,
-}
-"""Whatever is not named here says no more than that it did not work."""
+_OTHER_QUESTION = _l("That was not the answer. Here is another question.")
+_WRONG_ANSWER = _l("That is not the answer we know.")
 
 
 @pages.get("/login")
@@ -260,15 +235,35 @@ def _plain_visit() -> contract.Next:
 def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> LoginPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
-    return LoginPage(form, here.tenant.identifiers, asking, here.tenant.has_remember_me, refusal, wait_seconds)
+    kind = LockedLoginPage if form.captcha.asked or form.asks_question else LoginPage
+    return kind(form, here.tenant.identifiers, asking, here.tenant.has_remember_me, refusal, wait_seconds)
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
-    reason = next((reason for kind, reason in _REFUSALS.items() if isinstance(refusal, kind)), Refusal.WRONG)
+    """Draw the page again; a lock is asked about at once, and what it refused lies on its field."""
+    has_asked = form.captcha.asked is not None or form.asks_question
+    if refusal.data:
+        form.ask(Lock.model_validate(refusal.data))
+    reason: Refusal | None = reason_of(refusal)
+    for kind, field, sentence in _ON_A_FIELD if has_asked else ():
+        if isinstance(refusal, kind):
+            form.refuse(field, sentence)
+            reason = None
+    if reason is Refusal.QUESTION and not form.asks_question:
+        reason = Refusal.LOCKED
     response = _page(form, reason, _wait_seconds(refusal)).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
+
+
+_UNANSWERED = _l("Answer this question, too.")
+_ON_A_FIELD = (
+    (e.LockedForCaptcha, "captcha", _UNANSWERED),
+    (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
+    (e.WrongCaptcha, "captcha", _OTHER_QUESTION),
+    (e.WrongQuestionOrAnswer, "security_answer", _WRONG_ANSWER),
+)
 
 
 def _wait_seconds(refusal: ApiError) -> int:

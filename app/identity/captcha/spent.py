@@ -18,5 +18,6 @@ def spend(call: Call, what: str, lifetime: timedelta) -> bool:
     dialect = sqlite if call.house.database.is_sqlite else postgresql
     row = {"tenant_id": call.tenant.tenant_id, "captcha_hash": digest(what), "expires_at": call.now + lifetime}
     added = dialect.insert(spent_captchas).values(row)
+    added = added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
     with call.work.apart() as own:
-        return own.changed(added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])) > 0
+        return own.one(added.returning(T.captcha_hash)) is not None

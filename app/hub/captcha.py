@@ -1,0 +1,127 @@
+"""The captcha of our own forms: a question in the visitor's language, and work for the browser where it runs scripts.
+
+Any form takes it: declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, `ask` what a refusal
+brings, and draw it with the macro `captcha` of `macros/forms.html`; the page runs the module `work`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_pgettext, pgettext
+from wtforms import StringField
+
+from app.contract.captcha import CaptchaAnswer, Challenge, Question
+
+NUMBERS: Final = (
+    lazy_pgettext("number", "zero"),
+    lazy_pgettext("number", "one"),
+    lazy_pgettext("number", "two"),
+    lazy_pgettext("number", "three"),
+    lazy_pgettext("number", "four"),
+    lazy_pgettext("number", "five"),
+    lazy_pgettext("number", "six"),
+    lazy_pgettext("number", "seven"),
+    lazy_pgettext("number", "eight"),
+    lazy_pgettext("number", "nine"),
+    lazy_pgettext("number", "ten"),
+    lazy_pgettext("number", "eleven"),
+    lazy_pgettext("number", "twelve"),
+    lazy_pgettext("number", "thirteen"),
+    lazy_pgettext("number", "fourteen"),
+    lazy_pgettext("number", "fifteen"),
+    lazy_pgettext("number", "sixteen"),
+    lazy_pgettext("number", "seventeen"),
+    lazy_pgettext("number", "eighteen"),
+    lazy_pgettext("number", "nineteen"),
+    lazy_pgettext("number", "twenty"),
+)
+_ASKED: Final = re.compile(
+    r"(?P<bits>\d{1,2})\.(?P<seed>[\w-]{22})\.(?P<kind>sum|difference|largest|smallest|nth)(?P<numbers>(\.\d{1,2}){2,5})",
+    re.ASCII,
+)
+
+
+class CaptchaField(StringField):
+    """What a challenge asks, and its answer. Nothing is drawn before `ask`, or before a form brings its challenge back."""
+
+    asked: Challenge | None = None
+    work: str = ""
+
+    def process(self, formdata: Any, data: Any = None, extra_filters: Any = None) -> None:
+        """Take the answer with the challenge that it belongs to."""
+        super().process(formdata, data, extra_filters)
+        given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in ("challenge", "asked", "work")}
+        self._keep(_read(given["challenge"], given["asked"]))
+        self.work = given["work"]
+
+    def ask(self, challenge: Challenge) -> None:
+        """Ask anew: what was answered before counts no more."""
+        self._keep(challenge)
+        self.data, self.work = "", ""
+
+    def _keep(self, challenge: Challenge | None) -> None:
+        self.asked = challenge
+        if challenge is not None and challenge.question is not None:
+            self.label.text = in_words(challenge.question)
+
+    @property
+    def answer(self) -> CaptchaAnswer | None:
+        """What goes with the request; raises ValidationError for what is beyond all measure."""
+        if self.asked is None:
+            return None
+        return CaptchaAnswer(challenge=self.asked.token, answer=self.data or "", work=self.work)
+
+    @property
+    def hidden(self) -> list[tuple[str, str]]:
+        """What the form carries unseen, so that it can be drawn again without asking anybody."""
+        if self.asked is None or self.asked.question is None:
+            return []
+        question = self.asked.question
+        told = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
+        names = {"challenge": self.asked.token, "asked": ".".join(told), "work": self.work}
+        return [(f"{self.name}_{name}", value) for name, value in names.items()]
+
+
+def _read(token: str, asked: str) -> Challenge | None:
+    """Read what a form brought back. It only draws; anybody may have written it, so that it can say nothing but numbers."""
+    found = _ASKED.fullmatch(asked)
+    if found is None or not token or len(token) > 600:
+        return None
+    numbers = [int(part) for part in found["numbers"].split(".")[1:]]
+    if any(number >= len(NUMBERS) for number in numbers) or (found["kind"] == "nth" and not 0 < numbers[0] < 5):
+        return None
+    question = Question.model_validate({"kind": found["kind"], "numbers": numbers})
+    return Challenge(token=token, work_seed=found["seed"], work_bits=min(int(found["bits"]), 22), question=question)
+
+
+def in_words(question: Question) -> Any:
+    """Return the question as it is asked; spelt out, so that every voice reads it well."""
+    words = [str(NUMBERS[number]) for number in question.numbers]
+    if question.kind == "sum":
+        return _l("How much is %(first)s plus %(second)s?", first=words[0], second=words[1])
+    if question.kind == "difference":
+        return _l("How much is %(first)s minus %(second)s?", first=words[0], second=words[1])
+    listed = pgettext("between numbers", ", ")
+    if question.kind == "largest":
+        return _l("Which of these numbers is the largest: %(numbers)s?", numbers=listed.join(words))
+    if question.kind == "smallest":
+        return _l("Which of these numbers is the smallest: %(numbers)s?", numbers=listed.join(words))
+    return _position(question.numbers[0], listed.join(words[1:]))
+
+
+def _position(position: int, numbers: str) -> Any:
+    return (
+        _l("Which of these numbers comes first: %(numbers)s?", numbers=numbers),
+        _l("Which of these numbers comes second: %(numbers)s?", numbers=numbers),
+        _l("Which of these numbers comes third: %(numbers)s?", numbers=numbers),
+        _l("Which of these numbers comes last: %(numbers)s?", numbers=numbers),
+    )[position - 1]
+
+
+def sample(*, kind: str = "sum", numbers: tuple[int, ...] = (17, 5)) -> Challenge:
+    """Return a challenge for the samples of pages."""
+    question = Question.model_validate({"kind": kind, "numbers": list(numbers)})
+    return Challenge(token="sample", work_seed="0" * 22, work_bits=22, question=question)

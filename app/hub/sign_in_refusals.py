@@ -1,0 +1,114 @@
+"""Why a sign-in goes no further, and what its page says of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
+
+from app.contract import errors as e
+from app.hub.page import Notice
+from app.kit.errors import ApiError
+
+
+class Refusal(StrEnum):
+    """Why a sign-in went no further, as far as its page can say."""
+
+    WRONG = "wrong"
+    SUSPENDED = "suspended"
+    CAPTCHA = "captcha"
+    QUESTION = "question"
+    LOCKED = "locked"
+    """By a security question where the tenant has none to ask."""
+    BLOCKED = "blocked"
+    DISABLED = "disabled"
+    UNVERIFIED = "unverified"
+    TOO_MANY = "too many"
+    TOKEN = "token"
+    SESSIONS = "sessions"
+
+
+def refused(refusal: Refusal, wait_seconds: int) -> Notice:
+    """Return what the page says of a refusal: what happened, and what to do next."""
+    if refusal is Refusal.SUSPENDED:
+        return Notice(
+            _l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds))
+        )
+    if refusal is Refusal.TOO_MANY:
+        return Notice(_l("That was a lot at once"), _again(wait_seconds))
+    return _NOTICES[refusal]
+
+
+def _again(wait_seconds: int) -> Any:
+    """When the next try is worth while, rounded up so that it is never too early."""
+    minutes = -(-wait_seconds // 60)
+    if wait_seconds <= 0:
+        return _l("Try again later.")
+    if wait_seconds <= 90:
+        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
+    if minutes <= 90:
+        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", minutes)
+    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
+
+
+ASKING: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION})
+"""Where the page asks something beside the password."""
+
+BEYOND_THIS_PAGE: Final = frozenset({Refusal.QUESTION, Refusal.LOCKED, Refusal.BLOCKED, Refusal.DISABLED})
+"""Where somebody else may have to help; nobody is told whether an account has a security answer at all."""
+
+_NOTICES: Final = {
+    Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
+    Refusal.CAPTCHA: Notice(
+        _l("One question more"),
+        _l("There were too many tries. Type your password again, and answer the question below it."),
+    ),
+    Refusal.QUESTION: Notice(
+        _l("Sign-in is locked"),
+        _l("There were too many tries. Type your password again, and answer the security question of this account."),
+    ),
+    Refusal.LOCKED: Notice(
+        _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
+    ),
+    Refusal.BLOCKED: Notice(
+        _l("This account is blocked"), _l("Only the people who run this service can open it again.")
+    ),
+    Refusal.DISABLED: Notice(
+        _l("This account is switched off"), _l("Ask the people who run this service to switch it on.")
+    ),
+    Refusal.UNVERIFIED: Notice(
+        _l("Confirm your address first"),
+        _l("Open the message we sent you when you signed up, then sign in here."),
+        "note",
+    ),
+    Refusal.TOKEN: Notice(
+        _l("Please send that once more"),
+        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+        "note",
+    ),
+    Refusal.SESSIONS: Notice(
+        _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
+    ),
+}
+
+
+REFUSALS: Final[dict[type[ApiError], Refusal]] = {
+    e.AccountBlocked: Refusal.BLOCKED,
+    e.LoginDisabled: Refusal.DISABLED,
+    e.LoginNotAllowed: Refusal.DISABLED,
+    e.EmailUnverified: Refusal.UNVERIFIED,
+    e.PhoneUnverified: Refusal.UNVERIFIED,
+    e.LockedForAWhile: Refusal.SUSPENDED,
+    e.LockedForCaptcha: Refusal.CAPTCHA,
+    e.LockedForSecurityQuestion: Refusal.QUESTION,
+    e.TooManySessions: Refusal.SESSIONS,
+    e.TooManyRequests: Refusal.TOO_MANY,
+}
+"""Whatever is not named here says no more than that it did not work."""
+
+
+def reason_of(refusal: ApiError) -> Refusal:
+    """Return what the page says; of what it cannot name no more than that it did not work."""
+    return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), Refusal.WRONG)

@@ -1,0 +1,89 @@
+"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from app.contract.captcha import Question
+from tests.support.visitor import Seen
+
+
+def answer_to(question: Question) -> int:
+    """What a person says."""
+    first, *rest = question.numbers
+    said: dict[str, Callable[[], int]] = {
+        "sum": lambda: first + rest[0],
+        "difference": lambda: first - rest[0],
+        "largest": lambda: max(first, *rest),
+        "smallest": lambda: min(first, *rest),
+        "nth": lambda: rest[first - 1],
+    }
+    return said[question.kind]()
+
+
+def asked_on(page: Seen, button: str = "Sign in") -> Question:
+    """The question that the page asks, as the form keeps it."""
+    _bits, _seed, kind, *numbers = page.form(button).fields["captcha_asked"].split(".")
+    return Question.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
+
+
+def worked(seed: str, bits: int) -> str:
+    """What a browser computes."""
+    for number in itertools.count():
+        made = hashlib.sha256(f"{seed}:{number}".encode()).digest()
+        if int.from_bytes(made) >> (256 - bits) == 0:
+            return str(number)
+    raise AssertionError("there is always one")
+
+
+@dataclass
+class Provider:
+    """A captcha provider: a real HTTP server, which answers as told and keeps what it was asked."""
+
+    says: bytes = b'{"success": true}'
+    status: int = 200
+    waits: threading.Event | None = None
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    url: str = ""
+
+    def __enter__(self) -> Provider:
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                self._answer("POST", dict(parse_qsl(body)))
+
+            def do_GET(self) -> None:
+                self._answer("GET", dict(parse_qsl(urlsplit(self.path).query)))
+
+            def _answer(self, method: str, facts: dict[str, str]) -> None:
+                provider.asked.append((method, facts))
+                if provider.waits is not None:
+                    provider.waits.wait(20)
+                self.send_response(provider.status)
+                self.send_header("Content-Length", str(len(provider.says)))
+                self.end_headers()
+                self.wfile.write(provider.says)
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/siteverify"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.waits is not None:
+            self.waits.set()
+        self._server.shutdown()
+        self._server.server_close()
