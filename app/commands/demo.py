@@ -59,35 +59,37 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
 
     try:
         return serve_http(
-            lambda: house_and_guests(settings, shop_port), bind=bind, background=[outbox_job(settings)], on_ready=say
+            lambda: house_and_guests(settings, shop_port, bind, people),
+            bind=bind,
+            background=[outbox_job(settings)],
+            on_ready=say,
         )
     except (ValueError, OSError) as problem:
         raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def house_and_guests(settings: Settings, shop_port: int) -> WSGIApplication:
-    """Return the demo's application: the house, with the shop and the inbox beside it."""
+def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> WSGIApplication:
+    """Return the demo's application: the house, with the shop and the inbox beside it and a front page before it."""
+    from app.demo.front import Front  # noqa: PLC0415 - loads with the wings
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
     from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
     from app.identity.store.database import Database  # noqa: PLC0415 - as above
 
     hosts = names(settings)
     inbox = create_inbox(Database(settings.database, pool_size=2))
-    return Hosts(application(settings, "both"), {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox})
+    house = Front(application(settings, "both"), {settings.hub_domain, bind}, settings, people)
+    return Hosts(house, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox})
 
 
 def welcome(settings: Settings, people: list[Person]) -> str:
     """Return what to open and who to sign in as."""
-    domain, scheme = settings.hub_domain, settings.public_scheme
+    from app.demo.front import addresses  # noqa: PLC0415 - only this command pays for it
+
     lines = [
         "",
         "Gatehouse is ready. Open in a browser:",
         "",
-        f"  {f'{scheme}://shop.{domain}':<36} a shop: sign in there",
-        f"  {f'{scheme}://acme.{domain}':<36} the pages of tenant Acme",
-        f"  {f'{scheme}://globex.{domain}':<36} the pages of tenant Globex, in another theme",
-        f"  {f'{scheme}://inbox.{domain}':<36} every mail and SMS",
-        f"  {f'{scheme}://api.{domain}/docs':<36} the API reference",
+        *(f"  {address:<36} {words}" for address, words in addresses(settings)),
         "",
         *(f"Sign in at {person.tenant.title()}: {person.email}  password: {person.password}" for person in people),
         "",

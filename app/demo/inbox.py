@@ -52,19 +52,23 @@ def create_inbox(database: Database) -> Flask:
         )
         return answer
 
-    @app.get("/inbox.css")
-    def style() -> Response:
-        return Response(_STYLE, mimetype="text/css")
-
-    @app.after_request
-    def protect(answer: Response) -> Response:
-        answer.headers.setdefault("Content-Security-Policy", _POLICY.format(ancestors="'none'"))
-        answer.headers["Referrer-Policy"] = "no-referrer"
-        answer.headers["Cache-Control"] = "no-store"
-        answer.headers["X-Content-Type-Options"] = "nosniff"
-        return answer
-
+    app.get("/inbox.css")(stylesheet)
+    app.after_request(protect)
     return app
+
+
+def stylesheet() -> Response:
+    """The look of the demo's own pages."""
+    return Response(_STYLE, mimetype="text/css")
+
+
+def protect(answer: Response) -> Response:
+    """Give an answer of the demo's own pages its headers."""
+    answer.headers.setdefault("Content-Security-Policy", _POLICY.format(ancestors="'none'"))
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    return answer
 
 
 def _shown(row: Any) -> dict[str, Any]:

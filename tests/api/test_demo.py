@@ -149,6 +149,22 @@ def test_its_other_addresses_answer(demo: Demo, host: str, path: str, kind: str)
     assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (200, kind)
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_the_bare_address_shows_where_to_go_and_who_to_be(demo: Demo, host: str) -> None:
+    answer = demo.ask("GET", f"http://{host}:{demo.port}/")
+    assert answer.status_code == 200
+    for name in ("shop", "acme", "globex", "inbox"):
+        assert f'href="{demo.at(name, "")}"' in answer.text
+    assert f'href="{demo.at("api", "/docs")}"' in answer.text
+    assert "ada@example.com, password correct-horse-7" in answer.text
+    assert "'unsafe" not in answer.headers["Content-Security-Policy"]
+    style = demo.ask("GET", f"http://{host}:{demo.port}/demo.css")
+    assert style.headers["Content-Type"].startswith("text/css")
+    assert demo.ask("GET", f"http://{host}:{demo.port}/health/live").status_code == 200
+    assert demo.ask("GET", f"http://{host}:{demo.port}/login").status_code == 404
+    assert demo.ask("GET", demo.at("nobody")).status_code == 404
+
+
 def test_the_root_of_the_api_host_leads_to_the_reference(demo: Demo) -> None:
     answer = demo.ask("GET", demo.at("api", "/"))
     assert (answer.status_code, answer.headers["Location"]) == (302, "/docs")
