@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 from tests.support import sources
@@ -133,3 +134,12 @@ def test_decisions_are_short() -> None:
     decisions = [path for path in sources.files() if path.match("app/decisions/*.md")]
     lengths = {str(path): sources.text(path).count("\n") for path in decisions}
     assert {name: lines for name, lines in lengths.items() if lines > MAX_DECISION_LINES} == {}
+
+
+def test_every_part_of_the_house_stands_in_the_import_contracts() -> None:
+    """A part that no contract names may import whatever it likes. `settings` is read by all and imports nothing of ours."""
+    contracts = tomllib.loads(sources.text(Path("pyproject.toml")))["tool"]["importlinter"]["contracts"]
+    whole = next(contract for contract in contracts if "layers" in contract and "containers" not in contract)
+    named = set(re.findall(r"app\.\w+", " ".join(whole["layers"])))
+    parts = {path.parts[1].removesuffix(".py") for path in sources.under("app")} - {"__init__", "decisions", "settings"}
+    assert named == {f"app.{part}" for part in parts}
