@@ -20,6 +20,8 @@ class Refusal(StrEnum):
     SUSPENDED = "suspended"
     CAPTCHA = "captcha"
     QUESTION = "question"
+    ANSWER = "answer"
+    """To either: what is wrong with it stands at its field."""
     LOCKED = "locked"
     """By a security question where the tenant has none to ask."""
     BLOCKED = "blocked"
@@ -53,7 +55,7 @@ def _again(wait_seconds: int) -> Any:
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
 
 
-ASKING: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION})
+ASKING: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION, Refusal.ANSWER})
 """Where the page asks something beside the password."""
 
 BEYOND_THIS_PAGE: Final = frozenset({Refusal.QUESTION, Refusal.LOCKED, Refusal.BLOCKED, Refusal.DISABLED})
@@ -69,6 +71,7 @@ _NOTICES: Final = {
         _l("Sign-in is locked"),
         _l("There were too many tries. Type your password again, and answer the security question of this account."),
     ),
+    Refusal.ANSWER: Notice(_l("That did not work"), _l("Type your password again, too.")),
     Refusal.LOCKED: Notice(
         _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
     ),

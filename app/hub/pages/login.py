@@ -170,9 +170,9 @@ class LockedLoginPage(LoginPage):
             "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=Refusal.CAPTCHA),
             "captcha of a position": cls(_asking(position), refusal=Refusal.CAPTCHA),
             "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=Refusal.WRONG),
-            "captcha answered wrongly": cls(wrong_captcha),
+            "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
             "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
-            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop"),
+            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
         }
 
 
@@ -244,11 +244,11 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     has_asked = form.captcha.asked is not None or form.asks_question
     if refusal.data:
         form.ask(Lock.model_validate(refusal.data))
-    reason: Refusal | None = reason_of(refusal)
+    reason = reason_of(refusal)
     for kind, field, sentence in _ON_A_FIELD if has_asked else ():
         if isinstance(refusal, kind):
             form.refuse(field, sentence)
-            reason = None
+            reason = Refusal.ANSWER
     if reason is Refusal.QUESTION and not form.asks_question:
         reason = Refusal.LOCKED
     response = _page(form, reason, _wait_seconds(refusal)).render(refusal.status)

@@ -1,0 +1,327 @@
+"""What opens an account that is locked by a captcha: our own challenge, or the answer of the tenant's provider."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from app.contract.captcha import Challenge
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.identity.tenants.tables import tenants
+from tests.support.captchas import Provider, worked
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+LOGIN = "/identity/v2/auth/login"
+WRONG = "Not-the-one-17"
+MOST = 3
+EMAIL = "ada@example.test"
+NO_LIMITS = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0, "captcha_tries_per_hour_per_account": 0}
+BITS = 8
+
+Locked = Callable[..., TenantServer]
+
+
+def logs_in(
+    tenant: TenantServer, password: str = PASSWORD, query: dict[str, str] | None = None, **members: Any
+) -> TestResponse:
+    body = {"email": EMAIL, "password": password, **members}
+    return tenant.send("POST", LOGIN, body, with_secret=False, **(query or {}))
+
+
+@pytest.fixture
+def locked(new_tenant_server: NewTenantServer) -> Locked:
+    """A tenant with one account, which is locked by a captcha."""
+
+    def make(provider: str = "own", **captcha: Any) -> TenantServer:
+        stated = {
+            "provider": provider,
+            "site_key": "" if provider == "own" else "a site key",
+            "work_bits": BITS,
+            **captcha,
+        }
+        lockout = {"type": "captcha", "maximum_failed_attempts": MOST}
+        tenant = new_tenant_server(lockout=lockout, limits=NO_LIMITS, captcha=stated)
+        uid = str(tenant.create(Email=[{"Type": "Primary", "Value": EMAIL}])["Uid"])
+        tenant.update(uid, {"EmailVerified": True})
+        for _ in range(MOST):
+            logs_in(tenant, WRONG)
+        return tenant
+
+    return make
+
+
+def challenge_of(tenant: TenantServer) -> Challenge:
+    """The challenge that the refusal of a locked sign-in brings."""
+    answer = logs_in(tenant)
+    assert refused(answer) == (403, 1132)
+    return Challenge.model_validate(answer.get_json()["Data"]["Captcha"])
+
+
+def solved(challenge: Challenge) -> dict[str, str]:
+    return {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
+
+
+# Our own.
+
+
+def test_a_program_works_for_it(locked: Locked) -> None:
+    tenant = locked()
+    challenge = challenge_of(tenant)
+    assert (challenge.work_bits, challenge.question) == (BITS, None)
+    answered(logs_in(tenant, **solved(challenge)))
+    answered(logs_in(tenant))
+
+
+def test_the_query_serves_as_well_as_the_body(locked: Locked) -> None:
+    tenant = locked()
+    answered(logs_in(tenant, query=solved(challenge_of(tenant))))
+
+
+def test_a_solved_challenge_opens_once(locked: Locked) -> None:
+    tenant = locked()
+    given = solved(challenge_of(tenant))
+    assert refused(logs_in(tenant, WRONG, **given)) == (401, 966)
+    assert refused(logs_in(tenant, **given)) == (403, 982)
+
+
+def test_a_wrong_answer_uses_the_challenge_up(locked: Locked) -> None:
+    tenant = locked()
+    challenge = challenge_of(tenant)
+    assert refused(logs_in(tenant, captcha_challenge=challenge.token, captcha_work="no")) == (403, 982)
+    assert refused(logs_in(tenant, **solved(challenge))) == (403, 982)
+
+
+def test_the_challenge_of_another_tenant_opens_nothing(locked: Locked) -> None:
+    here, there = locked(), locked()
+    given = solved(challenge_of(there))
+    assert refused(logs_in(here, **given)) == (403, 982)
+    answered(logs_in(there, **given))
+
+
+def test_a_challenge_that_is_over_brings_a_new_one(locked: Locked) -> None:
+    tenant = locked()
+    given = solved(challenge_of(tenant))
+    clock: Any = tenant.house.clock
+    clock.advance(minutes=31)
+    late = logs_in(tenant, **given)
+    assert refused(late) == (403, 982)
+    answered(logs_in(tenant, **solved(Challenge.model_validate(late.get_json()["Data"]["Captcha"]))))
+
+
+@pytest.mark.parametrize("place", ["challenge", "work"])
+@pytest.mark.parametrize("text", ["", "x", "é", "1" * 10_000, "AAAA", "-1", "\u0000"])
+def test_nonsense_is_refused(locked: Locked, place: str, text: str) -> None:
+    tenant = locked()
+    given = {**solved(challenge_of(tenant)), f"captcha_{place}": text}
+    assert refused(logs_in(tenant, **given)) in ((403, 982), (403, 1132), (400, 1214))
+
+
+def test_a_challenge_that_was_touched_is_none(locked: Locked) -> None:
+    tenant = locked()
+    challenge = challenge_of(tenant)
+    for at in (0, 12, 30, 60, len(challenge.token) - 2):
+        other = "B" if challenge.token[at] == "A" else "A"
+        token = challenge.token[:at] + other + challenge.token[at + 1 :]
+        given = {**solved(challenge), "captcha_challenge": token}
+        assert refused(logs_in(tenant, **given)) == (403, 982)
+
+
+def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
+    """Do the same so many times together; how often each status came."""
+    together = threading.Barrier(times)
+
+    def begin(_: int) -> int:
+        together.wait()
+        return one().status_code
+
+    with ThreadPoolExecutor(times) as pool:
+        return Counter(pool.map(begin, range(times)))
+
+
+def test_of_thirty_who_show_one_solved_challenge_a_single_one_comes_in(locked: Locked) -> None:
+    tenant = locked()
+    given = solved(challenge_of(tenant))
+    told = at_once(30, lambda: logs_in(tenant, WRONG, **given))
+    assert told == {401: 1, 403: 29}  # one had its password weighed
+
+
+def test_tries_with_a_solved_captcha_are_limited(new_tenant_server: NewTenantServer, locked: Locked) -> None:
+    tenant = locked()
+    limits = {**NO_LIMITS, "captcha_tries_per_hour_per_account": 2}
+    change(tenant, limits=limits)
+    for _ in range(2):
+        assert refused(logs_in(tenant, WRONG, **solved(challenge_of(tenant)))) == (401, 966)
+    assert refused(logs_in(tenant, **solved(challenge_of(tenant)))) == (429, 429)
+
+
+# A provider elsewhere.
+
+
+@pytest.fixture
+def provider(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A provider that believes everybody, at the addresses of all of them."""
+    with Provider() as made:
+        urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
+        monkeypatch.setattr(house, "settings", replace(house.settings, captcha_urls=urls))
+        yield made
+
+
+def change(tenant: TenantServer, secret: str | None = None, **settings: Any) -> None:
+    """Change settings, or seal a captcha secret, as `gatehouse apply` would."""
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        held = changes.named(work, tenant.name)
+        assert held
+        values: dict[str, Any] = {"settings": {**held.settings, **settings}}
+        if secret is not None:
+            context = changes.captcha_context(tenant.tenant_id)
+            values["captcha_secret"] = tenant.house.vault.seal(secret.encode(), context)
+        work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(**values))
+    tenant.house.directory.forget()
+
+
+def elsewhere(locked: Locked, kind: str, **captcha: Any) -> TenantServer:
+    tenant = locked(kind, **captcha)
+    change(tenant, secret="a secret key")
+    return tenant
+
+
+SPELT = [
+    ("recaptcha_v2", {"g-recaptcha-response": "an answer"}),
+    ("recaptcha_v2", {"g_recaptcha_response": "an answer"}),
+    ("hcaptcha", {"h-captcha-response": "an answer"}),
+    ("tencent", {"qq_captcha_ticket": "an answer", "qq_captcha_randstr": "random"}),
+    ("tencent", {"qq_recaptcha_ticket": "an answer", "qq_recaptcha_randstr": "random"}),
+]
+BELIEVED = {"tencent": b'{"response": "1", "evil_level": "0"}'}
+
+
+@pytest.mark.parametrize("place", ["query", "body"])
+@pytest.mark.parametrize(("kind", "given"), SPELT)
+def test_every_spelling_is_verified_with_the_provider(
+    locked: Locked, provider: Provider, kind: str, given: dict[str, str], place: str
+) -> None:
+    provider.says = BELIEVED.get(kind, provider.says)
+    tenant = elsewhere(locked, kind)
+    answered(logs_in(tenant, query=given) if place == "query" else logs_in(tenant, **given))
+    [(method, facts)] = provider.asked
+    assert (method, "an answer" in facts.values(), "a secret key" in facts.values()) == (
+        "GET" if kind == "tencent" else "POST",
+        True,
+        True,
+    )
+    assert ("random" in facts.values()) is (kind == "tencent")
+
+
+def test_who_has_a_provider_gets_no_challenge_of_ours(locked: Locked, provider: Provider) -> None:
+    tenant = elsewhere(locked, "hcaptcha")
+    locked_out = logs_in(tenant)
+    assert refused(locked_out) == (403, 1132)
+    assert "Data" not in locked_out.get_json() or locked_out.get_json()["Data"] is None
+    assert refused(logs_in(tenant, **{"g-recaptcha-response": "of another"})) == (403, 982)
+    assert provider.asked == []
+
+
+@pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
+def test_an_answer_that_the_provider_does_not_believe_is_refused(
+    locked: Locked, provider: Provider, kind: str, code: int
+) -> None:
+    provider.says = b'{"success": false, "response": "0", "error-codes": ["timeout-or-duplicate"]}'
+    given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
+    assert refused(logs_in(elsewhere(locked, kind), **given)) == (403, code)
+
+
+def test_an_answer_that_was_believed_opens_once(locked: Locked, provider: Provider) -> None:
+    tenant = elsewhere(locked, "hcaptcha")
+    assert at_once(12, lambda: logs_in(tenant, WRONG, **{"h-captcha-response": "one"}))[401] == 1
+    assert refused(logs_in(tenant, **{"h-captcha-response": "one"})) == (403, 982)
+    answered(logs_in(tenant, **{"h-captcha-response": "another"}))
+
+
+SCORES = [
+    ("recaptcha_v3", 0.9, True),
+    ("recaptcha_v3", 0.5, True),
+    ("recaptcha_v3", 0.4, False),
+    ("recaptcha_v3", None, False),
+]
+SCORES += [("recaptcha_v3", "1", False), ("recaptcha_v3", True, False)]  # type: ignore[list-item]  # what a liar sends
+SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None, True)]
+
+
+@pytest.mark.parametrize(("kind", "score", "is_believed"), SCORES)
+def test_a_score_is_weighed(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
+    provider.says = json.dumps({"success": True, "score": score}).encode()
+    given = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
+    assert logs_in(elsewhere(locked, kind), **given).status_code == (200 if is_believed else 403)
+
+
+LIES = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
+
+
+@pytest.mark.parametrize("says", LIES)
+def test_what_is_not_plainly_true_is_refused(locked: Locked, provider: Provider, says: bytes) -> None:
+    provider.says = says
+    assert refused(logs_in(elsewhere(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
+
+
+NONSENSE = [
+    (200, b"<html>"),
+    (200, b"[true]"),
+    (200, b""),
+    (200, b"{" * 100_000),
+    (200, b'{"a": "' + b"x" * 70_000 + b'"}'),
+]
+NONSENSE += [(500, b'{"success": true}'), (302, b'{"success": true}'), (204, b"")]
+NONSENSE += [(200, b'{"success": false, "error-codes": ["invalid-input-secret"]}')]
+
+
+@pytest.mark.parametrize(("status", "says"), NONSENSE)
+def test_a_provider_that_cannot_tell_lets_nobody_in_and_blames_nobody(
+    locked: Locked, provider: Provider, status: int, says: bytes
+) -> None:
+    provider.status, provider.says = status, says
+    tenant = elsewhere(locked, "recaptcha_v2")
+    answer = logs_in(tenant, **{"g-recaptcha-response": "x"})
+    assert refused(answer) == (503, 950)
+    assert answer.headers["Retry-After"] == "5"
+    assert "a secret key" not in answer.text
+    provider.status, provider.says = 200, b'{"success": true}'
+    answered(logs_in(tenant, **{"g-recaptcha-response": "x"}))  # it was not used up
+
+
+def test_a_provider_that_is_gone_or_hangs_lets_nobody_in(
+    locked: Locked, house: House, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant = elsewhere(locked, "hcaptcha")
+    provider.waits = threading.Event()
+    assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
+    provider.waits.set()
+    gone = replace(house.settings, captcha_urls=(("hcaptcha", "http://127.0.0.1:9/siteverify"),))
+    monkeypatch.setattr(house, "settings", gone)
+    assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
+
+
+def test_without_its_secret_nobody_is_let_in(locked: Locked, provider: Provider) -> None:
+    assert refused(logs_in(locked("hcaptcha"), **{"h-captcha-response": "x"})) == (503, 950)
+    assert provider.asked == []
+
+
+def test_hosted_pages_learn_which_captcha_it_is(new_tenant_server: NewTenantServer) -> None:
+    def told(kind: str) -> tuple[Any, ...]:
+        tenant = new_tenant_server(captcha={"provider": kind, "site_key": "public"})
+        info = answered(tenant.send("GET", "/ciam/appinfo", with_secret=False))
+        return info["IsV2Recaptcha"], info["V2RecaptchaSiteKey"], info["QQTencentCaptchaKey"]
+
+    assert told("recaptcha_v2") == (True, "public", None)
+    assert told("tencent") == (False, None, "public")
+    assert told("own") == (False, None, None)
