@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
+from werkzeug.test import Client
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tokens.tables import access_tokens
@@ -190,6 +191,16 @@ def test_live_tokens_are_listed_under_handles_that_end_but_open_nothing(acme: Te
     for handle in handles:
         answered(acme.send("GET", f"{SHOWN}/invalidate", access_token=handle))
     assert refused(acme.send("GET", f"{SHOWN}/activesession", accountid=uid)) == (403, 1055)
+
+
+def test_a_live_token_says_in_words_where_it_was_given_out(acme: TenantServer, uid: str) -> None:
+    agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1"
+    base = f"http://{acme.house.settings.api_hostname}"
+    shown = {"apikey": acme.api_key, "apisecret": acme.api_secret, "uid": uid}
+    Client(acme.app).get(f"{MANAGE}/access_token", query_string=shown, base_url=base, headers={"User-Agent": agent})
+    (entry,) = answered(acme.send("GET", f"{SHOWN}/activesession", accountid=uid))["data"]
+    said = {name: entry[name] for name in ("Browser", "Device", "Os", "DeviceType")}
+    assert said == {"Browser": "Safari", "Device": "iPhone", "Os": "iOS", "DeviceType": "phone"}
 
 
 def test_live_tokens_are_found_by_token_account_and_profile(

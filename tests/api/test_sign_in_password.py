@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,8 +96,16 @@ def test_any_identifier_opens_the_account(every_kind: Customer, kind: str) -> No
     assert answered(read)["Uid"] == every_kind.uid
 
 
-def test_letter_case_and_space_of_an_email_do_not_matter(every_kind: Customer) -> None:
-    answered(every_kind.logs_in(email=every_kind.email.upper()))
+@pytest.mark.parametrize("spelt", [str.upper, str.title, " {} ".format, "\t{}".format, "{}\u00a0".format])
+def test_letter_case_and_space_of_an_email_do_not_matter(every_kind: Customer, spelt: Callable[[str], str]) -> None:
+    login = answered(every_kind.logs_in(email=spelt(every_kind.email)))
+    assert login["Profile"]["Uid"] == every_kind.uid
+
+
+def test_space_within_an_email_is_no_other_spelling_of_it(every_kind: Customer) -> None:
+    name, _, domain = every_kind.email.partition("@")
+    for spelt in (f"{name} @{domain}", f"{name[:1]} {name[1:]}@{domain}"):
+        assert refused(every_kind.logs_in(email=spelt))[0] in (400, 403)
 
 
 def test_exactly_one_identifier_is_expected(every_kind: Customer) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -10,7 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, insert, inspect, select
+from sqlalchemy import create_engine, insert, inspect, select, text
 from sqlalchemy.engine import Engine
 
 from app.identity.store import migrate
@@ -97,9 +98,35 @@ def test_going_back_leaves_nothing(database_url: str, engine: Engine) -> None:
     assert set(metadata.tables) <= set(inspect(engine).get_table_names())
 
 
-def test_a_second_run_changes_nothing(database_url: str) -> None:
+def test_a_second_run_changes_nothing(database_url: str, engine: Engine) -> None:
+    """Neither the schema, nor its history, nor a row, nor on PostgreSQL the locks and the grants around them."""
     migrate.upgrade(database_url)
+    database = Database(dialect(database_url))
+    with UnitOfWork(database, "acme").apart() as work:
+        work.run(insert(outbox).values(**waiting("acme")))
+    database.dispose()
+    before = whole(engine)
+    assert before["rows"]["outbox"]
     migrate.upgrade(database_url)
+    assert whole(engine) == before
+
+
+def whole(engine: Engine) -> dict[str, Any]:
+    """Return everything that a migration could change, as tenant acme's rows show it."""
+    is_postgres = engine.dialect.name == "postgresql"
+    of_tables = (
+        "SELECT relname, relrowsecurity, relforcerowsecurity, relacl::text FROM pg_class"
+        " WHERE relnamespace = 'public'::regnamespace ORDER BY relname"
+        if is_postgres
+        else "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+    )
+    seen = inspect(engine)
+    with engine.connect() as connection:
+        if is_postgres:
+            connection.execute(text("SELECT set_config('gatehouse.tenant', 'acme', true)"))
+        tables = {name: sorted(str(column) for column in seen.get_columns(name)) for name in seen.get_table_names()}
+        rows = {name: connection.execute(text(f"SELECT * FROM {name}")).all() for name in sorted(tables)}
+        return {"tables": tables, "rows": rows, "stated": connection.execute(text(of_tables)).all()}
 
 
 def test_the_known_head_is_the_newest_revision() -> None:

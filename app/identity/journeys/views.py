@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from app.contract import hub
 from app.identity.call import Call
 from app.identity.sign_in import identifiers
 from app.identity.sign_in.sessions import BrowserSession
+from app.kit.agents import read_agent
 from app.kit.clock import iso
-
-_BROWSERS = (
-    ("Edge", r"Edg(?:e|A|iOS)?/"),
-    ("Opera", r"OPR/|Opera"),
-    ("Samsung Internet", r"SamsungBrowser/"),
-    ("Firefox", r"Firefox/|FxiOS/"),
-    ("Chrome", r"Chrome/|CriOS/|Chromium/"),
-    ("Safari", r"Safari/"),
-)
-_SYSTEMS = (
-    ("iOS", r"iPhone|iPad|iPod"),
-    ("Android", r"Android"),
-    ("Windows", r"Windows"),
-    ("macOS", r"Mac OS X|Macintosh"),
-    ("ChromeOS", r"CrOS"),
-    ("Linux", r"Linux|X11"),
-)
 
 
 def tenant(call: Call) -> hub.TenantView:
@@ -64,27 +46,15 @@ def session(call: Call, held: BrowserSession, current: BrowserSession) -> hub.Se
     names = [
         found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))
     ]
+    agent = read_agent(held.agent)
     return hub.SessionView(
         id=held.session_id,
         is_current=held.session_id == current.session_id,
-        browser=_first(_BROWSERS, held.agent),
-        os=_first(_SYSTEMS, held.agent),
-        device_type=device(held.agent),
+        browser=agent.browser,
+        os=agent.system,
+        device_type=agent.device_type,
         address=held.address or None,
         signed_in_at=iso(held.authenticated_at) or "",
         last_seen_at=iso(held.seen_at) or "",
         relying_parties=names,
     )
-
-
-def device(agent: str) -> str | None:
-    """Return phone, tablet or desktop, as the user agent lets one guess; None without one."""
-    if not agent:
-        return None
-    if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
-        return "tablet"
-    return "phone" if re.search(r"Mobi|iPhone|iPod", agent) else "desktop"
-
-
-def _first(table: tuple[tuple[str, str], ...], agent: str) -> str | None:
-    return next((name for name, pattern in table if re.search(pattern, agent)), None)

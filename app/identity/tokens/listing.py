@@ -7,6 +7,7 @@ from app.contract.sessions import ActiveSession, ListSessions
 from app.identity.accounts import service as accounts
 from app.identity.call import Call, TokenHolder
 from app.identity.tokens import service
+from app.kit.agents import read_agent
 from app.kit.clock import iso
 
 
@@ -38,10 +39,13 @@ def _uid(call: Call, req: ListSessions) -> str:
 
 def _entry(holder: TokenHolder) -> ActiveSession:
     address = holder.facts.get("address")
-    agent = holder.facts.get("agent")
+    agent = read_agent(str(holder.facts.get("agent") or ""))
     return ActiveSession(
         access_token=holder.token_hash,
-        browser=str(agent) if agent else None,
+        browser=agent.browser,
+        device=agent.device,
+        os=agent.system,
+        device_type=agent.device_type,
         ip=str(address) if address else None,
         login_date=iso(holder.issued_at),
     )

@@ -1,0 +1,69 @@
+"""What a user agent string lets one say honestly: the browser's and the system's name, and what kind of device it is.
+
+Browsers freeze these strings, so versions and models in them say little any more; none is told here. A small table
+serves what is left; a library's patterns are mostly for the models that are gone from the strings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_BROWSERS: Final = (
+    ("Edge", r"Edg(?:e|A|iOS)?/"),
+    ("Opera", r"OPR/|Opera"),
+    ("Samsung Internet", r"SamsungBrowser/"),
+    ("Firefox", r"Firefox/|FxiOS/"),
+    ("Chrome", r"Chrome/|CriOS/|Chromium/"),
+    ("Safari", r"Safari/"),
+)
+_SYSTEMS: Final = (
+    ("iOS", r"iPhone|iPad|iPod"),
+    ("Android", r"Android"),
+    ("Windows", r"Windows"),
+    ("macOS", r"Mac OS X|Macintosh"),
+    ("ChromeOS", r"CrOS"),
+    ("Linux", r"Linux|X11"),
+)
+_DEVICES: Final = (("iPhone", r"iPhone"), ("iPad", r"iPad"), ("iPod", r"iPod"), ("Mac", r"Macintosh"))
+_PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{0,39}(?=/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who sent a request, as far as it says so; None where it does not."""
+
+    browser: str | None = None
+    """A browser's name, or that of another program: `Firefox`, `curl`."""
+    system: str | None = None
+    device: str | None = None
+    """Named only by Apple's: others write what they like, or the same for all."""
+    device_type: str | None = None
+    """desktop, phone or tablet."""
+
+
+@lru_cache(maxsize=1024)
+def read_agent(text: str) -> Agent:
+    """Return what a User-Agent header field says."""
+    system = _first(_SYSTEMS, text)
+    return Agent(_first(_BROWSERS, text) or _program(text), system, _first(_DEVICES, text), _kind(text, system))
+
+
+def _program(text: str) -> str | None:
+    """`python-httpx/0.28` is python-httpx; `Mozilla/5.0` is what every browser says, and nobody's name."""
+    found = _PROGRAM.match(text)
+    return found[0].strip() if found and found[0] != "Mozilla" else None
+
+
+def _kind(text: str, system: str | None) -> str | None:
+    if re.search(r"iPad|Tablet|Android(?!.*Mobile)", text):
+        return "tablet"
+    if re.search(r"Mobi|iPhone|iPod", text):
+        return "phone"
+    return "desktop" if system else None
+
+
+def _first(table: tuple[tuple[str, str], ...], text: str) -> str | None:
+    return next((name for name, pattern in table if re.search(pattern, text)), None)
