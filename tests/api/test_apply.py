@@ -14,11 +14,13 @@ from app.identity.configuration.export import export
 from app.identity.configuration.plan import Plan
 from app.identity.configuration.problems import ConfigurationError
 from app.identity.configuration.reading import read
+from app.identity.configuration.resealing import reseal
 from app.identity.house import House
 from app.identity.store import migrate
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes, directory
+from app.identity.vault import Vault
 from app.kit import randomness
 from app.kit.clock import monotonic
 from app.settings import Settings
@@ -285,3 +287,50 @@ def test_a_server_that_runs_sees_the_change_within_five_seconds(ours: House, mon
     seen = serving.directory.by_name("acme")
     assert seen is not None
     assert seen.brand.color == "#654321"
+
+
+WITH_CAPTCHA = """tenants:
+  - name: acme
+    captcha_secret: {secret}
+    settings: {{captcha: {{provider: hcaptcha, site_key: public}}}}
+"""
+
+
+def captcha_secret(house: House) -> str:
+    held = changes.named(UnitOfWork(house.database, "lookup"), "acme")
+    assert held
+    assert held.captcha_secret
+    return house.vault.open(held.captcha_secret, changes.captcha_context(held.tenant_id)).decode()
+
+
+def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: House) -> None:
+    """It is the provider's: one that stays for ever would outlive its site key."""
+    first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
+    assert captcha_secret(ours) == "from the provider"
+    assert applied(ours, WITH_CAPTCHA.format(secret="from the provider")).is_empty
+    second = applied(ours, WITH_CAPTCHA.format(secret="another one of it"))
+    assert captcha_secret(ours) == "another one of it"
+    assert "captcha_secret: another one" in str(second)
+    assert "of it" not in str(first) + str(second) + export(ours, "acme")
+    applied(ours, export(ours, "acme"))
+    assert captcha_secret(ours) == "another one of it"
+
+
+def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: House) -> None:
+    applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
+    ours.vault = Vault((b"1" * 32, b"0" * 32))
+    assert reseal(ours) == 2  # the API secret is the other; no signing key was needed yet
+    ours.vault = Vault((b"1" * 32,))
+    assert captcha_secret(ours) == "from the provider"
+
+
+def test_a_captcha_provider_without_its_secret_is_refused(ours: House) -> None:
+    with pytest.raises(ConfigurationError, match=r"captcha_secret.*expected the secret of settings.captcha.provider"):
+        applied(ours, "tenants: [{name: acme, settings: {captcha: {provider: tencent, site_key: x}}}]")
+    with pytest.raises(ConfigurationError, match=r"site_key.*expected the key that tencent gave you"):
+        applied(ours, "tenants: [{name: acme, captcha_secret: x, settings: {captcha: {provider: tencent}}}]")
+
+
+def test_a_lock_that_asks_a_question_needs_one(ours: House) -> None:
+    with pytest.raises(ConfigurationError, match="security_questions has none"):
+        applied(ours, "tenants: [{name: acme, settings: {lockout: {type: security_question}}}]")

@@ -11,13 +11,19 @@ import httpx
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import select, update
 from werkzeug.serving import make_server
 from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
+from app.contract.captcha import Question
 from app.hub import create_app
+from app.identity.accounts.tables import accounts
 from app.identity.house import House
-from tests.support.oauth_world import World
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import tenants
+from tests.support.captchas import answer_to
+from tests.support.oauth_world import CHEAP, World
 from tests.support.relying_party import RelyingParty
 
 PASSWORD = "correct horse 7"
@@ -162,3 +168,63 @@ def test_signing_out_elsewhere_ends_that_session(world: World, served: str, open
     expect(here.get_by_role("status")).to_contain_text("Signed out there")
     there.reload()
     expect(there.get_by_role("heading", level=1)).to_have_text("Welcome back")
+
+
+def locking(world: World, **settings: object) -> None:
+    """Let the tenant lock an account at the first wrong password."""
+    where = tenants.c.tenant_id == world.tenant_id
+    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+        held = work.run(select(tenants.c.settings).where(where)).scalar_one()
+        work.run(update(tenants).where(where).values(settings={**held, **settings}))
+    world.house.directory.forget()
+
+
+def locked_out(page: Page, address: str, email: str) -> None:
+    page.goto(address)
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("That did not work")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+
+
+def test_a_browser_answers_the_captcha_of_a_locked_account_by_itself(world: World, served: str, opened: Opened) -> None:
+    locking(world, lockout={"type": "captcha", "maximum_failed_attempts": 1})
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened()
+    complaints: list[str] = []
+    page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    locked_out(page, sign_in_address(served, shop), ada.email)
+    expect(page.get_by_role("status")).to_contain_text("There is nothing to answer", timeout=60_000)
+    expect(page.locator("#captcha")).to_be_hidden()
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+    assert complaints == []
+
+
+def test_without_javascript_a_person_answers_the_captcha(world: World, served: str, opened: Opened) -> None:
+    locking(world, lockout={"type": "captcha", "maximum_failed_attempts": 1})
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened(java_script_enabled=False)
+    locked_out(page, sign_in_address(served, shop), ada.email)
+    asked = page.locator("[name=captcha_asked]").get_attribute("value") or ""
+    _bits, _seed, kind, *numbers = asked.split(".")
+    question = Question.model_validate({"kind": kind, "numbers": numbers})
+    page.locator("#captcha").fill(str(answer_to(question)))
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+
+
+def test_a_person_answers_the_security_question_of_a_locked_account(world: World, served: str, opened: Opened) -> None:
+    lockout = {"type": "security_question", "maximum_failed_attempts": 1}
+    locking(world, lockout=lockout, security_questions={"pet": "Your first pet?"})
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+        kept = {"security_answers": {"pet": world.house.hashing.hash("rex", CHEAP)}}
+        where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid)
+        work.run(update(accounts).where(*where).values(private=kept))
+    page = opened()
+    locked_out(page, sign_in_address(served, shop), ada.email)
+    page.get_by_label("Your first pet?").fill("Rex")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
