@@ -268,6 +268,22 @@ def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewT
         )
 
 
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
+@pytest.mark.parametrize("later", [{"seconds": 601}, {"days": 2}], ids=["after the suspension", "two days later"])
+def test_the_lock_of_a_hidden_unknown_account_ends_when_a_known_one_s_does(
+    new_tenant_server: NewTenantServer, kind: str, later: dict[str, float]
+) -> None:
+    customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
+    tries = ({"email": customer.email}, {"email": "nobody@example.test"})
+    for _ in range(4):
+        locked = [refused(customer.logs_in(WRONG, **named)) for named in tries]
+    assert locked[0] == locked[1] != (401, 966)
+    customer.tenant.house.clock.advance(**later)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    known, unknown = (refused(customer.logs_in(WRONG, **named)) for named in tries)
+    assert known == unknown
+    assert (known == (401, 966)) is (kind == "suspend")
+
+
 def test_an_account_of_another_tenant_is_unknown(acme: TenantServer, globex: TenantServer) -> None:
     customer = a_customer(acme)
     assert refused(replace(customer, tenant=globex).logs_in()) == (403, 938)
