@@ -7,10 +7,9 @@ from datetime import datetime
 
 from app.contract import errors as e
 from app.contract.visit import Visit
-from app.identity.house import House
+from app.identity.house import House, TenantHashing
 from app.identity.ledger import Ledger
 from app.identity.outbox import Outbox
-from app.identity.passwords.hashing import TenantHashing
 from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.limits import OverLimit, Rate

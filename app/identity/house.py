@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from app.identity.passwords.hashing import Hashing
+from app.identity.passwords.hashing import Hashing, TenantHashing
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory
 from app.identity.tenants.keys import Keyring
@@ -36,3 +36,6 @@ class House:
         self.directory = Directory(self.database, self.settings.hub_url)
         self.keyring = Keyring(self.vault, self.clock)
         self.hub_key = derive(self.settings.secret, "hub calls")
+
+
+__all__ = ["House", "TenantHashing"]
