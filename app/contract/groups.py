@@ -77,6 +77,16 @@ class Posted(Wire):
     is_posted: bool = True
 
 
+class SmsSent(Wire):
+    account_sid: str
+    sid: str
+
+
+class PostedSms(Wire):
+    is_posted: bool = True
+    data: SmsSent
+
+
 class Deleted(Wire):
     is_deleted: bool = True
 

@@ -42,7 +42,7 @@ LOGIN_REFUSALS = (
     e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
     e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
     e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.PrivacyPolicyOutdated, e.TooManySessions, e.PasswordBreached,
-    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SmsLimitReached,
+    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SharedSmsLimitReached,
 )  # fmt: skip
 
 with_password = state(

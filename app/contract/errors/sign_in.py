@@ -159,6 +159,16 @@ class MailLimitReached(ApiError):
 
 
 class SmsLimitReached(ApiError):
+    code, status, message = 1123, 403, "You have reached a limit for sending SMS"
+    description = "SMS limit of the account reached."
+
+
+class NoSmsConfiguration(ApiError):
+    code, status, message = 1071, 403, "The SMS configuration does not exist"
+    description = "No SMS configuration."
+
+
+class SharedSmsLimitReached(ApiError):
     code, status, message = 1149, 403, "Your default Configured SMS Sending Limit Exceed"
     description = "Shared SMS quota used up."
 
