@@ -48,7 +48,7 @@ def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() 
 
 def test_everything_else_is_the_application_s() -> None:
     assert Client(Health(house, {})).get("/health").status_code == 418
-    assert Client(Health(house, {})).post("/health/live").status_code == 418
+    assert Client(Health(house, {})).get("/health/live/more").status_code == 418
 
 
 def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
