@@ -14,7 +14,8 @@ class Visit(BaseModel):
     binding: str | None = None  # the browser's secret of the attempt at hand
     address: str = ""  # the client's address, after trusted proxies
     agent: str = ""
-    languages: str = ""
+    languages: str = ""  # Accept-Language
+    language: str = ""  # the page's own, which mails about it speak too
     reference: str = ""  # the number that error pages show and log lines bear
 
     def to_header(self) -> str:

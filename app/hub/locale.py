@@ -1,61 +1,19 @@
-"""In which language a page speaks, and where its sentences come from.
-
-Sentences live in `translations/<locale>/LC_MESSAGES/messages.po` and are read from there on first use: there is no
-compiled file that could be stale or forgotten.
-"""
+"""In which language a page speaks: what browsers ask for, and gettext as Flask knows it."""
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
 from babel import Locale as BabelLocale
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
-from babel.support import NullTranslations, Translations
+from babel.support import NullTranslations
 from flask import Flask, g, has_app_context  # noqa: TID251 - gettext takes no argument, so the language has to stand somewhere
 from flask_babel import Babel, Domain
 
-from app.settings import ROOT
+from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
 
-TRANSLATIONS: Final = ROOT / "translations"
 COOKIE: Final = "gatehouse-language"
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """A language that the pages speak."""
-
-    tag: str
-    """BCP 47."""
-    name: str
-    """What its speakers call it."""
-    direction: str = "ltr"
-
-
-LANGUAGES: Final = {
-    language.tag: language
-    for language in (Language("en", "English"), Language("de", "Deutsch"), Language("ar", "العربية", "rtl"))
-}
-SOURCE: Final = LANGUAGES["en"]
-"""The language that the sentences in the code are written in."""
-
-
-def lookup(wanted: str, offered: Iterable[str]) -> str | None:
-    """Return the offered tag that serves a wanted one (RFC 4647 §3.4: `de-CH-1996`, then `de-CH`, then `de`)."""
-    table = {tag.lower(): tag for tag in offered}
-    parts = wanted.strip().replace("_", "-").lower().split("-")
-    while parts and parts[0]:
-        if found := table.get("-".join(parts)):
-            return found
-        parts.pop()
-        if parts and len(parts[-1]) == 1:
-            parts.pop()
-    return None
 
 
 _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
@@ -72,34 +30,6 @@ def accepted(header: str) -> tuple[str, ...]:
         if quality > 0 and tag and tag != "*":
             weighted.append((-quality, position, tag))
     return tuple(tag for _, _, tag in sorted(weighted))
-
-
-def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Language:
-    """Return the language for a page.
-
-    Args:
-        wishes: wanted tags, the strongest source first; the order of the sources is `visit.wishes`.
-        offered: what the tenant offers, its default first.
-    """
-    spoken = [tag for tag in offered if tag in LANGUAGES] or [SOURCE.tag]
-    for source in wishes:
-        for wanted in filter(None, source):
-            if found := lookup(wanted, spoken):
-                return LANGUAGES[found]
-    return LANGUAGES[spoken[0]]
-
-
-@cache
-def catalogue(tag: str) -> NullTranslations:
-    """Return the sentences of one language; the source language speaks as it is written."""
-    if tag == SOURCE.tag:
-        return NullTranslations()
-    path = TRANSLATIONS / tag / "LC_MESSAGES" / "messages.po"
-    compiled = io.BytesIO()
-    with path.open("rb") as file:
-        write_mo(compiled, read_po(file, locale=tag))
-    compiled.seek(0)
-    return Translations(compiled)
 
 
 class _Sentences(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
@@ -145,3 +75,18 @@ def install(app: Flask) -> None:
         pgettext=lambda context, text: catalogue(current().tag).pgettext(context, text),
         npgettext=lambda context, one, many, count: catalogue(current().tag).npgettext(context, one, many, count),
     )
+
+
+__all__ = [
+    "COOKIE",
+    "LANGUAGES",
+    "SOURCE",
+    "Language",
+    "accepted",
+    "catalogue",
+    "current",
+    "install",
+    "lookup",
+    "negotiate",
+    "speak",
+]

@@ -13,9 +13,9 @@ from typing import Final
 from app.contract import hub as contract
 from app.contract.errors import UnknownTenant
 from app.hub.brand import HOUSE_COLOUR, Brand
-from app.hub.colour import Colour, NotAColour
 from app.kit.client import Client, ServiceUnavailable, Told
 from app.kit.clock import monotonic
+from app.kit.colour import Colour, NotAColour
 
 log = logging.getLogger("gatehouse.hub")
 

@@ -10,6 +10,7 @@ from flask import g, has_app_context, has_request_context, request  # noqa: TID2
 
 from app.contract.hub import PersonView
 from app.contract.visit import Visit as SignedVisit
+from app.hub import locale
 from app.hub.attempt import Attempt
 from app.hub.locale import Language, accepted, negotiate, speak
 from app.hub.tenancy import HOUSE, Tenant
@@ -69,6 +70,7 @@ class Visit:
             address=self.address,
             agent=request.headers.get("User-Agent", "")[:400],
             languages=request.headers.get("Accept-Language", "")[:200],
+            language=locale.current().tag,
             reference=self.reference,
         )
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.hub.brand import DARK_GROUNDS, LIGHT_GROUNDS, SHAPE, TEXT, Brand, scene
-from app.hub.colour import BLACK, WHITE, Colour, NotAColour
+from app.hub.brand import Brand
+from app.kit.colour import BLACK, WHITE, Colour, NotAColour
+from app.kit.palette import DARK_GROUNDS, LIGHT_GROUNDS, SHAPE, TEXT, scene
 from app.settings import ROOT
 
 COLOURS = st.builds(Colour, *(st.integers(0, 255),) * 3)
