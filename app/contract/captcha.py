@@ -1,6 +1,6 @@
 """What tells people from machines: the challenge that our own pages show, and its answer."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -36,3 +36,7 @@ class Lock(Wire):
 
     captcha: Challenge | None = None
     question_id: str | None = None  # which of the tenant's security questions to answer
+
+    def told(self) -> dict[str, Any]:
+        """Return it as the data of an error."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -55,7 +55,7 @@ class CAP(Lower):
 class LOCK(Lower):
     """What answers a lock challenge beside CAP: answers by question id."""
 
-    security_answer: dict[str, str] | None = None
+    security_answer: dict[str, str] | None = Field(default=None, max_length=10)  # each costs a hash
 
 
 class MF(Lower):

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.captcha import CaptchaAnswer
+from app.contract.captcha import CaptchaAnswer, Challenge
 from app.contract.families import HUB
 from app.contract.stating import state
 from app.kit.operation import H
@@ -182,6 +182,16 @@ class SignInRequest(Wire):
     remember: bool = False
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     captcha: CaptchaAnswer | None = None
+
+
+class CaptchaRead(Wire):
+    """Nothing: a challenge is made for whoever asks."""
+
+
+captcha = state(
+    "hub.captcha", "GET /hub/captcha", CaptchaRead, Challenge, auth=H, family=HUB, public=False,
+    summary="Make a captcha for a form that always has one; a locked sign-in brings its own.",
+)  # fmt: skip
 
 
 SIGN_IN_REFUSALS = (

@@ -7,7 +7,7 @@
   var field = box.querySelector("#captcha");
   var start = box.dataset.seed + ":";
   var shift = 32 - Number(box.dataset.bits);
-  var roots = [], squares = [], w = new Int32Array(64), tried = 0;
+  var roots = [], squares = [], w = new Int32Array(64), tried = 0, waits = false;
 
   for (var n = 2; roots.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -54,7 +54,20 @@
     return (a + squares[0]) >>> shift;
   }
 
+  // Sent before it is done and without an answer, the form waits: it takes a second or two.
+  field.form.addEventListener("submit", function (event) {
+    if (work.value || field.value) return;
+    event.preventDefault();
+    event.stopPropagation();
+    waits = true;
+    field.form.classList.add("busy");
+  });
+
   function done() {
+    if (waits) {
+      field.form.classList.remove("busy");
+      return field.form.requestSubmit ? field.form.requestSubmit() : field.form.submit();
+    }
     if (document.activeElement === field || field.value || field.closest(".field--wrong")) return;
     field.closest(".field").hidden = true;
     box.querySelector("[role=status]").textContent = box.dataset.done;

@@ -253,7 +253,7 @@ def test_an_unknown_account_is_told_unless_the_tenant_hides_it(acme: TenantServe
     assert refused(a_customer(acme).logs_in(email="nobody@example.test")) == (403, 938)
 
 
-@pytest.mark.parametrize("kind", ["suspend", "captcha", "block", "none"])
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block", "none"])
 def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewTenantServer, kind: str) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
     for _ in range(5):

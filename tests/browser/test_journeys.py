@@ -202,6 +202,19 @@ def test_a_browser_answers_the_captcha_of_a_locked_account_by_itself(world: Worl
     assert complaints == []
 
 
+def test_a_form_that_is_sent_before_the_work_is_done_waits_for_it(world: World, served: str, opened: Opened) -> None:
+    locking(world, lockout={"type": "captcha", "maximum_failed_attempts": 1}, captcha={"work_bits": 14})
+    shop, ada = the_shop(world, served), world.person("ada@example.com")
+    page = opened()
+    page.add_init_script("window.now = Date.now; var hours = 0; Date.now = () => hours += 3600000")  # no time to work
+    locked_out(page, sign_in_address(served, shop), ada.email)
+    assert page.locator("[name=captcha_work]").input_value() == ""
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("form.busy")).to_be_visible()
+    page.evaluate("Date.now = window.now")
+    page.wait_for_url("http://127.0.0.1:*/cb?**", timeout=60_000)
+
+
 def test_without_javascript_a_person_answers_the_captcha(world: World, served: str, opened: Opened) -> None:
     locking(world, lockout={"type": "captcha", "maximum_failed_attempts": 1})
     shop, ada = the_shop(world, served), world.person("ada@example.com")

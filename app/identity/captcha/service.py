@@ -9,11 +9,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract.captcha import Challenge
+from app.contract.captcha import Challenge, Lock
 from app.contract.configuration import Captcha
 from app.identity.call import Call
 from app.identity.captcha import own, spent
 from app.identity.captcha.answers import Shown, of_form, of_parameters
+from app.identity.captcha.own import challenge as own_challenge
 from app.identity.providers.captcha import PROVIDERS, Asked, CaptchaUnavailable
 from app.identity.tenants import changes
 from app.kit.errors import ApiError
@@ -23,20 +24,21 @@ _REMEMBERED = timedelta(hours=1)  # providers take an answer for some minutes at
 
 def challenge(call: Call) -> Challenge | None:
     """Return a challenge for whoever calls; None where the provider shows its own."""
-    return own.challenge(call) if _is_own(call) else None
+    return own_challenge(call) if _is_own(call) else None
 
 
 def demand(call: Call, shown: Shown) -> None:
     """Let those pass who solved a captcha; each answer opens once. Only while nothing is written: it may call out.
 
     Raises:
-        WrongCaptcha, WrongSecondCaptcha: not solved, used before, over, or another tenant's.
+        WrongCaptcha, WrongSecondCaptcha: not solved, used before, over, or another tenant's. With our own captcha the
+            data is a `contract.captcha.Lock` that has the next challenge.
         TooManyRequests: too many answers in words from this address.
         CaptchaUnavailable: the provider cannot tell; answered with 503.
     """
     if _is_own(call):
         if shown.own is None or not own.is_solved(call, shown.own):
-            raise e.WrongCaptcha
+            raise e.WrongCaptcha(data=Lock(captcha=own_challenge(call)).told())
         return
     chosen = call.tenant.settings.captcha
     answer = _of_provider(chosen, shown)
@@ -70,4 +72,4 @@ def _refusal(chosen: Captcha) -> ApiError:
     return e.WrongSecondCaptcha() if chosen.provider == "tencent" else e.WrongCaptcha()
 
 
-__all__ = ["Shown", "challenge", "demand", "of_form", "of_parameters"]
+__all__ = ["Shown", "challenge", "demand", "of_form", "of_parameters", "own_challenge"]

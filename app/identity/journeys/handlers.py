@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub
+from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
@@ -26,6 +27,7 @@ def register(server: Server) -> None:
     server.implements(hub.authorize)(open_authorization)
     server.implements(hub.open_return)(open_return)
     server.implements(hub.resume)(resume)
+    server.implements(hub.captcha)(read_captcha)
     server.implements(hub.sign_in)(with_password)
     server.implements(hub.consent)(answer_consent)
     server.implements(hub.switch_account)(switch_account)
@@ -57,6 +59,10 @@ def resume(call: Call, req: hub.AttemptRequest) -> Next:
     if attempt.is_done:
         return _after_the_end(session)
     return journey.advance(call, attempt, session)
+
+
+def read_captcha(call: Call, req: hub.CaptchaRead) -> Challenge:
+    return captcha.own_challenge(call)
 
 
 def with_password(call: Call, req: hub.SignInRequest) -> Next:

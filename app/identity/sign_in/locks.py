@@ -55,10 +55,7 @@ def open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             call.spend("captcha_try", rate, who.key)
-        try:
-            captcha.demand(call, proof.captcha)
-        except (e.WrongCaptcha, e.WrongSecondCaptcha) as refusal:
-            raise told(call, who, lock, refusal) from None
+        captcha.demand(call, proof.captcha)
         return True
     if lock.kind == QUESTION and proof.security_answer:
         call.spend(
@@ -89,6 +86,6 @@ def told(call: Call, who: Sought, lock: Lock, refusal: ApiError) -> ApiError:
         captcha=captcha.challenge(call) if lock.kind == CAPTCHA else None,
         question_id=question_of(call, who) if lock.kind == QUESTION and call.visit is not None else None,
     )
-    if data := asked.model_dump(mode="json", by_alias=True, exclude_none=True):
+    if data := asked.told():
         refusal.data = {**(refusal.data or {}), **data}
     return refusal

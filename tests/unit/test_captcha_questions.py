@@ -1,0 +1,39 @@
+"""Questions without words, and the numbers that people type."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.hub.captcha import NUMBERS, in_words
+from app.identity.captcha.questions import MOST, drawn, number_in
+from tests.support.captchas import answer_to
+
+
+def test_every_question_can_be_said_and_has_the_answer_that_a_person_gives() -> None:
+    kinds, said = set(), set()
+    for _ in range(2_000):
+        question, answer = drawn()
+        assert all(0 < number <= MOST for number in question.numbers)
+        assert answer == answer_to(question) >= 0
+        kinds.add(question.kind)
+        said.add(str(in_words(question)))
+    assert kinds == {"sum", "difference", "largest", "smallest", "nth"}
+    assert len(said) > 1_200  # a list of seen questions serves nobody
+    assert len(NUMBERS) == MOST + 1
+
+
+def test_no_answer_is_worth_guessing() -> None:
+    answers = [drawn()[1] for _ in range(5_000)]
+    assert max(answers.count(answer) for answer in set(answers)) < 5_000 * 0.12
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [
+        ("22", 22), (" 22 ", 22), ("٢٢", 22), ("۲۲", 22), ("２２", 22), ("२२", 22), ("\u200f22\u200f", 22), ("007", 7), ("2\u00a02", 22),
+        ("", None), (" ", None), ("twenty", None), ("-2", None), ("2.0", None), ("2²", None), ("½", None), ("Ⅻ", None), ("1" * 5, None),
+        ("1" * 10_000, None), ("2\x00", None), ("\ud800", None), ("0x16", None), ("2_2", None),
+    ],
+)  # fmt: skip
+def test_digits_of_any_script_are_read_and_nothing_else(typed: str, number: int | None) -> None:
+    assert number_in(typed) == number
