@@ -16,7 +16,7 @@ from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
-from app.identity.tasks.cleaning import BATCH, clean
+from app.identity.tasks.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
 from app.identity.tasks.gauge import OutboxGauge
 from app.identity.tasks.worker import Worker
 from app.identity.tenants import changes
@@ -290,6 +290,23 @@ def test_cleaning_removes_what_is_over_in_every_tenant_and_nothing_else(database
     work = UnitOfWork(database, "acme")
     assert [left.code_hash for left in work.all(select(codes).where(codes.c.tenant_id == "acme"))] == ["live"]
     work.rollback()
+
+
+def test_many_tenants_are_cleaned_in_turns_and_every_one_in_a_round(database: Database, clock: FixedClock) -> None:
+    tenants = [f"t{number:03}" for number in range(2 * TENANTS_A_TURN + 3)]
+    for tenant in tenants:
+        work = UnitOfWork(database, tenant)
+        changes.add(work, tenant, api_key=tenant, api_secret=b"", settings={}, brand={}, now=clock.now())
+        work.run(codes.insert().values(**code(tenant, "old", clock)))
+        work.commit()
+    clock.advance(days=1)
+    cleaner = Cleaner(database)
+    assert [cleaner.turn(clock.now()) for _ in range(4)] == [TENANTS_A_TURN, TENANTS_A_TURN, 3, 0]
+    work = UnitOfWork(database, tenants[-1])
+    work.run(codes.insert().values(**code(tenants[-1], "old", clock)))
+    work.commit()
+    clock.advance(seconds=EVERY.total_seconds() + 3 * 3600)
+    assert sum(cleaner.turn(clock.now()) for _ in range(3)) == 1
 
 
 def code(tenant: str, name: str, clock: FixedClock) -> dict[str, object]:

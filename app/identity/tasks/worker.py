@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
-from datetime import timedelta
 
 from app.identity.store.database import Database, StoreUnavailable
 from app.identity.tasks import claims
 from app.identity.tasks.claims import Message
-from app.identity.tasks.cleaning import clean
+from app.identity.tasks.cleaning import Cleaner
 from app.identity.tasks.senders import Nowhere, Sender, senders
 from app.identity.tasks.undelivered import Undelivered
 from app.kit.clock import Clock, SystemClock
@@ -18,7 +17,6 @@ from app.settings import Settings
 
 IDLE_SECONDS = 1.0
 UNAVAILABLE_SECONDS = 5.0
-CLEANS_EVERY = timedelta(minutes=10)
 
 log = logging.getLogger("gatehouse.worker")
 
@@ -37,7 +35,7 @@ class Worker:
         self._clock = clock or SystemClock()
         self._senders = by_kind if by_kind is not None else senders(settings, self._clock)
         self._nowhere = Nowhere()
-        self._cleans_at = self._clock.now()
+        self._cleaner = Cleaner(database)
 
     def run(self, stop: threading.Event) -> None:
         """Work until `stop` is set; what was claimed is finished first."""
@@ -81,8 +79,5 @@ class Worker:
     def _idle(self) -> None:
         for sender in self._senders.values():
             sender.rest()
-        now = self._clock.now()
-        if now >= self._cleans_at:
-            self._cleans_at = now + CLEANS_EVERY
-            if removed := clean(self._database, now):
-                log.info("cleaning.done", extra={"rows": removed})
+        if removed := self._cleaner.turn(self._clock.now()):
+            log.info("cleaning.done", extra={"rows": removed})
