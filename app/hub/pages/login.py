@@ -165,11 +165,14 @@ class LockedLoginPage(LoginPage):
         wrong_captcha, wrong_answer = _asking(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))), _asking(None)
         wrong_captcha.refuse("captcha", _OTHER_QUESTION)
         wrong_answer.refuse("security_answer", _WRONG_ANSWER)
+        worked = _asking(captcha.sample(work_bits=8))
+        worked.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
         return {
             "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=Refusal.CAPTCHA),
             "captcha of a position": cls(_asking(position), refusal=Refusal.CAPTCHA),
             "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=Refusal.WRONG),
+            "captcha answered by the browser": cls(worked, refusal=Refusal.WRONG),
             "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
             "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
