@@ -32,6 +32,7 @@ Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
 CallT = TypeVar("CallT")
 JSON = "application/json"
+NO_CODE = 0  # nothing stands at the address: no part of the interface, so none of its numbers (interface errors.md)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -207,7 +208,7 @@ def _content_type(media_type: str) -> str:
 
 
 class _NotFound(ApiError):
-    code, status, message = 404, 404, "Not found"
+    code, status, message = NO_CODE, 404, "Not found"
     description = "No operation stands at this address."
 
 
@@ -252,7 +253,7 @@ def error_body(error: ApiError) -> dict[str, Any]:
     if error.camel:
         return {"errorCode": error.code, "message": error.message, "description": error.description}
     body: dict[str, Any] = {
-        "ErrorCode": error.code,
+        **({"ErrorCode": error.code} if error.code != NO_CODE else {}),
         "Message": error.message,
         "Description": error.description,
         "IsProviderError": False,

@@ -50,6 +50,13 @@ def test_the_interface_refuses_in_its_own_form(acme: TenantServer) -> None:
     assert refused.headers["Allow"] == "POST"
 
 
+def test_an_unknown_address_has_none_of_the_interface_s_codes(acme: TenantServer) -> None:
+    refused = acme.send("GET", "/identity/v2/auth/nothing")
+    assert (refused.status_code, refused.content_type) == (404, "application/json")
+    assert (refused.json or {})["Message"] == "Not found"
+    assert "ErrorCode" not in (refused.json or {})
+
+
 def test_a_probe_only_looks() -> None:
     probe = Client(Health(Flask(__name__), {}))
     refused = probe.post("/health/live")
