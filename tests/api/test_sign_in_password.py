@@ -260,6 +260,7 @@ def test_a_hidden_unknown_account_answers_as_a_known_one(new_tenant_server: NewT
         known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="nobody@example.test")
         mine, theirs = known.get_json(), unknown.get_json()
         for body in (mine, theirs):
+            assert "attempts left" not in body["Description"]  # nor that a text would tell them
             if body.get("Data"):
                 body["Data"] = sorted(body["Data"])  # the instants differ
         assert (known.status_code, mine) == (unknown.status_code, theirs)

@@ -10,7 +10,7 @@ class UnknownAccount(ApiError):
 
 class WrongCredentials(ApiError):
     code, status, message = 966, 401, "Invalid user ID and/or password"
-    description = "Identifier and password do not match; text carries attempts left."
+    description = "Identifier and password do not match."
 
 
 class WrongCurrentPassword(ApiError):
