@@ -66,7 +66,7 @@ def test_what_is_promised_is_what_is_kept(shop: RelyingParty) -> None:
     assert held["code_challenge_methods_supported"] == ["S256"]
     assert held["id_token_signing_alg_values_supported"] == ["RS256"]
     assert held["authorization_response_iss_parameter_supported"] is True
-    assert set(held["grant_types_supported"]) >= {"authorization_code", "refresh_token"}
+    assert held["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
     assert set(held["token_endpoint_auth_methods_supported"]) == {"none", "client_secret_post", "client_secret_basic"}
     assert set(held["scopes_supported"]) >= {"openid", "email", "phone", "profile", "address"}
 

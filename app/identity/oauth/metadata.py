@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from app.contract.errors_oauth import UnknownApplication
+from app.contract.tenant_file import GrantType
 from app.identity.call import Call
 from app.identity.oauth import issuers
 from app.identity.oauth.authorize.response_mode import MODES
@@ -18,6 +19,7 @@ from app.kit.wire import Document
 
 _MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # none that no application can be given
 _VARY = {"Vary": "Origin"}
 
 
@@ -62,7 +64,7 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "jwks_uri": keys.front("jwks"),
         "response_types_supported": ["code"],
         "response_modes_supported": list(MODES),
-        "grant_types_supported": list(GRANTS),
+        "grant_types_supported": _GRANTS,
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *SCOPES],
         "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
