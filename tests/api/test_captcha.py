@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes
 from app.identity.tenants.tables import tenants
+from app.settings import SettingsError, read
 from tests.support.captchas import Provider, worked
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -325,3 +327,12 @@ def test_hosted_pages_learn_which_captcha_it_is(new_tenant_server: NewTenantServ
     assert told("recaptcha_v2") == (True, "public", None)
     assert told("tencent") == (False, None, "public")
     assert told("own") == (False, None, None)
+
+
+def test_an_operator_says_where_a_provider_is(tmp_path: Path) -> None:
+    told = "recaptcha_v2=https://www.recaptcha.net/recaptcha/api/siteverify hcaptcha=http://127.0.0.1:9/x"
+    urls = read({"GATEHOUSE_CAPTCHA_URLS": told}, tmp_path).captcha_urls
+    assert urls[1] == ("hcaptcha", "http://127.0.0.1:9/x")
+    for wrong in ("hcaptcha", "other=https://a.example/", "hcaptcha=here"):
+        with pytest.raises(SettingsError, match="GATEHOUSE_CAPTCHA_URLS must look like"):
+            read({"GATEHOUSE_CAPTCHA_URLS": wrong}, tmp_path)

@@ -11,7 +11,7 @@ from app.identity.call import Call
 from app.identity.sign_in import identifiers, locks, sessions, strangers
 from app.identity.sign_in.identifiers import Identifier
 from app.identity.sign_in.locks import Lock, Proof
-from app.identity.sign_in.sought import Sought, sought
+from app.identity.sign_in.sought import Sought
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
@@ -39,7 +39,7 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
     _spend(call)
     identifiers.refuse_kind(settings, identifier.kind)
     account = identifiers.account_of(call, identifier)
-    who = sought(call, identifier, account, is_hidden=hides_unknown)
+    who = Sought(call, identifier, account, is_hidden=hides_unknown)
     lock = _lock_of(call, who)
     call.work.pause()
     is_answered = lock is not None and _open(call, who, lock, proof)

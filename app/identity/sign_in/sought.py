@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
@@ -17,20 +18,21 @@ from app.identity.vault import derive
 class Sought:
     """Somebody whom a sign-in names."""
 
+    call: Call
+    identifier: Identifier
     account: Account | None
-    name_hash: str  # keyed digest of the identifier's normal form
     is_hidden: bool  # whether nobody is to learn if there is such an account
+
+    @cached_property
+    def name_hash(self) -> str:
+        """A keyed digest of the identifier's normal form: the same at every try, and it tells nothing of the name."""
+        normal = accounts.normal(self.identifier.kind, self.identifier.value)
+        return keyed(self.call, f"{self.identifier.kind} {normal}")
 
     @property
     def key(self) -> str:
         """What tries are counted under: an account's own id, by whichever of its names it was called."""
         return self.account.uid if self.account else self.name_hash
-
-
-def sought(call: Call, identifier: Identifier, account: Account | None, *, is_hidden: bool) -> Sought:
-    """Return whom the identifier names, with what stays the same at every try and tells nothing of the name."""
-    normal = accounts.normal(identifier.kind, identifier.value)
-    return Sought(account, keyed(call, f"{identifier.kind} {normal}"), is_hidden)
 
 
 def question_of(call: Call, who: Sought) -> str | None:
@@ -47,6 +49,11 @@ def question_of(call: Call, who: Sought) -> str | None:
 
 def keyed(call: Call, text: str) -> str:
     """Return a digest that only this installation can make, of this tenant."""
-    key = derive(call.house.settings.secret, "names of strangers")
+    key = _key(call.house.settings.secret)
     message = f"{call.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
     return hmac.new(key, message, hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _key(secret: bytes) -> bytes:
+    return derive(secret, "names of strangers")
