@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
-from app.contract.groups import AT, PW, F, Uid
+from app.contract.groups import AT, PW, UID_REFUSALS, F, Uid
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
 from app.contract.stating import state
@@ -138,7 +138,7 @@ read_by_identifier = state(
 )  # fmt: skip
 read_by_uid = state(
     "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S,
-    errors=(e.UnknownUid,), summary="Read an account by its id.", row="A03",
+    errors=UID_REFUSALS, summary="Read an account by its id.", row="A03",
 )  # fmt: skip
 identities = state(
     "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S,
@@ -146,7 +146,7 @@ identities = state(
 )  # fmt: skip
 update = state(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S, accepts=Accept.JSON,
-    errors=(e.UnknownUid, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05",
+    errors=(*UID_REFUSALS, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05",
 )  # fmt: skip
 update_by_identifier = state(
     "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S,
@@ -155,7 +155,7 @@ update_by_identifier = state(
 )  # fmt: skip
 delete_by_uid = state(
     "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S,
-    errors=(e.UnknownUid,), summary="Delete an account by its id, with its sessions and tokens.", row="A06",
+    errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.", row="A06",
 )  # fmt: skip
 delete_by_identifier = state(
     "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S,

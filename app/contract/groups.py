@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.contract import errors as e
 from app.kit.wire import Also, From, Lower, Wire
 
 Query = From.QUERY
@@ -71,6 +72,10 @@ class Uid(Lower):
     """An account addressed by the id in the path."""
 
     uid: Annotated[str, From.PATH]
+
+
+UID_REFUSALS = (e.MalformedUid, e.UnknownUid)
+"""Of every operation that addresses an account by its id, in the path or in the query."""
 
 
 class Posted(Wire):

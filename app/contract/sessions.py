@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import AT, Deleted, Posted, Uid
+from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
 from app.contract.stating import state
 from app.kit.operation import K, S, U
 from app.kit.wire import From, Lower, Wire
@@ -69,7 +69,7 @@ class EndRefreshTokens(Uid):
 
 impersonate = state(
     "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S,
-    errors=(e.UnknownUid, e.AccountBlocked, e.LoginDisabled), summary="Get tokens of an account without its password.",
+    errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens of an account without its password.",
     row="A22",
 )  # fmt: skip
 refresh = state(
@@ -82,7 +82,7 @@ revoke_refresh = state(
 )  # fmt: skip
 revoke_refresh_of_account = state(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
-    EndRefreshTokens, Deleted, auth=K & S, errors=(e.UnknownUid,), summary="End every refresh token of an account.",
+    EndRefreshTokens, Deleted, auth=K & S, errors=UID_REFUSALS, summary="End every refresh token of an account.",
     row="A25",
 )  # fmt: skip
 
@@ -146,6 +146,6 @@ refresh_shown = state(
 )  # fmt: skip
 active_sessions = state(
     "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S,
-    errors=(e.InvalidAccessToken, e.UnknownUid, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
+    errors=(e.InvalidAccessToken, *UID_REFUSALS, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account's live access tokens.", row="A30",
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """Accounts are read by id, email, username and phone, inside their tenant only."""
 
+from urllib.parse import unquote
+
 import pytest
 
 from tests.support.tenant_server import MANAGE, TenantServer, answered, refused
@@ -58,6 +60,22 @@ def test_who_is_not_there_is_not_found(
 
 def test_an_unknown_id_is_refused(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{MANAGE}/{'0' * 32}")) == (403, 984)
+
+
+@pytest.mark.parametrize("uid", ["has%20space", "x" * 51, "a.b", "%C3%BC", "'"])
+def test_what_cannot_be_an_id_is_malformed(acme: TenantServer, uid: str) -> None:
+    spelt = unquote(uid)
+    by_path = [
+        acme.send("GET", f"{MANAGE}/{uid}"),
+        acme.send("PUT", f"{MANAGE}/{uid}", {"FirstName": "Ada"}),
+        acme.send("DELETE", f"{MANAGE}/{uid}"),
+        acme.send("DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke"),
+    ]
+    by_query = [
+        acme.send("GET", f"{MANAGE}/access_token", uid=spelt),
+        acme.send("GET", "/api/v2/access_token/activesession", accountid=spelt),
+    ]
+    assert {refused(answer) for answer in (*by_path, *by_query)} == {(403, 1200)}
 
 
 def test_an_account_of_another_tenant_does_not_exist(acme: TenantServer, globex: TenantServer, uid: str) -> None:

@@ -67,9 +67,14 @@ def normal_phone(text: str) -> str | None:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
+def has_uid_form(text: str) -> bool:
+    """Return whether a text can be an account's id: 32 hexadecimal digits, or 1 to 50 characters of a custom one (error 1200)."""
+    return bool(_UID.match(text))
+
+
 def is_uid(text: str) -> bool:
     """Return whether a custom account id has the interface's form and does not hide another address (error 1200)."""
-    return bool(_UID.match(text)) and text.lower() not in _SEGMENTS_BESIDE_UID
+    return has_uid_form(text) and text.lower() not in _SEGMENTS_BESIDE_UID
 
 
 def normal(kind: str, text: str) -> str:

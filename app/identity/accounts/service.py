@@ -19,6 +19,11 @@ def by_uid(call: Call, uid: str) -> Account | None:
     return store.by_uid(call, uid)
 
 
+def is_email(value: str) -> bool:
+    """Return whether the text can be an address at all."""
+    return identifiers.normal_email(value) is not None
+
+
 def by_email(call: Call, value: str) -> Account | None:
     """Return the account that holds the address, in any spelling of it."""
     form = identifiers.normal_email(value)
@@ -36,7 +41,9 @@ def by_phone(call: Call, value: str) -> Account | None:
 
 
 def known(call: Call, uid: str) -> Account:
-    """Return the account that an operation addresses; raises 984."""
+    """Return the account that an operation addresses; raises 1200 for what cannot be an id, 984 for one of nobody."""
+    if not identifiers.has_uid_form(uid):
+        raise e.MalformedUid
     account = store.by_uid(call, uid)
     if account is None:
         raise e.UnknownUid
@@ -107,6 +114,7 @@ __all__ = [
     "by_uid",
     "by_username",
     "full_name",
+    "is_email",
     "known",
     "known_profile",
     "normal",
