@@ -113,6 +113,15 @@ def test_exactly_one_identifier_is_expected(every_kind: Customer) -> None:
     assert refused(every_kind.logs_in(email=every_kind.email, phone=every_kind.phone)) == (400, 908)
 
 
+@pytest.mark.parametrize(
+    "email", ["nonsense", "a@", "@example.test", "a b@example.test", "a@example", "x" * 300 + "@a.b"]
+)
+@pytest.mark.parametrize("hides", [True, False])
+def test_what_cannot_be_an_email_is_told(new_tenant_server: NewTenantServer, email: str, hides: bool) -> None:
+    customer = a_customer(new_tenant_server(hide_unknown_accounts=hides))
+    assert refused(customer.logs_in(email=email)) == (400, 1038)
+
+
 REFUSED_KINDS = [
     ({"email_login": True}, "phone", 1074),
     ({"email_login": True}, "username", 1238),

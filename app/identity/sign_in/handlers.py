@@ -18,8 +18,9 @@ def register(server: Server) -> None:
 
 def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
     proof = Proof(req.security_answer, captcha.of_parameters(req))
-    hides = call.tenant.settings.hide_unknown_accounts
-    account = service.verify(call, identifiers.stated(req), req.password, proof, hides_unknown=hides)
+    settings = call.tenant.settings
+    identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
+    account = service.verify(call, identifier, req.password, proof, hides_unknown=hides)
     issued = service.issue(call, account)
     profile = accounts.signed_in_profile(call, account)
     return contract.Login(
