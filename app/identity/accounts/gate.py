@@ -89,6 +89,17 @@ _ADMISSIONS = {
 }
 
 
+def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -> None:
+    """Begin the count anew after a good proof; a lock stays unless it was just opened."""
+    values: dict[str, Any] = {"failed_attempts": 0}
+    where = [*_where(work, uid), A.failed_attempts > 0]
+    if is_lock_open:
+        values |= {"is_locked": False, "lock_type": "None", "locked_until": None}
+    else:
+        where.append(A.is_locked.is_(False))
+    work.run(update(accounts).where(*where).values(**values))
+
+
 def failures(work: UnitOfWork, uid: str) -> int:
     """Return the counter as it stands."""
     row = work.one(select(A.failed_attempts).where(*_where(work, uid)))

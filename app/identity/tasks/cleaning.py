@@ -20,7 +20,7 @@ from app.identity.tenants import changes
 from app.identity.tenants.store import NOBODY
 
 BATCH = 500
-KEPT = {"codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1)}
+KEPT = {"codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1), "proofs": timedelta(days=7)}
 """How long after its end a row is kept: a code or token that comes a second time must still be known as used."""
 SENT_KEPT = timedelta(days=7)
 EVERY = timedelta(minutes=10)

@@ -1,0 +1,1 @@
+"""Proofs: links and codes that show that somebody holds an address."""

@@ -1,0 +1,275 @@
+"""Links and codes that prove that somebody holds an address. Kept as digests, used once, void after five wrong tries.
+
+A link is long and unguessable, and is looked up by itself. A code is short: it is looked up by the account and what it
+proves, each try is counted before it is compared, and a wrong one counts toward the account's lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.captcha import Lock
+from app.identity.accounts import gate
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.proofs import store
+from app.identity.proofs.store import Sent
+from app.identity.vault import derive
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+
+DIGITS = 6
+MOST_TRIES = 5  # wrong ones, per code (interface limits.md section 4)
+LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
+"""How long they live, by default (interface limits.md section 2)."""
+_MOST_TOKEN_LETTERS = 200
+
+
+class ProofKind(StrEnum):
+    """What is proved, and for what: a link of one kind opens nothing of another."""
+
+    EMAIL = "email"
+    PHONE = "phone"
+    RESET_PASSWORD = "reset_password"
+    DELETE_ACCOUNT = "delete_account"
+    ADD_EMAIL = "add_email"
+
+
+@dataclass(frozen=True)
+class CodeErrors:
+    """The four refusals of a code, which the interface numbers by the way it was sent."""
+
+    wrong: type[ApiError]
+    used: type[ApiError]
+    expired: type[ApiError]
+    closed: type[ApiError]
+
+    @property
+    def all(self) -> tuple[type[ApiError], ...]:
+        return self.wrong, self.used, self.expired, self.closed
+
+
+MAIL_CODE = CodeErrors(e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
+SMS_CODE = CodeErrors(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a link or a code that was shown stands for."""
+
+    kind: ProofKind
+    uid: str
+    subject: str  # the address or number that it was sent to, as the sender named it
+    facts: dict[str, Any]
+    expires_at: datetime
+
+
+def new_link(
+    call: Call,
+    kind: ProofKind,
+    uid: str,
+    *,
+    subject: str,
+    minutes: int = LINK_MINUTES,
+    facts: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the token of a new link; older ones of the same kind, account and subject are over."""
+    token = randomness.token()
+    store.add(call, randomness.digest(token), kind, uid, subject, code_hash=None, facts=facts or {}, minutes=minutes)
+    return token
+
+
+def new_code(
+    call: Call,
+    kind: ProofKind,
+    uid: str,
+    *,
+    subject: str,
+    minutes: int = CODE_MINUTES,
+    facts: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a new code; older ones of the same kind, account and subject are over."""
+    code, proof_id = randomness.digits(DIGITS), randomness.token(24)
+    hashed = _code_hash(call, proof_id, code)
+    store.add(call, proof_id, kind, uid, subject, code_hash=hashed, facts=facts or {}, minutes=minutes)
+    return code
+
+
+def peek_link(call: Call, kind: ProofKind, token: str) -> Proof:
+    """Return what a link stands for, without using it: for the page that a mail leads to.
+
+    Raises:
+        UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, over or replaced by a newer one.
+    """
+    return _proof(_open_link(call, kind, token))
+
+
+def used_link(call: Call, kind: ProofKind, token: str) -> Proof | None:
+    """Return what a link that was used stood for: for the page that says so and leads on."""
+    found = _link(call, kind, token)
+    return _proof(found) if found is not None and found.state == store.USED else None
+
+
+def known_link(call: Call, kind: ProofKind, token: str) -> Proof | None:
+    """Return what a link stands or stood for, whatever became of it: for sending a new one."""
+    found = _link(call, kind, token)
+    return _proof(found) if found is not None else None
+
+
+def spend_link(call: Call, kind: ProofKind, token: str) -> Proof:
+    """Use a link, in the call's transaction: a refusal that follows leaves it unused. Of many at once one wins.
+
+    Raises as `peek_link` does.
+    """
+    found = _open_link(call, kind, token)
+    if not store.use(call, found.proof_id):
+        raise e.UsedLink
+    return _proof(found)
+
+
+def spend_code(
+    call: Call,
+    kind: ProofKind,
+    uid: str,
+    code: str,
+    *,
+    subject: str,
+    errors: CodeErrors,
+    is_lock_open: bool = False,
+) -> Proof:
+    """Use a code, in the call's transaction; call it before anything is written. Of many at once one wins.
+
+    The try is counted in a transaction of its own. Digits of any script, spaces and dashes are understood.
+
+    Args:
+        errors: `MAIL_CODE` or `SMS_CODE`.
+        is_lock_open: whether a lock of the account was just opened; else a locked account is refused.
+
+    Raises:
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked.
+        errors.wrong, errors.used, errors.expired, errors.closed: as they say; a code is closed after five wrong tries or
+            by a newer one.
+    """
+    account = accounts.by_uid(call, uid)
+    if account is not None and not is_lock_open:
+        refuse_locked(call, account)
+    found = store.newest_code(call, kind, uid, subject)
+    if found is None:
+        _count_failure(call, uid)
+        raise errors.wrong
+    with call.work.apart() as own:
+        tries = store.count_try(own, found.proof_id, call.now, MOST_TRIES)
+    if tries is None:
+        raise _why_not(call, store.newest_code(call, kind, uid, subject), errors)
+    shown = _code_hash(call, found.proof_id, digits_in(code))
+    if not hmac.compare_digest(shown, found.code_hash or ""):
+        if tries >= MOST_TRIES:
+            with call.work.apart() as own:
+                store.void(own, found.proof_id)
+        _count_failure(call, uid)
+        raise errors.wrong
+    with call.work.apart() as own:
+        store.give_back_try(own, found.proof_id)
+    if not store.use(call, found.proof_id):
+        raise _why_not(call, store.newest_code(call, kind, uid, subject), errors)
+    gate.forget_failures(call.work, uid, is_lock_open=is_lock_open)
+    return _proof(found)
+
+
+def close(call: Call, uid: str, kind: ProofKind | None = None, *, subject: str | None = None) -> None:
+    """End what is open of an account: of one kind or of all, for one address or for all."""
+    store.close_all(call, uid, kind, subject)
+
+
+def forget(call: Call, uid: str) -> None:
+    """Remove everything of an account that is deleted."""
+    store.remove(call, uid)
+
+
+def refuse_locked(call: Call, account: Account) -> None:
+    """Refuse an account that is locked by too many failures, as sign-in does (interface user.md section 2.1).
+
+    Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
+    """
+    if not account.is_locked_now:
+        return
+    if account.lock_type == "Captcha":
+        raise e.LockedForCaptcha(data=Lock(captcha=captcha.challenge(call)).told())
+    if account.lock_type == "SecurityQuestion":
+        raise e.LockedForSecurityQuestion
+    if account.lock_type == "Block":
+        raise e.AccountBlocked
+    raise e.LockedForAWhile(data={"LoginLockedTimeout": iso(account.locked_until)})
+
+
+def digits_in(text: str) -> str:
+    """Return a code as it was sent: digits of any script as plain ones, without spaces, dashes and direction marks."""
+    kept = [letter for letter in text[:64] if unicodedata.category(letter) not in ("Zs", "Pd", "Cf", "Cc")]
+    return "".join(str(unicodedata.decimal(letter, letter)) for letter in kept)
+
+
+def _link(call: Call, kind: ProofKind, token: str) -> Sent | None:
+    token = token.strip()
+    return store.link(call, kind, randomness.digest(token)) if 0 < len(token) <= _MOST_TOKEN_LETTERS else None
+
+
+def _open_link(call: Call, kind: ProofKind, token: str) -> Sent:
+    found = _link(call, kind, token)
+    if found is None:
+        raise e.UnknownLink
+    if found.state == store.USED:
+        raise e.UsedLink
+    if found.state != store.OPEN or found.expires_at <= call.now:
+        raise e.ExpiredLink
+    return found
+
+
+def _why_not(call: Call, code: Sent | None, errors: CodeErrors) -> ApiError:
+    if code is not None and code.state == store.USED:
+        return errors.used()
+    if code is not None and code.state == store.OPEN and code.expires_at <= call.now:
+        return errors.expired()
+    return errors.closed()
+
+
+def _count_failure(call: Call, uid: str) -> None:
+    lockout = call.tenant.settings.lockout
+    with call.work.apart() as own:
+        failure = gate.count_failure(own, uid, lockout, call.now)
+    call.ledger.record("code.refused", uid=uid, attempts=failure.attempts)
+    if failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
+        call.ledger.record("account.locked", uid=uid, lock=lockout.type)
+
+
+def _proof(sent: Sent) -> Proof:
+    return Proof(ProofKind(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at)
+
+
+def _code_hash(call: Call, proof_id: str, code: str) -> str:
+    """A digest that only this installation can make, of this code alone."""
+    message = f"{call.tenant.tenant_id} {proof_id} {code}".encode("utf-8", "surrogatepass")
+    return hmac.new(_key(call.house.settings.secret), message, hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _key(secret: bytes) -> bytes:
+    return derive(secret, "one-time codes")
+
+
+__all__ = [
+    "CODE_MINUTES", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE", "close",
+    "digits_in", "forget", "known_link", "new_code", "new_link", "peek_link", "refuse_locked", "spend_code", "spend_link",
+    "used_link",
+]  # fmt: skip

@@ -1,0 +1,130 @@
+"""The queries of links and codes, always inside the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.identity.call import Call
+from app.identity.proofs.tables import proofs
+from app.identity.store.unit import UnitOfWork
+
+P = proofs.c
+OPEN, USED, VOID, REPLACED = "open", "used", "void", "replaced"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One link or code, and where it stands."""
+
+    proof_id: str
+    kind: str
+    uid: str
+    subject: str
+    code_hash: str | None
+    facts: dict[str, Any]
+    state: str
+    tries: int
+    created_at: datetime
+    expires_at: datetime
+
+
+_COLUMNS = tuple(P[name] for name in Sent.__dataclass_fields__)
+
+
+def add(
+    call: Call,
+    proof_id: str,
+    kind: str,
+    uid: str,
+    subject: str,
+    *,
+    code_hash: str | None,
+    facts: Mapping[str, Any],
+    minutes: int,
+) -> None:
+    """Keep a link, or with `code_hash` a code; older ones of the same kind, account and subject are over."""
+    older = (*_of(call, kind, uid, subject, is_code=code_hash is not None), P.state == OPEN)
+    call.work.run(update(proofs).where(*older).values(state=REPLACED))
+    row = {
+        "tenant_id": call.tenant.tenant_id,
+        "proof_id": proof_id,
+        "kind": kind,
+        "is_code": code_hash is not None,
+        "uid": uid,
+        "subject": subject,
+        "code_hash": code_hash,
+        "facts": dict(facts),
+        "state": OPEN,
+        "tries": 0,
+        "created_at": call.now,
+        "expires_at": call.now + timedelta(minutes=minutes),
+    }
+    call.work.run(insert(proofs), row)
+
+
+def link(call: Call, kind: str, proof_id: str) -> Sent | None:
+    """Return the link of that digest, whatever became of it."""
+    where = (P.tenant_id == call.tenant.tenant_id, P.proof_id == proof_id, P.kind == kind, P.is_code.is_(False))
+    return _sent(call.work.one(select(*_COLUMNS).where(*where)))
+
+
+def newest_code(call: Call, kind: str, uid: str, subject: str) -> Sent | None:
+    """Return the code that was sent last, whatever became of it."""
+    where = _of(call, kind, uid, subject, is_code=True)
+    last_first = (P.created_at.desc(), P.proof_id)
+    return _sent(call.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
+
+
+def count_try(work: UnitOfWork, proof_id: str, now: datetime, most: int) -> int | None:
+    """Take one try from a code, before it is compared; returns which it is, None where the code is not open any more."""
+    guard = (*_one(work, proof_id), P.state == OPEN, P.expires_at > now, P.tries < most)
+    row = work.one(update(proofs).where(*guard).values(tries=P.tries + 1).returning(P.tries))
+    return int(row[0]) if row else None
+
+
+def give_back_try(work: UnitOfWork, proof_id: str) -> None:
+    """A try with the right code does not count: what is refused for another reason may come again."""
+    work.run(update(proofs).where(*_one(work, proof_id), P.state == OPEN).values(tries=P.tries - 1))
+
+
+def void(work: UnitOfWork, proof_id: str) -> None:
+    """Close a code for good."""
+    work.run(update(proofs).where(*_one(work, proof_id), P.state == OPEN).values(state=VOID))
+
+
+def use(call: Call, proof_id: str) -> bool:
+    """Mark it used in the call's own transaction; of many at once one is told True."""
+    guard = (*_one(call.work, proof_id), P.state == OPEN, P.expires_at > call.now)
+    return call.work.changed(update(proofs).where(*guard).values(state=USED)) > 0
+
+
+def close_all(call: Call, uid: str, kind: str | None, subject: str | None) -> None:
+    """End what is open of an account."""
+    where = [P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN]
+    where += [P.kind == kind] if kind is not None else []
+    where += [P.subject == subject] if subject is not None else []
+    call.work.run(update(proofs).where(*where).values(state=REPLACED))
+
+
+def remove(call: Call, uid: str) -> None:
+    """Forget what was sent to an account that is deleted."""
+    call.work.run(delete(proofs).where(P.tenant_id == call.tenant.tenant_id, P.uid == uid))
+
+
+def _one(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:
+    return P.tenant_id == work.tenant_id, P.proof_id == proof_id
+
+
+def _of(call: Call, kind: str, uid: str, subject: str, *, is_code: bool) -> tuple[Any, ...]:
+    same = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.kind == kind, P.subject == subject)
+    return (*same, P.is_code.is_(is_code))
+
+
+def _sent(row: Row[Any] | None) -> Sent | None:
+    return Sent(**row._mapping) if row is not None else None
