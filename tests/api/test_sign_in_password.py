@@ -255,6 +255,24 @@ def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identit
     answered(customer.logs_in())
 
 
+def test_a_good_sign_in_says_whether_the_password_meets_the_rules_of_today(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server())
+    where = (accounts.c.tenant_id == customer.tenant.tenant_id, accounts.c.uid == customer.uid)
+    with UnitOfWork(customer.tenant.house.database, customer.tenant.tenant_id).apart() as work:
+        work.run(update(accounts).where(*where).values(private={"from_file": True}))  # as a file leaves it
+    assert customer.tenant.read(customer.uid)["IsSecurePassword"] is False
+    assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is True
+    assert customer.tenant.read(customer.uid)["IsSecurePassword"] is True
+    assert customer.row().private["from_file"] is True
+    customer.tenant.update(customer.uid, {"FirstName": "Zebra"})  # a word of the password
+    assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
+
+
+def test_no_password_is_called_secure_where_nobody_looks(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server(password_policy={"common_check": False}))
+    assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is False
+
+
 # What strangers learn.
 
 

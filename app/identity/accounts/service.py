@@ -92,6 +92,19 @@ def with_email(call: Call, email: str | None) -> Account:
     return account
 
 
+def grade_password(call: Call, account: Account, *, is_secure: bool) -> Account:
+    """Keep whether the password meets the rules of today, and return the account with it.
+
+    The row must be locked already, by a write of this unit of work: what lies beside it is read again and stays.
+    """
+    if is_secure == bool(account.private.get("is_secure_password")):
+        return account
+    fresh = store.by_uid(call, account.uid) or account
+    private = {**fresh.private, "is_secure_password": is_secure}
+    store.change(call, account.uid, {"private": private})
+    return replace(account, private=private)
+
+
 def signed_in_profile(call: Call, account: Account) -> dict[str, Any]:
     """Return the profile of an account that just signed in; `account` is as it was before."""
     after = replace(
@@ -114,6 +127,7 @@ __all__ = [
     "by_uid",
     "by_username",
     "full_name",
+    "grade_password",
     "is_email",
     "known",
     "known_profile",

@@ -105,7 +105,8 @@ class People:
     def _add(self, call: Call, wanted: AccountFile, edits: Edits) -> Change:
         if self.run.writes:
             uid = randomness.uid()
-            store.add(call, {**self._row(call, uid, wanted), "profile": edits.apply({})}, _held(wanted))
+            profile = edits.apply({"RegistrationSource": "API"})
+            store.add(call, {**self._row(call, uid, wanted), "profile": profile}, _held(wanted))
             call.ledger.record("account.created", uid=uid, source="file")
         return Change(Action.CREATE, self.stated.name, "account", wanted.label)
 

@@ -12,10 +12,11 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.call import Call
 from app.identity.management import registration
-from app.identity.management.creation import WORDS, WRITERS
+from app.identity.management.creation import WRITERS
 from app.identity.management.refusals import refuse_policy_version, refuse_questions, taken
 from app.identity.management.registration import Emails
 from app.identity.passwords import answers, setting
+from app.identity.passwords.setting import WORDS
 from app.identity.sign_in import sessions
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens

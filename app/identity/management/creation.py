@@ -15,12 +15,11 @@ from app.identity.management import registration
 from app.identity.management.refusals import refuse_policy_version, refuse_questions, taken
 from app.identity.management.registration import Emails
 from app.identity.passwords import answers, setting
+from app.identity.passwords.setting import WORDS
 from app.identity.tasks import events
 from app.kit import randomness
 
 WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
-WORDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
-"""Fields whose words a password must not hold."""
 
 
 def create(call: Call, req: CreateAccount) -> Account:

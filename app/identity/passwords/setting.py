@@ -5,8 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.contract import errors as e
+from app.contract.configuration import PasswordPolicy
+from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.passwords import policy
+
+WORDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
+"""Fields whose words a password must not hold."""
+
+
+def words_of(account: Account) -> list[str | None]:
+    """Return what is known of a person and must not stand in the password."""
+    addresses = [held["Value"] for held in account.emails]
+    return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in WORDS)]
+
+
+def is_secure(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
+    """Return whether a password meets the rules of today; never where common ones are not looked for (`IsSecurePassword`)."""
+    try:
+        policy.refuse(rules, password, words)
+    except (e.FieldsRefused, e.WeakPassword):
+        return False
+    return rules.common_check
 
 
 def hashed(call: Call, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:

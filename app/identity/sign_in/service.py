@@ -8,6 +8,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.gate import Failure
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.passwords import setting
 from app.identity.sign_in import identifiers, locks, sessions, strangers
 from app.identity.sign_in.identifiers import Identifier
 from app.identity.sign_in.locks import Lock, Proof
@@ -57,6 +58,8 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _locked_meanwhile(call, who, is_answered) or e.WrongCredentials()
+    is_secure = setting.is_secure(settings.password_policy, password, setting.words_of(account))
+    account = accounts.grade_password(call, account, is_secure=is_secure)
     events.emit(call, "Login", account, False)
     return account
 
