@@ -3,16 +3,13 @@ management operations share these models; names are snake_case, bounds and defau
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
+
+from app.contract.registration_form import FormField
+from app.contract.stated import Stated
 
 Mode = Literal["required", "optional", "disabled"]
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-
-
-class Stated(BaseModel):
-    """A part of a configuration file: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
 
 
 class Lockout(Stated):
@@ -68,11 +65,19 @@ class RequestLimits(Stated):
 
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
     sign_in_per_minute: int = Field(default=3_000, ge=0)
+    register_per_minute_per_address: int = Field(default=5, ge=0)
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
+
+
+class EmailAccess(Stated):
+    """Who may register, by addresses and domains (interface tenant-config.md section 8)."""
+
+    allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # where there is one, no other may
+    block: tuple[str, ...] = Field(default=(), max_length=1_000)
 
 
 class TenantSettings(Stated):
@@ -81,10 +86,14 @@ class TenantSettings(Stated):
     email_verification: Mode = "required"
     two_factor: Mode = "disabled"
     passkeys: bool = False
-    email_login: bool = True
+    email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
     phone_login: bool = False
     username_login: bool = False
     registration: bool = True
+    registration_captcha: bool = False  # our own page asks one of everybody who registers
+    registration_form: tuple[FormField, ...] = Field(default=(), max_length=60)  # none: what sign-in needs
+    minimum_age: int = Field(default=0, ge=0, le=120)  # by the birth date, where one is given
+    email_access: EmailAccess = EmailAccess()
     remember_me: bool = True
     hide_unknown_accounts: bool = False
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
@@ -111,6 +120,14 @@ class TenantSettings(Stated):
     default_locale: str = "en"
     denied_ips: tuple[str, ...] = ()
     allowed_ips: tuple[str, ...] = ()
+
+    @property
+    def login_kinds(self) -> tuple[str, ...]:
+        """What names an account at sign-in, of email, username and phone, in the order pages name them (decisions/0050)."""
+        if self.email_login is None:
+            return ("username",) if self.username_login else ("phone",) if self.phone_login else ("email",)
+        switched = (("email", self.email_login), ("username", self.username_login), ("phone", self.phone_login))
+        return tuple(kind for kind, is_on in switched if is_on) or ("email",)
 
 
 class Brand(Stated):

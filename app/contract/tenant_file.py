@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.contract.configuration import ApplicationSettings, Brand, Stated, TenantSettings
+from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.registration_form import FormField, contradiction
+from app.contract.stated import Stated
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -19,6 +21,8 @@ RESERVED_APPLICATIONS = frozenset(
 )
 LATER = frozenset({"roles", "organizations", "webhooks", "providers"})
 """Keys of a tenant that the format knows and this version does not serve yet."""
+BESIDE_SETTINGS = ("url_whitelist", "registration_form")
+"""Settings that the file states beside `settings`, as long lists of their own."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
@@ -189,6 +193,11 @@ class TenantFile(Stated):
     )
     settings: TenantSettings | None = None
     url_whitelist: tuple[AllowedAddress, ...] | None = None
+    registration_form: tuple[FormField, ...] | None = Field(
+        default=None,
+        max_length=60,
+        description="What people are asked for when they register, in this order. An empty list: what sign-in needs.",
+    )
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
     applications: tuple[ApplicationFile, ...] | None = None
@@ -198,8 +207,12 @@ class TenantFile(Stated):
     def _agrees(self) -> "TenantFile":
         if self.theme is not None and self.brand is not None:
             raise ValueError("theme: theme or brand, not both")
-        if self.settings is not None and "url_whitelist" in self.settings.model_fields_set:
-            raise ValueError("settings.url_whitelist: url_whitelist beside settings, not within")
+        for key in BESIDE_SETTINGS:
+            if self.settings is not None and key in self.settings.model_fields_set:
+                raise ValueError(f"settings.{key}: {key} beside settings, not within")
+        known = self.settings.custom_fields if self.settings is not None else None
+        if self.registration_form and (expected := contradiction(self.registration_form, known)):
+            raise ValueError(f"registration_form: {expected}")
         stated = self.settings or TenantSettings()
         if stated.lockout.type == "security_question" and not stated.security_questions:
             raise ValueError("settings.lockout.type: another one, because settings.security_questions has none")

@@ -83,8 +83,28 @@ def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTen
 def test_the_form_asks_for_what_sign_in_accepts(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(phone_login=True, email_login=False)
     form = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]
-    assert [element["name"] for element in form] == ["phoneid", "password", "confirmpassword"]
+    assert [element["name"] for element in form] == ["phoneid", "password"]
     assert "min_length[10]" in form[1]["rules"]
+
+
+def test_the_form_that_the_tenant_stated_is_published_in_its_order(new_tenant_server: NewTenantServer) -> None:
+    form = [
+        {"name": "first_name", "required": True, "max_length": 40, "label": {"en": "Your name", "de": "Ihr Name"}},
+        {"name": "email", "required": True},
+        {"name": "cf_size", "type": "option", "options": [{"value": "m", "text": {"en": "Medium"}}]},
+        {"name": "password", "type": "password", "required": True, "min_length": 12},
+        {"name": "city", "matches": "first_name"},
+    ]
+    server = new_tenant_server(registration_form=form, custom_fields=["size"], default_locale="de")
+    shown = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]
+    assert [(one["name"], one["display"], one["rules"]) for one in shown] == [
+        ("firstname", "Ihr Name", "required|max_length[40]"),
+        ("emailid", "Email", "required|valid_email"),
+        ("cf_size", "Size", ""),
+        ("password", "Password", "required|min_length[12]|max_length[128]"),
+        ("city", "City", "matches[firstname]"),
+    ]
+    assert shown[2]["options"] == [{"value": "m", "text": "Medium"}]
 
 
 def test_nothing_secret_is_shown(acme: TenantServer) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.contract.configuration import Argon2, TenantSettings
-from app.contract.tenant_file import ApplicationFile, TenantFile
+from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.configuration.people import People
 from app.identity.configuration.plan import Action, Made, Plan, differences
 from app.identity.configuration.problems import ConfigurationError, Path, Problem
@@ -185,10 +185,13 @@ class _OneTenant:
     def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
         """Return the settings to keep: what the file states; the held ones where it says nothing of them."""
         stated = self.stated
-        whitelist = held.get("url_whitelist") if stated.url_whitelist is None else list(stated.url_whitelist)
         kept = held if stated.settings is None else stated.settings.model_dump(mode="json", exclude_unset=True)
-        kept = {key: value for key, value in kept.items() if key != "url_whitelist"}
-        return kept if whitelist is None else {**kept, "url_whitelist": whitelist}
+        beside = {**held, **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude_unset=True)}
+        for key in BESIDE_SETTINGS:
+            kept = {name: value for name, value in kept.items() if name != key}
+            if beside.get(key) is not None:
+                kept[key] = beside[key]
+        return kept
 
     def _brand(self, held: dict[str, Any]) -> dict[str, Any]:
         brand = self.run.configuration.brands.get(self.stated.name)

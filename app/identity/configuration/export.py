@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.tenant_file import BESIDE_SETTINGS
 from app.identity.accounts import from_file
 from app.identity.configuration.people import FREE
 from app.identity.house import House
@@ -35,10 +36,12 @@ def export(house: House, name: str) -> str:
 
 def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
     settings = TenantSettings.model_validate(held.settings).model_dump(
-        mode="json", exclude_unset=True, exclude={"url_whitelist"}
+        mode="json", exclude_unset=True, exclude=set(BESIDE_SETTINGS)
     )
     tenant: dict[str, Any] = {"name": held.name, "api_key": held.api_key, "settings": settings}
     tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
+    if form := held.settings.get("registration_form"):
+        tenant["registration_form"] = form
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
     tenant["accounts"] = [_account(row) for row in from_file.marked(work)]

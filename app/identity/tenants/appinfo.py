@@ -10,6 +10,7 @@ from typing import Any
 
 from app.contract.configuration import Lockout, TenantSettings
 from app.identity.call import Call
+from app.identity.tenants import registration_form
 
 Json = dict[str, Any]
 
@@ -67,7 +68,7 @@ def of(call: Call) -> Json:
         IsSecurityQuestion=bool(settings.security_questions),
         SecurityQuestions=_questions(settings),
         SocialSchema={"Providers": []},
-        RegistrationFormSchema=_form(settings),
+        RegistrationFormSchema=registration_form.published(settings),
         LoginLockedConfiguration=_lockout(settings.lockout),
         IsInstantSignin={"EmailLink": False, "SmsOtp": False},
         TwoFactorAuthentication=_second_factor(settings),
@@ -118,34 +119,4 @@ def _passkeys(call: Call) -> Json:
         "RPDisplayName": call.tenant.display_name,
         "RPID": origin.partition("://")[2].partition(":")[0],
         "RPOrigins": [origin],
-    }
-
-
-def _form(settings: TenantSettings) -> list[Json]:
-    policy = settings.password_policy
-    length = f"min_length[{policy.min_length}]|max_length[{policy.max_length}]"
-    form = []
-    if settings.email_login or not (settings.phone_login or settings.username_login):
-        form.append(_element("string", "emailid", "Email", "required|valid_email"))
-    if settings.username_login:
-        form.append(_element("string", "username", "Username", "required|max_length[32]"))
-    if settings.phone_login:
-        form.append(_element("string", "phoneid", "Phone number", "required|valid_phoneno"))
-    form.append(_element("password", "password", "Password", f"required|{length}"))
-    form.append(_element("password", "confirmpassword", "Confirm password", f"required|{length}|matches[password]"))
-    return form
-
-
-def _element(kind: str, name: str, display: str, rules: str) -> Json:
-    return {
-        "Checked": True,
-        "type": kind,
-        "name": name,
-        "display": display,
-        "rules": rules,
-        "options": None,
-        "permission": "w",
-        "DataSource": None,
-        "Parent": None,
-        "ParentDataSource": None,
     }

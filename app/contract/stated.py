@@ -1,0 +1,9 @@
+"""What every part of a configuration file is."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Stated(BaseModel):
+    """A part of a configuration file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)

@@ -1,0 +1,78 @@
+"""A tenant's registration form: the stated one, else what sign-in needs; and how `/ciam/appinfo` publishes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.configuration import TenantSettings
+from app.contract.registration_form import MOST_LETTERS, TERMS, FormField
+
+Json = dict[str, Any]
+_RULES = {"email": "valid_email", "phone": "valid_phoneno", "birth_date": "callback_valid_date"}
+_DISPLAY = {"email": "Email", "phone": "Phone number", TERMS: "Terms of use", "birth_date": "Date of birth"}
+_MOST_USERNAME = 32
+
+
+def kinds(settings: TenantSettings) -> list[str]:
+    """Return what names an account at sign-in, in the order that pages name it. Email alone where nothing is switched on."""
+    switched = {"email": settings.email_login, "username": settings.username_login, "phone": settings.phone_login}
+    return [kind for kind, is_on in switched.items() if is_on] or ["email"]
+
+
+def of(settings: TenantSettings) -> tuple[FormField, ...]:
+    """Return the fields that a new account is asked for."""
+    if settings.registration_form:
+        return settings.registration_form
+    password = FormField(name="password", type="password", required=True)
+    return FormField(name=kinds(settings)[0], required=True), password
+
+
+def is_stated(settings: TenantSettings) -> bool:
+    """Whether the tenant said itself what is asked; else any identifier will do that it knows."""
+    return bool(settings.registration_form)
+
+
+def published(settings: TenantSettings) -> list[Json]:
+    """Return the form as client libraries read it (interface tenant-config.md section 4)."""
+    return [_element(settings, field) for field in of(settings)]
+
+
+def _element(settings: TenantSettings, field: FormField) -> Json:
+    options = [{"value": one.value, "text": _in(settings, one.text) or one.value} for one in field.options]
+    return {
+        "Checked": True,
+        "type": field.type,
+        "name": field.wire_name,
+        "display": _in(settings, field.label) or _display(field),
+        "rules": "|".join(_rules(settings, field)),
+        "options": options or None,
+        "permission": "w",
+        "DataSource": None,
+        "Parent": None,
+        "ParentDataSource": None,
+    }
+
+
+def _in(settings: TenantSettings, texts: dict[str, str]) -> str:
+    """Return the text in the tenant's own language, else the first there is."""
+    return texts.get(settings.default_locale) or next(iter(texts.values()), "")
+
+
+def _display(field: FormField) -> str:
+    plain = field.name.removeprefix("cf_").replace("_", " ")
+    return _DISPLAY.get(field.name) or plain[:1].upper() + plain[1:]
+
+
+def _rules(settings: TenantSettings, field: FormField) -> list[str]:
+    least, most = field.min_length, field.max_length
+    if field.name == "password":
+        least = max(least, settings.password_policy.min_length)
+        most = min(most, settings.password_policy.max_length)
+    if field.name == "username":
+        most = min(most, _MOST_USERNAME)
+    rules = ["required"] if field.required else []
+    rules += [rule] if (rule := field.rule or _RULES.get(field.name, "")) else []
+    rules += [f"min_length[{least}]"] if least else []
+    rules += [f"max_length[{most}]"] if most < MOST_LETTERS else []
+    matched = next((other.wire_name for other in of(settings) if other.name == field.matches), "")
+    return rules + ([f"matches[{matched}]"] if matched else [])
