@@ -73,7 +73,7 @@ Ask: TypeAlias = Callable[[Any], None]
 
 @pytest.fixture
 def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
-    made = new_tenant_server(limits=UNLIMITED, phone_login=True, username_login=True)
+    made = new_tenant_server(limits=UNLIMITED, email_login=True, phone_login=True, username_login=True)
     stated = ApplicationSettings(name="shop", redirect_uris=("https://shop.example/cb",))
     row = {
         "tenant_id": made.tenant_id,

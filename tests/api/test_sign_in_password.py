@@ -123,8 +123,18 @@ def test_what_cannot_be_an_email_is_told(new_tenant_server: NewTenantServer, ema
 
 
 REFUSED_KINDS = [
+    ({}, "phone", 1074),
+    ({}, "username", 1238),
+    ({"username_login": True}, "email", 1183),
+    ({"username_login": True}, "phone", 1183),
+    ({"username_login": True, "phone_login": True}, "email", 1183),
+    ({"username_login": True, "phone_login": True}, "phone", 1183),
+    ({"phone_login": True}, "email", 1077),
+    ({"phone_login": True}, "username", 1238),
     ({"email_login": True}, "phone", 1074),
     ({"email_login": True}, "username", 1238),
+    ({"email_login": True, "phone_login": True}, "username", 1238),
+    ({"email_login": True, "username_login": True}, "phone", 1183),
     ({"email_login": False, "phone_login": True}, "email", 1077),
     ({"email_login": False, "phone_login": True}, "username", 1238),
     ({"email_login": False, "username_login": True}, "email", 1183),
@@ -234,7 +244,7 @@ def test_a_closed_account_is_refused(acme: TenantServer) -> None:
 
 
 def test_an_unverified_identifier_is_refused(new_tenant_server: NewTenantServer) -> None:
-    customer = a_customer(new_tenant_server(phone_login=True))
+    customer = a_customer(new_tenant_server(email_login=True, phone_login=True))
     customer.tenant.update(customer.uid, {"EmailVerified": False, "PhoneIdVerified": False})
     assert refused(customer.logs_in()) == (403, 970)
     assert refused(customer.logs_in(phone=customer.phone)) == (403, 1066)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.contract import hub
 from app.identity.call import Call
-from app.identity.sign_in import identifiers
 from app.identity.sign_in.sessions import BrowserSession
 from app.kit.agents import read_agent
 from app.kit.clock import iso
@@ -27,7 +26,7 @@ def tenant(call: Call) -> hub.TenantView:
         ),
         locales=list(settings.locales),
         default_locale=settings.default_locale,
-        identifiers=identifiers.kinds(settings),
+        identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},

@@ -41,7 +41,7 @@ def stated(settings: TenantSettings, req: PasswordLogin) -> Identifier:
 def guessed(settings: TenantSettings, text: str) -> Identifier:
     """Return what a person typed into the one field of the page, by the tenant's allowed kinds."""
     typed = text.strip()
-    allowed = kinds(settings)
+    allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:
         return Identifier("email", typed)
     if (
@@ -53,15 +53,9 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 
 
-def kinds(settings: TenantSettings) -> list[str]:
-    """Return what sign-in accepts, in the order the page names it. Email alone where nothing is switched on."""
-    switched = {"email": settings.email_login, "username": settings.username_login, "phone": settings.phone_login}
-    return [kind for kind, is_on in switched.items() if is_on] or ["email"]
-
-
 def refuse_kind(settings: TenantSettings, kind: str) -> None:
     """Raise the interface's refusal of a kind that the tenant does not accept: 1183, 1077, 1074, 1238."""
-    allowed = kinds(settings)
+    allowed = settings.login_kinds
     if kind in allowed:
         return
     if kind == "username":
