@@ -35,19 +35,14 @@ class Names(Wire):
     user_name: str | None = Field(default=None, max_length=320)
 
 
-class AccountFields(Wire):
-    """What the tenant's servers write. The profile's free fields stand beside these under their own names."""
+class PersonFields(Wire):
+    """What people themselves and the tenant's servers write. The profile's free fields stand beside these under their own names."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_written)
 
     phone_id: str | None = Field(default=None, max_length=64)
     password: str | None = Field(default=None, max_length=4096)
     security_question_answer: dict[str, str] | None = Field(default=None, max_length=20)
-    email_verified: bool | None = None
-    phone_id_verified: bool | None = None
-    disable_login: bool | None = None
-    registration_source: str | None = Field(default=None, max_length=500)
-    privacy_policy: PolicyVersion | None = None
 
     @property
     def free(self) -> dict[str, Any]:
@@ -55,10 +50,25 @@ class AccountFields(Wire):
         return dict(self.model_extra or {})
 
 
-class CreateAccount(F, PW, Names, AccountFields):
-    """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
+class AccountFields(PersonFields):
+    """What the tenant's servers write."""
+
+    email_verified: bool | None = None
+    phone_id_verified: bool | None = None
+    disable_login: bool | None = None
+    registration_source: str | None = Field(default=None, max_length=500)
+    privacy_policy: PolicyVersion | None = None
+
+
+class NewNames(Names):
+    """What a new account is known by."""
 
     uid: str | None = Field(default=None, max_length=100)  # where the tenant allows ids of its own
+
+
+class CreateAccount(F, PW, NewNames, AccountFields):
+    """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
+
     is_voice_otp: Annotated[bool, Query] = False
 
 

@@ -7,16 +7,15 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.accounts import AccountChanges, Names
-from app.identity.accounts import editing, identifiers, store
+from app.identity.accounts import editing, identifiers, naming, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
+from app.identity.accounts.naming import Emails
+from app.identity.accounts.refusals import refuse_policy_version, refuse_questions, taken
 from app.identity.call import Call
-from app.identity.management import registration
-from app.identity.management.creation import WRITERS
-from app.identity.management.refusals import refuse_policy_version, refuse_questions, taken
-from app.identity.management.registration import Emails
 from app.identity.passwords import answers, setting
 from app.identity.passwords.setting import WORDS
+from app.identity.registration.drafting import WRITERS
 from app.identity.sign_in import sessions
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
@@ -48,7 +47,7 @@ def change(call: Call, account: Account, req: AccountChanges, names: Names | Non
         EmailUpdateRefused: other addresses than it has; those have operations of their own.
         UnknownUid: it was deleted meanwhile.
         UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant has it.
-        BadParameter and the refusals of `registration`, `editing`, `passwords.policy`: malformed members.
+        BadParameter and the refusals of `naming`, `editing`, `passwords.policy`: malformed members.
     """
     wanted = _wanted(call, account, req, names)
     fresh = store.change(call, account.uid, {})
@@ -76,10 +75,10 @@ def _wanted(call: Call, account: Account, req: AccountChanges, names: Names | No
     settings = call.tenant.settings
     today = call.now.date()
     edits = editing.read(req.free, WRITERS, clears=req.null_support, custom_fields=settings.custom_fields, today=today)
-    addresses = registration.emails(names.email) if names and names.email else None
-    username = registration.username(names.user_name) if names and names.user_name else None
+    addresses = naming.emails(names.email) if names and names.email else None
+    username = naming.username(names.user_name) if names and names.user_name else None
     drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
-    phone = registration.phone(req.phone_id) if req.phone_id else None
+    phone = naming.phone(req.phone_id) if req.phone_id else None
     refuse_policy_version(req.privacy_policy)
     refuse_questions(settings, req.security_question_answer)
     password_hash = None

@@ -13,18 +13,19 @@ _DISPLAY = {"email": "Email", "phone": "Phone number", TERMS: "Terms of use", "b
 _MOST_USERNAME = 32
 
 
-def kinds(settings: TenantSettings) -> list[str]:
-    """Return what names an account at sign-in, in the order that pages name it. Email alone where nothing is switched on."""
-    switched = {"email": settings.email_login, "username": settings.username_login, "phone": settings.phone_login}
-    return [kind for kind, is_on in switched.items() if is_on] or ["email"]
-
-
 def of(settings: TenantSettings) -> tuple[FormField, ...]:
-    """Return the fields that a new account is asked for."""
+    """Return the fields that a new account is asked for.
+
+    Where nothing is stated: an address, because mails need one, unless the tenant does without; what sign-in accepts
+    beside addresses where it accepts none; and a password.
+    """
     if settings.registration_form:
         return settings.registration_form
+    accepted = settings.login_kinds
+    names = ["email"] if settings.email_login is not False or "email" in accepted else []
+    names += [kind for kind in accepted if kind != "email" and "email" not in accepted]
     password = FormField(name="password", type="password", required=True)
-    return FormField(name=kinds(settings)[0], required=True), password
+    return *(FormField(name=name, required=True) for name in names), password
 
 
 def is_stated(settings: TenantSettings) -> bool:

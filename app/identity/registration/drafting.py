@@ -1,0 +1,129 @@
+"""A new account before it is there: read and checked, then hashed, then added. Both ways to make one share these steps.
+
+Everything that can be refused without the store is refused first; the password is hashed before the first write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from app.contract import errors as e
+from app.contract.accounts import EmailEntry
+from app.contract.profile import Write
+from app.identity.accounts import editing, naming, store
+from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
+from app.identity.accounts.naming import Emails
+from app.identity.accounts.refusals import refuse_questions, taken
+from app.identity.call import Call
+from app.identity.passwords import answers, setting
+from app.identity.passwords.setting import WORDS
+from app.kit import randomness
+
+WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
+"""Who may write at registration."""
+
+
+class Given(Protocol):
+    """What the registration model says, whoever sends it."""
+
+    email: list[EmailEntry] | None
+    user_name: str | None
+    phone_id: str | None
+    uid: str | None
+    password: str | None
+    security_question_answer: dict[str, str] | None
+
+    @property
+    def free(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An account that could be added, but for what others hold."""
+
+    uid: str
+    addresses: Emails
+    username: str | None
+    phone: str | None
+    profile: dict[str, Any]
+    password: str = field(repr=False)
+    security_answers: Mapping[str, str] = field(repr=False)
+    has_own_uid: bool = False
+
+    @property
+    def words(self) -> list[str | None]:
+        """What is known of the person and must not stand in the password."""
+        return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, WORDS)]
+
+
+def read(call: Call, given: Given, source: str) -> Draft:
+    """Return the draft that a request asks for. Reads the store only where the tenant lets accounts choose their ids.
+
+    Raises:
+        PasswordMissing: the registration model needs one.
+        MalformedEmail: neither an email nor a username nor a phone is given, or the email is none.
+        UidTaken: the wished id belonged to an account that has another now.
+        BadParameter and the refusals of `naming` and `editing`: malformed members.
+    """
+    settings = call.tenant.settings
+    addresses = naming.emails(given.email or ())
+    username = naming.username(given.user_name) if given.user_name else None
+    phone = naming.phone(given.phone_id) if given.phone_id else None
+    if not (addresses.forms or username or phone):
+        raise e.MalformedEmail
+    today = call.now.date()
+    edits = editing.read(given.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
+    uid = naming.uid(settings, given.uid)
+    refuse_questions(settings, given.security_question_answer)
+    if not given.password:
+        raise e.PasswordMissing
+    if settings.custom_uid and store.is_previous_uid(call, uid):
+        raise e.UidTaken
+    profile = edits.apply({"RegistrationSource": source})
+    kept = given.security_question_answer or {}
+    return Draft(uid, addresses, username, phone, profile, given.password, kept, has_own_uid=uid == given.uid)
+
+
+def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
+    """Return the account's columns, the password hashed: one hash, and one more for each security answer.
+
+    Args:
+        more: columns that stand otherwise than in a fresh account; `private` is added to what is kept there.
+
+    Raises FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
+    """
+    password_hash = setting.hashed(call, draft.password, draft.words)
+    kept: dict[str, Any] = {"is_secure_password": call.tenant.settings.password_policy.common_check}
+    if draft.has_own_uid:
+        kept["is_custom_uid"] = True
+    if draft.security_answers:
+        kept["security_answers"] = answers.hashed(call, draft.security_answers)
+    return {
+        "uid": draft.uid,
+        "profile_id": randomness.uid(),
+        "email": draft.addresses.primary,
+        "emails": draft.addresses.shown,
+        "username": draft.username,
+        "phone": draft.phone,
+        "email_verified": False,
+        "phone_verified": False,
+        "password_hash": password_hash,
+        "profile": draft.profile,
+        **dict.fromkeys(("password_changed_at", "created_at", "modified_at", "profile_modified_at"), call.now),
+        **more,
+        "private": {**kept, **more.get("private", {})},
+    }
+
+
+def add(call: Call, draft: Draft, columns: dict[str, Any]) -> Account:
+    """Add the account. Raises EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account of the tenant has it."""
+    held = [(EMAIL, form, bool(columns["email_verified"])) for form in draft.addresses.forms]
+    held += [(USERNAME, draft.username, True)] if draft.username else []
+    held += [(PHONE, draft.phone, bool(columns["phone_verified"]))] if draft.phone else []
+    try:
+        return store.add(call, columns, held)
+    except store.Taken as conflict:
+        raise taken(conflict) from None
