@@ -43,3 +43,12 @@ identifiers = tenant_table(
     Column("is_verified", Boolean, nullable=False, default=False),
     Index("ix_identifiers_uid", "tenant_id", "uid"),
 )
+
+waiting_accounts = tenant_table(
+    "waiting_accounts",  # asked for an address that an unproved account holds: whoever proves it first gets it (decisions/0052)
+    Column("uid", Id, primary_key=True),
+    Column("email", String(320), nullable=False),  # normalized
+    Column("held", Free, nullable=False),  # the columns of the account, but for its instants
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_waiting_accounts_expiry", "tenant_id", "expires_at"),
+)

@@ -5,10 +5,13 @@ from app.identity.captcha import tables as captcha
 from app.identity.letters import tables as letters
 from app.identity.oauth import tables as oauth
 from app.identity.proofs import tables as proofs
+from app.identity.registration import tables as registration
 from app.identity.sign_in import tables as sign_in
 from app.identity.store.tables import metadata
 from app.identity.tasks import tables as tasks
 from app.identity.tenants import tables as tenants
 from app.identity.tokens import tables as tokens
 
-__all__ = ["accounts", "captcha", "letters", "metadata", "oauth", "proofs", "sign_in", "tasks", "tenants", "tokens"]
+__all__ = [
+    "accounts", "captcha", "letters", "metadata", "oauth", "proofs", "registration", "sign_in", "tasks", "tenants", "tokens",
+]  # fmt: skip
