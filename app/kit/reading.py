@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,13 +11,12 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from app.kit import danger
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, AnyOperation
 from app.kit.wire import From, Wire, shape_of
 
 MOST_BODY_BYTES = 1_000_000
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_MARKUP = re.compile(r"<[A-Za-z!/?]")
 _MOST_FIELDS = 1000
 
 
@@ -73,11 +71,12 @@ class RawRequest:
 
 
 def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
-    """Refuse control characters anywhere, markup and a flood of parameters in the address: error 1214 of the interface."""
+    """Refuse an address with what is dangerous in it, or with a flood of parameters: error 1214 of the interface."""
     if not raw.has_few_parameters:
         raise operation.family.dangerous("The address has too many parameters.")
     for name, value in (*raw.query_pairs, *raw.parameters.items()):
-        if _CONTROL.search(name) or _CONTROL.search(value) or (operation.public and _MARKUP.search(value)):
+        has_tag = operation.public and danger.opens_tag(value)
+        if has_tag or danger.is_control(name) or danger.is_control(value):
             raise operation.family.dangerous
 
 
@@ -85,7 +84,8 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """Return the body's members.
 
     Raises the family's refusals: a wrong content type, a body that is not one JSON object (or not form-encoded), is
-    too large, nests too deeply, or holds control characters.
+    too large, nests too deeply, or holds what is dangerous. What only our pages ask (`public` is false) may hold markup:
+    they hand over raw requests, and say themselves what they refuse.
     """
     family = operation.family
     unreadable = family.body_error(raw.method)
@@ -114,7 +114,7 @@ def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     read: dict[str, Any] = {}
     for name, value in pairs:
-        if _CONTROL.search(value) or _CONTROL.search(name):
+        if danger.is_in({name: value}, with_markup=operation.public):
             raise operation.family.dangerous
         if value != "":
             read.setdefault(name, value)
@@ -128,22 +128,9 @@ def _read_json(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     if not isinstance(members, dict):
         raise unreadable("The body must be one JSON object.")
-    if b"\\u00" in body or b"\\ud" in body.lower() or _CONTROL.search(body.decode("utf-8", "replace")):
-        _refuse_control(members, operation)
+    if danger.may_hold_any(body) and danger.is_in(members, with_markup=operation.public):
+        raise operation.family.dangerous
     return members
-
-
-def _refuse_control(value: Any, operation: AnyOperation) -> None:
-    if isinstance(value, str):
-        if _CONTROL.search(value):
-            raise operation.family.dangerous
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            _refuse_control(name, operation)
-            _refuse_control(item, operation)
-    elif isinstance(value, list):
-        for item in value:
-            _refuse_control(item, operation)
 
 
 def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> Wire:
