@@ -5,6 +5,7 @@ application is stated whole: what it does not say stands at its default.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -24,6 +25,12 @@ LATER = frozenset({"roles", "organizations", "webhooks", "providers"})
 BESIDE_SETTINGS = ("url_whitelist", "registration_form")
 """Settings that the file states beside `settings`, as long lists of their own."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
+LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
+    "two_factor": ("optional", "required"),
+    "passkeys": (True,),
+    "legacy_native_login": (True,),
+}
+"""Settings that the format knows, with the values that this version does not serve yet."""
 
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
 _SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})

@@ -31,7 +31,7 @@ ACME = f"""tenants:
   - name: acme
     api_key: {KEY}
     api_secret: {SECRET}
-    settings: {{passkeys: true, lockout: {{maximum_failed_attempts: 3}}}}
+    settings: {{custom_uid: true, lockout: {{maximum_failed_attempts: 3}}}}
     url_whitelist: ["http://shop.localhost:8000"]
     brand: {{color: "#123456"}}
     applications:
@@ -124,11 +124,11 @@ def test_a_dry_run_tells_and_does_nothing(ours: House) -> None:
 
 def test_a_plan_tells_what_changes_from_what_to_what(ours: House) -> None:
     applied(ours, ACME)
-    changed = ACME.replace("passkeys: true", "two_factor: optional").replace("first_name: Ada", "first_name: Grace")
+    changed = ACME.replace("custom_uid: true", "remember_me: false").replace("first_name: Ada", "first_name: Grace")
     plan = planned(ours, changed)
     assert [detail for change in plan.changes for detail in change.details] == [
-        "settings.passkeys: true -> default",
-        "settings.two_factor: default -> optional",
+        "settings.custom_uid: true -> default",
+        "settings.remember_me: default -> false",
         "FirstName: Ada -> Grace",
     ]
     assert lines(applied(ours, changed)) == lines(plan)
@@ -210,12 +210,12 @@ def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours:
 
 def test_nothing_is_half_applied(ours: House) -> None:
     applied(ours, ACME)
-    broken = f"{ACME.replace('passkeys: true', 'passkeys: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
+    broken = f"{ACME.replace('custom_uid: true', 'custom_uid: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
         f"    api_key: {KEY}\n", "", 1
     )
     with pytest.raises(ConfigurationError, match=r"f\.yaml:\d+: tenants\[1\]\.api_key: expected a key of its own"):
         applied(ours, broken)
-    assert rows(ours, "tenants")[0].settings["passkeys"] is True
+    assert rows(ours, "tenants")[0].settings["custom_uid"] is True
     assert rows(ours, "tenants", "globex") == []
 
 

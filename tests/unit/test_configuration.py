@@ -20,9 +20,9 @@ def problems(text: str, folder: Path = Path()) -> list[str]:
 
 
 def test_what_a_file_states_is_kept_and_nothing_more() -> None:
-    stated = read(f"{ACME}    settings: {{passkeys: true}}\n".encode(), "f.yaml", Path()).tenants[0]
+    stated = read(f"{ACME}    settings: {{custom_uid: true}}\n".encode(), "f.yaml", Path()).tenants[0]
     assert stated.settings is not None
-    assert stated.settings.model_dump(exclude_unset=True) == {"passkeys": True}
+    assert stated.settings.model_dump(exclude_unset=True) == {"custom_uid": True}
     assert stated.applications is None
 
 
@@ -64,6 +64,21 @@ def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
     assert problems(f"{ACME}    {key}: []") == [
         f"f.yaml:3: tenants[0].{key}: this version does not serve it yet; expected the file without this key"
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("two_factor", "required"), ("two_factor", "optional"), ("passkeys", "true"), ("legacy_native_login", "true")],
+)
+def test_a_setting_that_this_version_does_not_serve_is_refused_in_these_words(key: str, value: str) -> None:
+    assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [
+        f"f.yaml:3: tenants[0].settings.{key}: this version does not serve it yet; expected the file without this key"
+    ]
+
+
+@pytest.mark.parametrize("stated", ["two_factor: disabled", "passkeys: false", "legacy_native_login: false"])
+def test_a_setting_that_is_off_may_be_stated_before_it_is_served(stated: str) -> None:
+    assert read(f"{ACME}    settings: {{{stated}}}".encode(), "f.yaml", Path()).tenants[0].settings
 
 
 def test_a_secret_is_never_repeated() -> None:

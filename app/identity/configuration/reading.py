@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract.configuration import Brand
-from app.contract.tenant_file import LATER, LATER_OF_ACCOUNTS, ConfigurationFile, TenantFile
+from app.contract.tenant_file import LATER, LATER_OF_ACCOUNTS, LATER_OF_SETTINGS, ConfigurationFile, TenantFile
 from app.identity.accounts import identifiers
 from app.identity.configuration import document as documents
 from app.identity.configuration import theme
@@ -75,12 +75,15 @@ def _without_later(document: Document) -> Any:
     """Refuse keys that the format knows and this version does not serve, and say so in these words."""
     for path, tenant in _parts(document.value, "tenants", ()):
         _drop_later(document, tenant, LATER, path)
+        if isinstance(settings := tenant.get("settings"), dict):
+            later = {key for key, values in LATER_OF_SETTINGS.items() if settings.get(key) in values}
+            _drop_later(document, settings, later, (*path, "settings"))
         for inner, account in _parts(tenant, "accounts", path):
             _drop_later(document, account, LATER_OF_ACCOUNTS, inner)
     return {} if document.value is None else document.value
 
 
-def _drop_later(document: Document, part: dict[str, Any], later: frozenset[str], path: Path) -> None:
+def _drop_later(document: Document, part: dict[str, Any], later: Set[str], path: Path) -> None:
     for key in sorted(later & set(part)):
         document.problem((*path, key), "this version does not serve it yet; expected the file without this key")
         del part[key]
