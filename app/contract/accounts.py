@@ -10,7 +10,7 @@ from app.contract.groups import AT, PW, UID_REFUSALS, F, Uid
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
 from app.contract.stating import state
-from app.kit.operation import Accept, K, S, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -138,38 +138,39 @@ LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.Un
 CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 
 create = state(
-    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S, accepts=Accept.JSON,
+    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
     errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing),
-    summary="Create an account; no mail is sent.", row="A01",
+    summary="Create an account; no mail is sent.", row="A01", scope="profile:create",
 )  # fmt: skip
 read_by_identifier = state(
-    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S,
-    errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.", row="A02",
+    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M,
+    errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.", row="A02", scope="profile:read",
 )  # fmt: skip
 read_by_uid = state(
-    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S,
-    errors=UID_REFUSALS, summary="Read an account by its id.", row="A03",
+    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M,
+    errors=UID_REFUSALS, summary="Read an account by its id.", row="A03", scope="profile:read",
 )  # fmt: skip
 identities = state(
-    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S,
-    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="Read all accounts on one email.", row="A04",
+    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M,
+    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="Read all accounts on one email.", row="A04", scope="profile:read",
 )  # fmt: skip
 update = state(
-    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S, accepts=Accept.JSON,
-    errors=(*UID_REFUSALS, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05",
+    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
+    errors=(*UID_REFUSALS, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05", scope="profile:update",
 )  # fmt: skip
 update_by_identifier = state(
-    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S,
+    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M,
     accepts=Accept.JSON, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
-    summary="Update an account by its email, username or phone.",
+    summary="Update an account by its email, username or phone.", scope="profile:update",
 )  # fmt: skip
 delete_by_uid = state(
-    "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S,
-    errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.", row="A06",
+    "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
+    errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.", row="A06", scope="profile:delete",
 )  # fmt: skip
 delete_by_identifier = state(
-    "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S,
+    "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
     errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]), summary="Delete an account by its email, username or phone.", row="A07",
+    scope="profile:delete",
 )  # fmt: skip
 read_own = state(
     "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U,

@@ -4,6 +4,8 @@ from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.kit.operation import Family, Letter
 
+_OF_MACHINES = (e.MachineRefused, e.TrialExpired, e.IpRefused)
+
 MAIN = Family(
     name="main",
     bad_parameter=e.BadParameter,
@@ -21,7 +23,7 @@ MAIN = Family(
             (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden),
         ),
         (Letter.U, (e.NotAuthenticated,)),
-        (Letter.M, (e.MachineRefused,)),
+        (Letter.M, _OF_MACHINES),
     ),
 )
 
@@ -35,7 +37,7 @@ MANAGE = Family(
     broken=e.BrokenManage,
     dangerous=e.Dangerous,
     common=(e.TooManyRequests,),
-    by_letter=((Letter.M, (e.MachineRefused,)),),
+    by_letter=((Letter.M, _OF_MACHINES),),
 )
 
 OAUTH = Family(

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
 from app.contract.stating import state
-from app.kit.operation import K, S, U
+from app.kit.operation import K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -68,22 +68,23 @@ class EndRefreshTokens(Uid):
 
 
 impersonate = state(
-    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S,
+    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M,
     errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens of an account without its password.",
-    row="A22",
+    row="A22", scope="all",
 )  # fmt: skip
 refresh = state(
-    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S,
-    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token; both values of the answer are new.", row="A23",
+    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M,
+    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token; both values of the answer are new.", row="A23", scope="all",
 )  # fmt: skip
 revoke_refresh = state(
     "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
-    auth=K & S, errors=(e.WrongRefreshToken,), summary="End a refresh token; its access tokens live on.", row="A24",
+    auth=K & S | M, errors=(e.WrongRefreshToken,), summary="End a refresh token; its access tokens live on.", row="A24",
+    scope="profile:update",
 )  # fmt: skip
 revoke_refresh_of_account = state(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
-    EndRefreshTokens, Deleted, auth=K & S, errors=UID_REFUSALS, summary="End every refresh token of an account.",
-    row="A25",
+    EndRefreshTokens, Deleted, auth=K & S | M, errors=UID_REFUSALS, summary="End every refresh token of an account.",
+    row="A25", scope="profile:update",
 )  # fmt: skip
 
 

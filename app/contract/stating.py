@@ -28,11 +28,15 @@ def state(
     errors: tuple[type[ApiError], ...] = (),
     summary: str,
     row: str = "",
+    scope: str = "",
     public: bool = True,
     cors: bool = False,
     answers: tuple[str, ...] = ("application/json",),
 ) -> Operation[Req, Res]:
-    """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row."""
+    """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row.
+
+    An operation of the tenant's servers is `auth=K & S | M` and names the `scope` of tenant-config.md section 1.
+    """
     method, _, path = address.partition(" ")
     options: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     operation = Operation(
@@ -45,6 +49,7 @@ def state(
         family,
         summary=summary,
         row=row,
+        scope=scope,
         public=public,
         cors=cors,
         answers=answers,

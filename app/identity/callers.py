@@ -95,12 +95,16 @@ def admit_secret(call: Call) -> None:
     held = call.house.vault.open(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
     if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, call.now):
         return
-    shown = raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
+    shown = _secret(raw)
     if shown is None:
         raise e.MissingSecret
     if not hmac.compare_digest(shown.lower().encode("utf-8", "surrogatepass"), held.lower()):
         call.ledger.record("secret.refused")
         raise e.WrongSecret
+
+
+def _secret(raw: RawRequest) -> str | None:
+    return raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
 
 
 def _refuse_address(call: Call) -> None:
@@ -133,6 +137,18 @@ def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dic
         call.holder = tokens.holder_of(call, shown, operation)
 
 
-def admit_machine(call: Call) -> None:
-    """Admit M: a machine token of this tenant; raises 6002."""
+def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
+    """Return whether the caller comes as a machine: a bearer token, and no other proof that the operation would take."""
+    letters = operation.auth.letters()
+    if Letter.M not in letters or letters == {Letter.M}:
+        return Letter.M in letters
+    return raw.bearer() is not None and _secret(raw) is None and "digest" not in raw.headers
+
+
+def admit_machine(call: Call, operation: AnyOperation) -> None:
+    """Admit M: a machine token of this tenant with the operation's scope, or with `all`; raises 6002."""
     call.machine = machines.claims_of(call, call.raw.bearer())
+    if not machines.may(call.machine, operation.scope):
+        raise e.MachineRefused(f"The machine token lacks the scope {operation.scope}.")
+    _refuse_address(call)
+    refuse_expired_trial(call.house, call.tenant)

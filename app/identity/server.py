@@ -36,10 +36,8 @@ class Border:
         elif operation.on is Host.TENANT:
             tenant = callers.tenant_at(self.house, raw.host, cost)
             self._check_key(operation, raw, tenant.api_key)
-        elif Letter.M in letters and raw.bearer() is not None and callers.api_key(raw) is None:
+        elif callers.is_machine(operation, raw) and (Letter.K not in letters or callers.api_key(raw) is None):
             tenant = machines.tenant_of(self.house, raw.bearer(), cost)
-        elif Letter.M in letters and letters == {Letter.M}:
-            raise e.MachineRefused
         else:
             tenant = callers.tenant_of_key(self.house, operation, raw, cost)
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
@@ -47,7 +45,7 @@ class Border:
         outbox = Outbox(work, self.house.clock)
         call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost)
         try:
-            self._admit_program(call, letters)
+            self._admit_program(call, operation)
         except Exception as refusal:
             self.close(call, refusal)
             raise
@@ -61,10 +59,10 @@ class Border:
         if shown is not None and shown.lower() != expected.lower():
             raise e.UnknownKey
 
-    def _admit_program(self, call: Call, letters: frozenset[Letter]) -> None:
-        if Letter.M in letters and call.raw.bearer() is not None:
-            callers.admit_machine(call)
-        elif Letter.S in letters:
+    def _admit_program(self, call: Call, operation: AnyOperation) -> None:
+        if callers.is_machine(operation, call.raw):
+            callers.admit_machine(call, operation)
+        elif Letter.S in call.letters:
             callers.admit_secret(call)
 
     def admit_person(self, call: Call, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.kit.errors import ApiError, OAuthError
-from app.kit.operation import AnyOperation, Auth, Catalogue, Host, Letter
+from app.kit.operation import AnyOperation, Catalogue, Host, Letter
 from app.kit.wire import Document, From, Wire, shape_of
 
 JSON = "application/json"
@@ -155,9 +155,15 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
 
 
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
-    auths: list[Auth] = [operation.auth for operation in held]
-    ways = dict.fromkeys(way for auth in auths for way in (auth.ways or (frozenset(),)))
-    return [{letter.name: [] for letter in sorted(way, key=lambda one: one.name) if letter in _SCHEMES} for way in ways]
+    found: list[dict[str, list[str]]] = []
+    for operation in held:
+        for way in operation.auth.ways or (frozenset(),):
+            letters = [letter for letter in sorted(way, key=lambda one: one.name) if letter in _SCHEMES]
+            stated = {
+                letter.name: [operation.scope] if letter is Letter.M and operation.scope else [] for letter in letters
+            }
+            found += [stated] if stated not in found else []
+    return found
 
 
 class _Schemas:

@@ -116,6 +116,7 @@ class Operation(Generic[Req, Res]):
     row: str = ""  # the id of the interface table's row, for example U12
     public: bool = True
     answers: tuple[str, ...] = ("application/json",)  # media types of a good answer; none: it is empty
+    scope: str = ""  # what a machine token must hold where M is admitted
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 

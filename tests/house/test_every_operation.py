@@ -24,6 +24,11 @@ from tests.support.tenant_server import TenantServer
 assert areas.AREAS  # importing the areas states every operation
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
+RESOURCES = (  # interface tenant-config.md section 1
+    "profile", "role", "organization", "invitation", "webhook", "workflow", "template", "security", "provider", "client",
+    "migration", "sott", "customobject", "consent",
+)  # fmt: skip
+SCOPES = {"all"} | {f"{one}:{what}" for one in RESOURCES for what in ("read", "create", "update", "delete")}
 
 
 def every(*letters: Letter, without: tuple[Letter, ...] = ()) -> pytest.MarkDecorator:
@@ -205,6 +210,22 @@ def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -
     shown = base64.b64encode(b"nobody:nothing").decode()
     answer = caller.ask(operation, headers={"Authorization": f"Basic {shown}"})
     assert answer.status_code in (400, 401)
+    assert is_declared(operation, answer)
+
+
+@asked_of([one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", one.path)])
+def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
+    assert frozenset({Letter.M}) in operation.auth.ways
+    assert operation.scope in SCOPES
+
+
+@every(Letter.M)
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "a.e30.c"])
+def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: AnyOperation, token: str) -> None:
+    query = {"apikey": None, "apisecret": None}
+    answer = caller.ask(operation, query=query, headers={"Authorization": f"Bearer {token}"})
+    wanted = (400, 908) if not token and Letter.K in operation.auth.letters() else (403, 6002)
+    assert refusal(answer) == wanted
     assert is_declared(operation, answer)
 
 

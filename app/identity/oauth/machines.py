@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import urlsafe_b64decode
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,7 +51,15 @@ def claims_of(call: Call, token: str | None) -> dict[str, Any]:
         raise MachineRefused
     if token_store.access(call.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
+    client = call.application(client_id=str(claims.get("cid")))
+    if client is None or not client.settings.is_active:
+        raise MachineRefused("The client of the machine token is gone.")
     return claims
+
+
+def may(claims: Mapping[str, Any], scope: str) -> bool:
+    """Return whether a machine token opens what asks for this scope (interface tenant-config.md section 1)."""
+    return bool({scope, "all"} & set(claims.get("scp") or ()))
 
 
 def issue(call: Call, client: Application, req: MachineTokenRequest) -> TokenAnswer:

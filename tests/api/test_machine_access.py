@@ -1,0 +1,138 @@
+"""Machine tokens open the management operations, each by its scope, in place of the API key and the secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+from werkzeug.test import Client, TestResponse
+
+from app.contract.configuration import ApplicationSettings
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications, tenants
+from app.kit import randomness
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+
+SECRET = "a secret of the machine"
+REFRESH = f"{MANAGE}/access_token/refresh"
+
+
+def audience(tenant: TenantServer) -> str:
+    return f"{tenant.house.settings.base_url}/identity/v2/manage"
+
+
+def machine(tenant: TenantServer, *scopes: str) -> str:
+    """Register a machine with these scopes and return its token."""
+    stated = ApplicationSettings(
+        name="robot",
+        application_type="m2m",
+        grant_types=("client_credentials",),
+        audience_scopes={audience(tenant): scopes},
+    )
+    client_id = f"robot-{randomness.uid()}"
+    row = {
+        "tenant_id": tenant.tenant_id,
+        "client_id": client_id,
+        "name": client_id,
+        "secret_hash": randomness.digest(SECRET),
+        "settings": stated.model_dump(mode="json"),
+        "created_at": tenant.house.clock.now(),
+    }
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        work.run(applications.insert(), row)
+    asked = {
+        "grant_type": "client_credentials",
+        "audience": audience(tenant),
+        "client_id": client_id,
+        "client_secret": SECRET,
+    }
+    base = f"http://{tenant.name}.{tenant.house.settings.hub_domain}"
+    return str(answered(Client(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"])
+
+
+def ask(tenant: TenantServer, token: str, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
+    """Ask with the token alone, without key and secret."""
+    return tenant.send(method, path, body, bearer=token, **{"apikey": None, **query})
+
+
+@pytest.fixture
+def uid(acme: TenantServer) -> str:
+    made = acme.create(Email=[{"Type": "Primary", "Value": "ada@example.test"}], FirstName="Ada")
+    return str(made["Uid"])
+
+
+def test_a_scope_opens_its_operations_and_no_other(acme: TenantServer, uid: str) -> None:
+    reader = machine(acme, "profile:read")
+    for path, query in ((MANAGE, {"email": "ada@example.test"}), (f"{MANAGE}/{uid}", {})):
+        assert answered(ask(acme, reader, "GET", path, **query))["Uid"] == uid
+    others = [
+        ask(acme, reader, "POST", MANAGE, {"Password": "Zebra-kettle-91", "UserName": "eve"}),
+        ask(acme, reader, "PUT", f"{MANAGE}/{uid}", {"FirstName": "Eve"}),
+        ask(acme, reader, "DELETE", f"{MANAGE}/{uid}"),
+        ask(acme, reader, "GET", f"{MANAGE}/access_token", uid=uid),
+        ask(acme, reader, "DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke"),
+    ]
+    assert {refused(answer) for answer in others} == {(403, 6002)}
+    assert acme.read(uid)["FirstName"] == "Ada"
+
+
+def test_each_scope_is_good_for_what_it_says(acme: TenantServer, uid: str) -> None:
+    writer = machine(acme, "profile:create", "profile:update", "profile:delete")
+    made = answered(ask(acme, writer, "POST", MANAGE, {"Password": "Zebra-kettle-91", "UserName": "grace"}))
+    changed = answered(ask(acme, writer, "PUT", f"{MANAGE}/{made['Uid']}", {"FirstName": "Grace"}))
+    assert changed["FirstName"] == "Grace"
+    assert answered(ask(acme, writer, "DELETE", f"{MANAGE}/{made['Uid']}"))["IsDeleted"] is True
+    assert refused(ask(acme, writer, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
+
+
+def test_who_may_everything_may_act_as_an_account(acme: TenantServer, uid: str) -> None:
+    assert refused(ask(acme, machine(acme, "profile:update"), "GET", f"{MANAGE}/access_token", uid=uid)) == (403, 6002)
+    token = machine(acme, "all")
+    issued = answered(ask(acme, token, "GET", f"{MANAGE}/access_token", uid=uid))
+    assert answered(ask(acme, token, "GET", REFRESH, refresh_token=issued["refresh_token"]))["access_token"]
+
+
+def test_the_key_may_stand_beside_the_token_and_must_be_the_same_tenant_s(
+    acme: TenantServer, globex: TenantServer, uid: str
+) -> None:
+    token = machine(acme, "profile:read")
+    assert answered(ask(acme, token, "GET", f"{MANAGE}/{uid}", apikey=acme.api_key))["Uid"] == uid
+    assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}", apikey=globex.api_key)) == (403, 6002)
+
+
+def test_a_machine_of_another_tenant_sees_its_own_accounts_only(
+    acme: TenantServer, globex: TenantServer, uid: str
+) -> None:
+    assert refused(ask(acme, machine(globex, "all"), "GET", f"{MANAGE}/{uid}")) == (403, 984)
+
+
+def test_key_and_secret_open_what_they_did_whatever_stands_in_the_header(acme: TenantServer, uid: str) -> None:
+    given = {"apisecret": acme.api_secret}
+    assert answered(acme.send("GET", f"{MANAGE}/{uid}", bearer="of something else", **given))["Uid"] == uid
+    assert refused(acme.send("GET", f"{MANAGE}/{uid}", bearer="nonsense")) == (403, 6002)
+    assert refused(ask(acme, "nonsense", "GET", f"{MANAGE}/{uid}")) == (403, 6002)
+    person = acme.tokens(uid)["access_token"]
+    assert refused(ask(acme, person, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
+
+
+def test_only_the_addresses_that_the_tenant_allows_are_open_to_machines(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(allowed_ips=["10.0.0.0/8"])
+    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 1206)
+
+
+def test_a_trial_that_is_over_is_over_for_machines(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(trial_ends_at="2020-01-01T00:00:00+00:00")
+    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 6003)
+
+
+def test_a_machine_that_was_switched_off_opens_nothing_more(acme: TenantServer, uid: str) -> None:
+    token = machine(acme, "profile:read")
+    answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))
+    of_acme = applications.c.tenant_id == acme.tenant_id
+    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+        held = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
+        work.run(update(applications).where(of_acme).values(settings={**held, "is_active": False}))
+        work.run(update(tenants).where(tenants.c.tenant_id == acme.tenant_id).values(version=tenants.c.version + 1))
+    acme.house.directory.forget()
+    assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}")) == (403, 6002)
