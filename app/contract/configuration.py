@@ -3,13 +3,16 @@ management operations share these models; names are snake_case, bounds and defau
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.registration_form import FormField
 from app.contract.stated import Stated
+from app.contract.values import Different, Moment, Network, Picture, Tag, WebAddress, Words
 
 Mode = Literal["required", "optional", "disabled"]
 MINUTE, HOUR, DAY = 60, 3600, 86_400
+LINKS = ("privacy", "terms", "help")
+"""What pages and mails lead to beside themselves."""
 
 
 class Lockout(Stated):
@@ -59,6 +62,12 @@ class PasswordPolicy(Stated):
     common_check: bool = True
     profile_check: bool = True
 
+    @model_validator(mode="after")
+    def _agrees(self) -> "PasswordPolicy":
+        if self.min_length > self.max_length:
+            raise ValueError(f"max_length: at least min_length, which is {self.min_length}; found {self.max_length}")
+        return self
+
 
 class RequestLimits(Stated):
     """How often something may be tried; 0: not limited (interface limits.md section 1)."""
@@ -84,6 +93,9 @@ class TenantSettings(Stated):
     """Everything that a tenant may switch."""
 
     email_verification: Mode = "required"
+    email_verification_codes: bool = False  # a code that programs may ask for, beside the link
+    login_on_email_verification: bool = False  # whoever confirms an address is signed in
+    logout_on_email_verification: bool = False  # all sessions of the account end then
     two_factor: Mode = "disabled"
     passkeys: bool = False
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
@@ -100,7 +112,7 @@ class TenantSettings(Stated):
     legacy_native_login: bool = False
     custom_uid: bool = False
     url_whitelist: tuple[str, ...] = ()
-    trial_ends_at: str | None = None
+    trial_ends_at: Moment | None = None
     lockout: Lockout = Lockout()
     captcha: Captcha = Captcha()
     limits: RequestLimits = RequestLimits()
@@ -114,12 +126,19 @@ class TenantSettings(Stated):
     remember_days: int = Field(default=30, ge=1, le=365)
     session_limit: int = Field(default=0, ge=0, le=100)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
-    custom_fields: tuple[str, ...] = Field(default=(), max_length=15)
-    security_questions: dict[str, str] = Field(default_factory=dict, max_length=50)  # question by its id
-    locales: tuple[str, ...] = ("en", "de", "ar")
+    custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
+    security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
+    locales: Annotated[tuple[Tag, ...], Different] = Field(default=("en", "de", "ar"), min_length=1)
     default_locale: str = "en"
-    denied_ips: tuple[str, ...] = ()
-    allowed_ips: tuple[str, ...] = ()
+    denied_ips: tuple[Network, ...] = ()
+    allowed_ips: tuple[Network, ...] = ()
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "TenantSettings":
+        if self.default_locale not in self.locales:
+            offered = ", ".join(self.locales)
+            raise ValueError(f"default_locale: one of locales ({offered}); found {self.default_locale!r}")
+        return self
 
     @property
     def login_kinds(self) -> tuple[str, ...]:
@@ -130,24 +149,22 @@ class TenantSettings(Stated):
         return tuple(kind for kind, is_on in switched if is_on) or ("email",)
 
 
+def _link(name: str) -> str:
+    if name not in LINKS:
+        raise ValueError(f"a link that the pages have: {', '.join(LINKS)}")
+    return name
+
+
 class Brand(Stated):
     """A tenant's look and names."""
 
     display_name: str = ""
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b49d9"
-    logo: str | None = Field(default=None, max_length=12_000)  # a data: URI or an https address
-    sentence: dict[str, str] = Field(default_factory=dict)
+    logo: Picture | None = Field(default=None, max_length=12_000)  # a data: URI or an https address
+    sentence: dict[Tag, str] = Field(default_factory=dict)
     signature: str | None = None
     radius_px: int = Field(default=12, ge=0, le=24)
-    links: dict[str, str] = Field(default_factory=dict)
-
-    @field_validator("links")
-    @classmethod
-    def _web_addresses(cls, links: dict[str, str]) -> dict[str, str]:
-        for name, address in links.items():
-            if not address.startswith(("https://", "http://")):
-                raise ValueError(f"links.{name} must be a web address")
-        return links
+    links: dict[Annotated[str, AfterValidator(_link)], WebAddress] = Field(default_factory=dict)
 
 
 class ApplicationSettings(Stated):

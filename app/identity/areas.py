@@ -4,8 +4,10 @@ from app.identity.accounts import handlers as accounts
 from app.identity.journeys import handlers as journeys
 from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
+from app.identity.registration import handlers as registration
 from app.identity.sign_in import handlers as sign_in
 from app.identity.tenants import handlers as tenants
 from app.identity.tokens import handlers as tokens
+from app.identity.verification import handlers as verification
 
-AREAS = (journeys, oauth, management, sign_in, accounts, tokens, tenants)
+AREAS = (journeys, oauth, management, sign_in, registration, verification, accounts, tokens, tenants)

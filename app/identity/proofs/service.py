@@ -66,6 +66,14 @@ SMS_CODE = CodeErrors(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedS
 
 
 @dataclass(frozen=True)
+class Code:
+    """A code just made; the only moment at which its text exists."""
+
+    text: str
+    code_id: str
+
+
+@dataclass(frozen=True)
 class Proof:
     """What a link or a code that was shown stands for."""
 
@@ -101,10 +109,29 @@ def new_code(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a new code; older ones of the same kind, account and subject are over."""
-    code, proof_id = randomness.digits(DIGITS), randomness.token(24)
-    hashed = _code_hash(call, proof_id, code)
-    store.add(call, proof_id, kind, uid, subject, code_hash=hashed, facts=facts or {}, minutes=minutes)
+    return issue_code(call, kind, uid, subject=subject, minutes=minutes, facts=facts).text
+
+
+def issue_code(
+    call: Call,
+    kind: ProofKind,
+    uid: str,
+    *,
+    subject: str,
+    minutes: int = CODE_MINUTES,
+    facts: Mapping[str, Any] | None = None,
+) -> Code:
+    """Return a new code with the id that may name it in the place of account and subject."""
+    code = Code(randomness.digits(DIGITS), randomness.guid())
+    hashed = _code_hash(call, code.code_id, code.text)
+    store.add(call, code.code_id, kind, uid, subject, code_hash=hashed, facts=facts or {}, minutes=minutes)
     return code
+
+
+def named_code(call: Call, kind: ProofKind, code_id: str) -> Proof | None:
+    """Return what the code of that id stands or stood for."""
+    found = store.code(call, kind, code_id)
+    return _proof(found) if found is not None else None
 
 
 def peek_link(call: Call, kind: ProofKind, token: str) -> Proof:
@@ -269,7 +296,7 @@ def _key(secret: bytes) -> bytes:
 
 
 __all__ = [
-    "CODE_MINUTES", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE", "close",
-    "digits_in", "forget", "known_link", "new_code", "new_link", "peek_link", "refuse_locked", "spend_code", "spend_link",
-    "used_link",
+    "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
+    "close", "digits_in", "forget", "issue_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
+    "refuse_locked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

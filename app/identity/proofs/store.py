@@ -74,6 +74,12 @@ def link(call: Call, kind: str, proof_id: str) -> Sent | None:
     return _sent(call.work.one(select(*_COLUMNS).where(*where)))
 
 
+def code(call: Call, kind: str, code_id: str) -> Sent | None:
+    """Return the code of that id, whatever became of it."""
+    where = (P.tenant_id == call.tenant.tenant_id, P.proof_id == code_id[:64], P.kind == kind, P.is_code)
+    return _sent(call.work.one(select(*_COLUMNS).where(*where)))
+
+
 def newest_code(call: Call, kind: str, uid: str, subject: str) -> Sent | None:
     """Return the code that was sent last, whatever became of it."""
     where = _of(call, kind, uid, subject, is_code=True)

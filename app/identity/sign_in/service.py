@@ -16,17 +16,22 @@ from app.identity.sign_in.sought import Sought
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
 PASSWORD = "pwd"  # RFC 8176
 
 
-def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, hides_unknown: bool) -> Account:
+def verify(
+    call: Call, identifier: Identifier, password: str, proof: Proof, *, hides_unknown: bool, wish: Wish | None = None
+) -> Account:
     """Return the account that this password opens; the sign-in is recorded on it.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
-    does, locks included.
+    does, locks included. Where the address or the number is not verified yet, what verifies it is sent again as `wish`
+    says, within the limits and without a word about them; None sends nothing.
 
     Raises:
         TooManyRequests: the address or the tenant used up its tries.
@@ -51,7 +56,7 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
     new_hash = None
     if account.password_hash and call.hashing.is_stale(account.password_hash):
         new_hash = call.hashing.hash(password)
-    _refuse_closed(call, who, identifier, lock if is_answered else None)
+    _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash
     )
@@ -62,6 +67,17 @@ def verify(call: Call, identifier: Identifier, password: str, proof: Proof, *, h
     account = accounts.grade_password(call, account, is_secure=is_secure)
     events.emit(call, "Login", account, False)
     return account
+
+
+def enter(call: Call, account: Account) -> bool:
+    """Record a sign-in that stands on a verified address; False where the account may not sign in."""
+    identifier = Identifier("email", account.email or "")
+    if account.is_locked_now or _closed(call, account, identifier) is not None:
+        return False
+    if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
+        return False
+    events.emit(call, "Login", account, False)
+    return True
 
 
 def issue(call: Call, account: Account) -> Issued:
@@ -150,11 +166,13 @@ def _still_locked(call: Call, who: Sought, answered: Lock | None, failure: Failu
     return locks.told(call, who, answered or Lock(gate.LOCK_TYPES[call.tenant.settings.lockout.type]), refusal)
 
 
-def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lock | None) -> None:
+def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lock | None, wish: Wish | None) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
     closed = _closed(call, who.account, identifier) if who.account else None
     if closed is not None:
         late = _locked_meanwhile(call, who, answered is not None)
+        if late is None and who.account and wish is not None:
+            verification.send_after_refusal(call, who.account, closed, wish)
         raise late or (locks.told(call, who, answered, closed) if answered and call.visit else closed)
     call.work.pause()
 

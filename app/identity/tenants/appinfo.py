@@ -20,16 +20,19 @@ SETTINGS = {
     "IsUserNameLogin": "username_login",
     "IsRememberMe": "remember_me",
     "IsCustomerRegistration": "registration",
+    "OTPEmailVerification": "email_verification_codes",
+    "IsLoginOnEmailVerification": "login_on_email_verification",
+    "IsLogoutOnEmailVerification": "logout_on_email_verification",
 }
 """Members that are a setting as it stands."""
 
 OFF = (
     "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsDisabledAccountLinking", "IsAgeRestriction",
-    "AskRequiredFieldsOnTraditionalLogin", "IsLogoutOnEmailVerification", "IsNoCallbackForSocialLogin",
+    "AskRequiredFieldsOnTraditionalLogin", "IsNoCallbackForSocialLogin",
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
     "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
-    "StoreOnlyRegistrationFormFieldsForSocial", "OTPEmailVerification", "IsLoginOnEmailVerification", "LoginOnPasswordReset",
+    "StoreOnlyRegistrationFormFieldsForSocial", "LoginOnPasswordReset",
 )  # fmt: skip
 """Switches of what is not built yet."""
 

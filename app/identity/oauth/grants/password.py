@@ -16,6 +16,7 @@ from app.identity.sign_in import identifiers
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
 from app.identity.tenants.tenant import Application
+from app.identity.verification.service import Wish
 from app.kit.errors import ApiError
 
 NAME = "password"
@@ -32,7 +33,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         raise InvalidScope
     identifier = identifiers.guessed(call.tenant.settings, req.username)
     try:
-        account = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True)
+        account = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:

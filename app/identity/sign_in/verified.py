@@ -1,0 +1,106 @@
+"""Operations that use up what was mailed to verify an address, and what follows: sessions end, or one begins."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import verification as contract
+from app.contract.profile import Profile
+from app.contract.sign_in import Login
+from app.identity.accounts import identifiers as names
+from app.identity.accounts import service as accounts
+from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
+from app.identity.sign_in import locks, service, sessions
+from app.identity.sign_in.identifiers import Identifier
+from app.identity.sign_in.sought import Sought
+from app.identity.tokens import service as tokens
+from app.identity.verification import service as verification
+from app.kit.clock import iso
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.by_link)(by_link)
+    server.implements(contract.by_code)(by_code)
+
+
+def by_link(call: Call, req: contract.VerifyByLink) -> contract.Verified:
+    """A HEAD request, which scanners of mail send, uses nothing up."""
+    shown = locks.Proof()
+    if not req.verification_token:
+        proof = _spend_code(call, req.otp or "", req.email, req.uuid, shown)
+    elif call.raw.method == "HEAD":
+        verification.peek(call, req.verification_token)
+        return contract.Verified()
+    else:
+        proof = verification.spend_link(call, req.verification_token)
+    return _verified(call, proof, req)
+
+
+def by_code(call: Call, req: contract.VerifyByCode) -> contract.Verified:
+    shown = locks.Proof(req.security_answer, captcha.of_parameters(req))
+    return _verified(call, _spend_code(call, req.otp, req.email, req.uuid, shown), req)
+
+
+def end_sessions(call: Call, account: Account) -> None:
+    """End every session of the account, where the tenant wants that when an address is verified."""
+    if call.tenant.settings.logout_on_email_verification:
+        sessions.end_all(call, account.uid)
+        tokens.revoke_all(call, account.uid)
+        call.ledger.record("sessions.ended", uid=account.uid, reason="email verified")
+
+
+def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, shown: locks.Proof) -> Proof:
+    settings = call.tenant.settings
+    if not settings.email_verification_codes:
+        raise e.EmailCodesOff
+    if not email and not code_id:
+        raise e.BadParameter.names("email")
+    if most := settings.limits.sign_in_per_minute_per_address:
+        call.spend("verification_code", Rate(most, 60), call.address)
+    sent = proofs.named_code(call, ProofKind.EMAIL, code_id) if code_id else None
+    address = sent.subject if sent else (email or "")
+    if not sent and email and not accounts.is_email(email):
+        raise e.MalformedEmail
+    account = accounts.by_uid(call, sent.uid) if sent else accounts.by_email(call, address)
+    if account is None:
+        raise e.WrongMailCode if settings.hide_unknown_accounts or not email else e.UnknownAccount
+    is_open = _open_lock(call, account, address, shown)
+    subject = names.normal(EMAIL, address)
+    return proofs.spend_code(
+        call, ProofKind.EMAIL, account.uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open
+    )
+
+
+def _open_lock(call: Call, account: Account, email: str, shown: locks.Proof) -> bool:
+    """Return whether a lock of the account was just opened; raises the lock's refusal, or that of a wrong answer."""
+    lock = locks.of_account(account)
+    if lock is None:
+        return False
+    who = Sought(call, Identifier("email", email), account, is_hidden=call.tenant.settings.hide_unknown_accounts)
+    call.work.pause()
+    if not locks.open(call, who, lock, shown):
+        raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def _verified(call: Call, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
+    account = verification.confirm(call, proof, is_silent=req.is_silent, template=req.welcome_email_template)
+    end_sessions(call, account)
+    if not call.tenant.settings.login_on_email_verification or not service.enter(call, account):
+        return contract.Verified()
+    issued = service.issue(call, account)
+    profile = accounts.signed_in_profile(call, account)
+    session = Login(
+        profile=Profile.of(accounts.project(profile, req.fields_)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )
+    return contract.Verified(data=session)

@@ -1,0 +1,50 @@
+"""Addresses outside that a tenant allows: where people are sent back to, and what mails link to."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode, urlsplit
+
+from app.identity.call import Call
+
+
+def is_allowed(call: Call, return_url: str) -> bool:
+    """Return whether the tenant's whitelist allows the address (interface hosted-pages.md section 8).
+
+    Scheme, host and port equal an entry, whose path, where it has one, is a prefix by whole segments; a leading `*.`
+    allows subdomains. Anything a browser might read otherwise is refused.
+    """
+    if any(ord(letter) <= 32 or letter in "\\\x7f" for letter in return_url):
+        return False
+    try:
+        asked = urlsplit(return_url)
+        port = asked.port
+    except ValueError:
+        return False
+    if (
+        asked.scheme not in ("http", "https")
+        or not asked.hostname
+        or asked.username is not None
+        or asked.password is not None
+    ):
+        return False
+    own = urlsplit(call.issuer)
+    if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own.port):
+        return True
+    return any(
+        _matches(entry, asked.scheme, asked.hostname, port, asked.path) for entry in call.tenant.settings.url_whitelist
+    )
+
+
+def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) -> bool:
+    allowed = urlsplit(entry)
+    name = allowed.hostname or ""
+    same_host = host == name or (name.startswith("*.") and host.endswith(name[1:]) and host != name[2:])
+    if not same_host or allowed.scheme != scheme or allowed.port != port:
+        return False
+    prefix = allowed.path.rstrip("/")
+    return not prefix or path == prefix or path.startswith(prefix + "/")
+
+
+def with_query(address: str, **parameters: str) -> str:
+    """Return the address with parameters added to its query."""
+    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(parameters)}"

@@ -1,0 +1,101 @@
+"""The operations that send verification mails and say whether a name is taken."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import verification as contract
+from app.identity.accounts import identifiers
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.verification import service
+from app.identity.verification.service import Wish
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations; those that use a proof up may begin a session, so they are sign-in's."""
+    server.implements(contract.resend)(resend)
+    server.implements(contract.send_own)(send_own)
+    server.implements(contract.email_availability)(email_availability)
+    server.implements(contract.phone_availability)(phone_availability)
+    server.implements(contract.username_availability)(username_availability)
+
+
+def resend(call: Call, req: contract.MailAgain) -> contract.PostedWithId:
+    """Where the tenant hides who has an account, nobody's address is answered as one that waits to be verified."""
+    _refuse_off(call)
+    _spend(call, "verification_mail", call.tenant.settings.limits.sign_in_per_minute_per_address)
+    if not req.email or not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    service.refuse_url(call, req.verification_url)
+    wish = Wish(url=req.verification_url, email_template=req.email_template)
+    account = accounts.by_email(call, req.email)
+    if call.tenant.settings.hide_unknown_accounts and (account is None or service.is_verified(account, req.email)):
+        return _named(call, service.send_to_nobody(call, req.email, wish))
+    if account is None:
+        raise e.UnknownAccount
+    return _sent(call, account, req.email, wish)
+
+
+def send_own(call: Call, req: contract.MailOwn) -> contract.PostedWithId:
+    _refuse_off(call)
+    if call.holder is None:
+        raise e.WrongClientGuid if req.client_guid else e.NotAuthenticated
+    service.refuse_url(call, req.verification_url)
+    account = accounts.by_uid(call, call.holder.uid)
+    if account is None or not account.email:
+        raise e.NoEmailProfile
+    return _sent(call, account, account.email, Wish(url=req.verification_url, email_template=req.email_template))
+
+
+def email_availability(call: Call, req: contract.EmailAvailability) -> contract.Exist:
+    if req.email is None:
+        raise e.BadParameter.names("verificationtoken")
+    _spend(call, "availability", call.tenant.settings.limits.availability_per_minute_per_address)
+    if not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return contract.Exist(is_exist=accounts.by_email(call, req.email) is not None)
+
+
+def phone_availability(call: Call, req: contract.PhoneAvailability) -> contract.Exist:
+    if not call.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+    _spend(call, "availability", call.tenant.settings.limits.availability_per_minute_per_address)
+    if req.phone is None:
+        raise e.BadParameter.names("phone")
+    if identifiers.normal_phone(req.phone) is None:
+        raise e.MalformedPhone
+    return contract.Exist(is_exist=accounts.by_phone(call, req.phone) is not None)
+
+
+def username_availability(call: Call, req: contract.UsernameAvailability) -> contract.Exist:
+    _spend(call, "availability", call.tenant.settings.limits.availability_per_minute_per_address)
+    if not req.username:
+        raise e.UsernameMissing
+    if identifiers.normal_username(req.username) is None:
+        raise (
+            e.UsernameFormatRefused if identifiers.is_username_length(req.username.casefold()) else e.MalformedUsername
+        )
+    return contract.Exist(is_exist=accounts.by_username(call, req.username) is not None)
+
+
+def _sent(call: Call, account: Account, email: str, wish: Wish) -> contract.PostedWithId:
+    if service.is_verified(account, email):
+        raise e.EmailAlreadyVerified
+    return _named(call, service.send(call, account, wish, email=email))
+
+
+def _named(call: Call, code_id: str) -> contract.PostedWithId:
+    return contract.PostedWithId(UUID=code_id if call.tenant.settings.email_verification_codes else None)
+
+
+def _refuse_off(call: Call) -> None:
+    if call.tenant.settings.email_verification == "disabled":
+        raise e.EmailVerificationOff
+
+
+def _spend(call: Call, what: str, amount: int) -> None:
+    if amount:
+        call.spend(what, Rate(amount, 60), call.address)

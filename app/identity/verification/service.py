@@ -1,0 +1,217 @@
+"""Sends what proves an address, and takes it back: the address is then verified, whoever had registered it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.accounts import identifiers, store
+from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.outbox import Outbox
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import Proof, ProofKind
+from app.identity.tasks import events
+from app.identity.tenants import whitelist
+from app.kit.errors import ApiError
+
+NOBODY = "nobody"
+"""Under this id proofs are kept for an address that has nothing to verify, so that its page behaves as any other's."""
+VTYPE = "emailverification"
+_KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the message."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    email_template: str | None = None
+    sms_template: str | None = None
+    sends_sms: bool = True
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+
+
+def refuse_url(call: Call, url: str | None) -> None:
+    """Raise 1249 for a page that the tenant's whitelist does not have."""
+    if url and not whitelist.is_allowed(call, url):
+        raise e.VerificationUrlRefused
+
+
+def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
+    """Mail a link, and with it a code, to the account's address; return the id of the code.
+
+    Raises MailLimitReached.
+    """
+    return _mail(call, account.uid, email or account.email or "", wish, account)
+
+
+def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
+    """Mail an address that has nothing to verify that an account exists; it costs what `send` does.
+
+    Raises MailLimitReached.
+    """
+    return _mail(call, NOBODY, email, wish, None)
+
+
+def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wish) -> None:
+    """Send what the refused sign-in waits for, in a transaction of its own; limits are kept silently."""
+    if wish.url and not whitelist.is_allowed(call, wish.url):
+        wish = replace(wish, url=None)
+    try:
+        with call.work.apart() as own:
+            apart = replace(call, work=own, outbox=Outbox(own, call.house.clock))
+            if isinstance(refusal, e.EmailUnverified):
+                send(apart, account, wish)
+            elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
+                _text(apart, account, account.phone, wish)
+    except _NOT_SENT as reason:
+        call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+
+
+def is_verified(account: Account, email: str) -> bool:
+    """Return whether the account's address, in any spelling, is verified."""
+    form = identifiers.normal_email(email)
+    held = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    if held is None or held.get("pending"):
+        return False
+    return account.email_verified if form == identifiers.normal_email(account.email or "") else True
+
+
+def peek(call: Call, token: str) -> Proof:
+    """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
+    return proofs.peek_link(call, _kind_of(call, token), token)
+
+
+def spend_link(call: Call, token: str) -> Proof:
+    """Use a link of an address; raises 1063, 974, 975."""
+    return proofs.spend_link(call, _kind_of(call, token), token)
+
+
+def known(call: Call, token: str) -> Proof | None:
+    """Return what a link of an address stands or stood for, whatever became of it."""
+    return proofs.known_link(call, _kind_of(call, token), token)
+
+
+def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str | None = None) -> Account:
+    """Make the address that was proved a verified one of its account, and return the account as it is then.
+
+    Raises:
+        ClosedLink: 979, the account is closed or gave the address up.
+        EmailVerifiedBefore: 1126, it is verified already.
+        EmailRegistered: 936, another account took it meanwhile.
+    """
+    fresh = store.change(call, proof.uid, {})
+    if fresh is None or not fresh.is_active or fresh.is_deleted:
+        raise e.ClosedLink
+    if is_verified(fresh, proof.subject):
+        raise e.EmailVerifiedBefore
+    entries = [dict(one) for one in fresh.emails]
+    held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
+    if held is None:
+        held = _added(call, fresh, entries, proof)
+    held.pop("pending", None)
+    values: dict[str, Any] = {"emails": entries}
+    if fresh.email is None:
+        values["email"] = held["Value"]
+    if identifiers.normal_email(fresh.email or held["Value"]) == proof.subject:
+        values["email_verified"] = True
+    store.verify(call, fresh.uid, EMAIL, proof.subject, True)
+    after = store.change(call, fresh.uid, values) or fresh
+    for kind in _KINDS:
+        proofs.close(call, fresh.uid, kind, subject=proof.subject)
+    events.emit(call, "EmailVerification", after, is_silent)
+    return welcome(call, after, template) if values.get("email_verified") else after
+
+
+def welcome(call: Call, account: Account, template: str | None = None) -> Account:
+    """Mail a welcome, once in an account's life; a limit that is reached is kept silently."""
+    if account.private.get("is_welcomed") or not account.email:
+        return account
+    try:
+        letters.mail(
+            call,
+            MailKind.WELCOME,
+            account.email,
+            account=account,
+            facts={},
+            template=template,
+            language=_language(call),
+        )
+    except e.MailLimitReached:
+        return account
+    return store.change(call, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
+
+
+def _kind_of(call: Call, token: str) -> ProofKind:
+    """Return which of the two kinds a link is; older mails lead to one address for both."""
+    return next((kind for kind in _KINDS if proofs.known_link(call, kind, token)), ProofKind.EMAIL)
+
+
+def _added(call: Call, account: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+    """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
+    if proof.kind is not ProofKind.ADD_EMAIL:
+        raise e.ClosedLink
+    try:
+        store.hold(call, account.uid, [(EMAIL, proof.subject, True)])
+    except store.Taken:
+        raise e.EmailRegistered from None
+    kind = "Primary" if not entries else str(proof.facts.get("type") or "Secondary")
+    added = {"Type": kind, "Value": str(proof.facts.get("email") or proof.subject)}
+    entries.append(added)
+    return added
+
+
+def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None) -> str:
+    subject = identifiers.normal(EMAIL, email)
+    token = proofs.new_link(call, ProofKind.EMAIL, uid, subject=subject, facts={"attempt": wish.attempt})
+    code = proofs.issue_code(call, ProofKind.EMAIL, uid, subject=subject)
+    facts = {"minutes": str(proofs.LINK_MINUTES)}
+    if account is not None:
+        facts["url"] = _address(call, token, wish, email)
+        if wish.url is None or call.tenant.settings.email_verification_codes:
+            facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
+    else:
+        facts["url"] = f"{call.issuer}/login"
+    letters.mail(
+        call,
+        MailKind.VERIFICATION if account is not None else MailKind.ACCOUNT_EXISTS,
+        email,
+        account=account,
+        facts=facts,
+        template=wish.email_template,
+        language=_language(call),
+    )
+    call.ledger.record("verification.sent", uid=account.uid if account else None)
+    return code.code_id
+
+
+def _address(call: Call, token: str, wish: Wish, email: str) -> str:
+    asked = {"vtype": VTYPE, "vtoken": token}
+    if wish.url is None:
+        asked |= {"attempt": wish.attempt} if wish.attempt else {}
+        return f"{call.issuer}/verify?{urlencode(asked)}"
+    asked |= {"email": email} if call.tenant.settings.email_verification_codes else {}
+    return whitelist.with_query(wish.url, **asked)
+
+
+def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
+    code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=phone)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
+
+
+def _language(call: Call) -> str | None:
+    return call.visit.language if call.visit else None
+
+
+__all__ = [
+    "NOBODY", "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send",
+    "send_after_refusal", "send_to_nobody", "spend_link", "welcome",
+]  # fmt: skip

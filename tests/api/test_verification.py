@@ -1,0 +1,334 @@
+"""Email verification over the interface: rows U03 to U09, and what a sign-in with an unverified address sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contract import verification as contract
+from tests.support.house import MovableClock
+from tests.support.letterbox import code_in, letters, link_in, mailed_to, token_in
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+REGISTER, EMAIL, LOGIN = "/identity/v2/auth/register", "/identity/v2/auth/email", "/identity/v2/auth/login"
+OWN, PHONE, USERNAME = f"{EMAIL}/sendverificationemail", "/identity/v2/auth/phone", "/identity/v2/auth/username"
+ADA = "ada@example.test"
+OPEN = {"sign_in_per_minute_per_address": 0, "availability_per_minute_per_address": 0}
+
+
+class World:
+    """A tenant with Ada, whose address nobody has verified yet."""
+
+    def __init__(self, tenant: TenantServer) -> None:
+        self.tenant = tenant
+        self.uid = str(tenant.create(Email=[{"Type": "Primary", "Value": ADA}])["Uid"])
+
+    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        return self.tenant.send(method, path, body, with_secret=False, **query)
+
+    def resend(self, email: str = ADA, **query: Any) -> Any:
+        return self.ask("PUT", REGISTER, {"email": email}, **query)
+
+    def sign_in(self, **query: Any) -> Any:
+        return self.ask("POST", LOGIN, {"email": ADA, "password": PASSWORD}, **query)
+
+    @property
+    def mails(self) -> list[dict[str, Any]]:
+        return mailed_to(self.tenant.house, self.tenant.tenant_id, ADA)
+
+    @property
+    def asking(self) -> list[dict[str, Any]]:
+        """The mails that lead to a verification."""
+        return [one for one in self.mails if "vtoken=" in str(one)]
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        return self.tenant.read(self.uid)
+
+
+@pytest.fixture
+def world(new_tenant_server: NewTenantServer) -> World:
+    return World(new_tenant_server(limits=OPEN))
+
+
+def coded(new_tenant_server: NewTenantServer, **settings: Any) -> World:
+    return World(new_tenant_server(limits=OPEN, email_verification_codes=True, **settings))
+
+
+def test_the_mail_is_sent_again_and_its_link_verifies(world: World) -> None:
+    assert answered(world.resend()) == {"IsPosted": True}
+    assert world.profile["EmailVerified"] is False
+    done = answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
+    assert done == {"IsPosted": True, "Data": None}
+    assert world.profile["EmailVerified"] is True
+    answered(world.sign_in())
+
+
+def test_an_older_mail_leads_to_our_page(world: World) -> None:
+    answered(world.resend())
+    link = link_in(world.asking[-1])
+    assert link.startswith(f"http://{world.tenant.name}.{world.tenant.house.settings.hub_domain}/verify?")
+    assert "vtype=emailverification&vtoken=" in link
+
+
+def test_a_link_is_used_once(world: World) -> None:
+    answered(world.resend())
+    token = token_in(world.asking[-1])
+    answered(world.ask("GET", EMAIL, verificationtoken=token))
+    assert refused(world.ask("GET", EMAIL, verificationtoken=token)) == (403, 974)
+
+
+def test_a_head_request_uses_nothing_up(world: World) -> None:
+    answered(world.resend())
+    token = token_in(world.asking[-1])
+    for _ in range(2):
+        assert world.ask("HEAD", EMAIL, verificationtoken=token).status_code == 200
+    assert world.profile["EmailVerified"] is False
+    answered(world.ask("GET", EMAIL, verificationtoken=token))
+
+
+def test_a_link_that_is_over_or_replaced_or_cut_or_foreign_is_refused(
+    world: World, new_tenant_server: NewTenantServer
+) -> None:
+    answered(world.resend())
+    first = token_in(world.asking[-1])
+    answered(world.resend())
+    second = token_in(world.asking[-1])
+    other = World(new_tenant_server(limits=OPEN))
+    assert refused(world.ask("GET", EMAIL, verificationtoken=first)) == (403, 975)
+    assert refused(world.ask("GET", EMAIL, verificationtoken=second[:-2])) == (403, 1063)
+    assert refused(other.ask("GET", EMAIL, verificationtoken=second)) == (403, 1063)
+    clock = world.tenant.house.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(minutes=4321)
+    assert refused(world.ask("GET", EMAIL, verificationtoken=second)) == (403, 975)
+    assert world.profile["EmailVerified"] is False
+
+
+def test_a_link_of_an_address_that_was_verified_by_others_or_closed_leads_nowhere(world: World) -> None:
+    answered(world.resend())
+    token = token_in(world.asking[-1])
+    world.tenant.update(world.uid, {"EmailVerified": True})
+    assert refused(world.ask("GET", EMAIL, verificationtoken=token)) == (403, 1126)
+    world.tenant.update(world.uid, {"EmailVerified": False, "IsActive": False})
+    assert refused(world.ask("GET", EMAIL, verificationtoken=token)) == (403, 979)
+
+
+def test_neither_token_nor_email_names_the_token(world: World) -> None:
+    response = world.ask("GET", EMAIL)
+    assert refused(response) == (400, 908)
+    assert "verificationtoken" in response.get_json()["Description"]
+
+
+def test_resending_is_refused_as_the_interface_says(world: World, new_tenant_server: NewTenantServer) -> None:
+    assert refused(world.resend("nobody@example.test")) == (403, 938)
+    assert refused(world.resend("no address")) == (400, 1038)
+    assert refused(world.resend(verificationurl="https://evil.example/")) == (403, 1249)
+    assert refused(world.resend(verificationurl="javascript:alert(1)"))[1] in (1249, 1214)
+    world.tenant.update(world.uid, {"EmailVerified": True})
+    assert refused(world.resend()) == (403, 1025)
+    off = World(new_tenant_server(email_verification="disabled"))
+    assert refused(off.resend()) == (403, 1034)
+    assert world.mails == off.mails == []
+
+
+def test_the_link_leads_to_an_allowed_page_of_the_relying_party(new_tenant_server: NewTenantServer) -> None:
+    world = World(new_tenant_server(url_whitelist=["https://shop.example/app"], limits=OPEN))
+    answered(world.resend(verificationurl="https://shop.example/app/verify?from=mail"))
+    assert link_in(world.asking[-1]).startswith(
+        "https://shop.example/app/verify?from=mail&vtype=emailverification&vtoken="
+    )
+    assert refused(world.resend(verificationurl="https://shop.example/application")) == (403, 1249)
+
+
+def test_where_unknown_accounts_are_hidden_nobody_learns_who_has_one(new_tenant_server: NewTenantServer) -> None:
+    world = World(new_tenant_server(hide_unknown_accounts=True, limits=OPEN))
+    known, unknown = world.resend(), world.resend("nobody@example.test")
+    world.tenant.update(world.uid, {"EmailVerified": True})
+    verified = world.resend()
+    assert known.get_json() == unknown.get_json() == verified.get_json() == {"IsPosted": True}
+
+
+def test_a_code_verifies_by_address_and_by_id(new_tenant_server: NewTenantServer) -> None:
+    for by_id in (False, True):
+        world = coded(new_tenant_server)
+        named = answered(world.resend())
+        code = code_in(world.asking[-1])
+        who = {"uuid": named["UUID"]} if by_id else {"email": "  ADA@example.test "}
+        spaced = f"{code[:3]} {code[3:]}"
+        assert answered(world.ask("PUT", EMAIL, {"otp": spaced, **who})) == {"IsPosted": True, "Data": None}
+        assert world.profile["EmailVerified"] is True
+        assert refused(world.ask("PUT", EMAIL, {"otp": code, **who})) == (403, 1186)
+
+
+def test_a_code_in_the_query_verifies_too(new_tenant_server: NewTenantServer) -> None:
+    world = coded(new_tenant_server)
+    answered(world.resend())
+    answered(world.ask("GET", EMAIL, otp=code_in(world.asking[-1]), email=ADA))
+    assert world.profile["EmailVerified"] is True
+
+
+def test_codes_are_refused_as_the_interface_says(new_tenant_server: NewTenantServer, world: World) -> None:
+    assert refused(world.ask("PUT", EMAIL, {"otp": "123456", "email": ADA})) == (403, 1237)
+    asked = coded(new_tenant_server, lockout={"type": "none"})
+    assert refused(asked.ask("PUT", EMAIL, {"otp": "123456"})) == (400, 908)
+    assert refused(asked.ask("PUT", EMAIL, {"email": ADA})) == (400, 908)
+    assert refused(asked.ask("PUT", EMAIL, {"otp": "123456", "email": "nobody@example.test"})) == (403, 938)
+    assert refused(asked.ask("PUT", EMAIL, {"otp": "123456", "uuid": "x" * 300})) == (403, 1185)
+    answered(asked.resend())
+    code = code_in(asked.asking[-1])
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    for _ in range(5):
+        assert refused(asked.ask("PUT", EMAIL, {"otp": wrong, "email": ADA})) == (403, 1185)
+    assert refused(asked.ask("PUT", EMAIL, {"otp": code, "email": ADA})) == (403, 1188)
+    answered(asked.resend())
+    clock = asked.tenant.house.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(minutes=6)
+    assert refused(asked.ask("PUT", EMAIL, {"otp": code_in(asked.asking[-1]), "email": ADA})) == (403, 1187)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [("suspend", 1198), ("captcha", 1132), ("security_question", 1148), ("block", 991)]
+)
+def test_wrong_codes_lock_as_wrong_passwords_do(new_tenant_server: NewTenantServer, kind: str, code: int) -> None:
+    world = coded(new_tenant_server, lockout={"type": kind, "maximum_failed_attempts": 3})
+    answered(world.resend())
+    right = code_in(world.asking[-1])
+    refused(world.ask("POST", LOGIN, {"email": ADA, "password": "wrong"}))
+    for _ in range(2):
+        world.ask("PUT", EMAIL, {"otp": "x", "email": ADA})
+    assert refused(world.ask("PUT", EMAIL, {"otp": right, "email": ADA})) == (403, code)
+    assert refused(world.sign_in()) == (403, code)
+
+
+def test_a_security_answer_opens_the_lock_of_a_code(new_tenant_server: NewTenantServer) -> None:
+    world = coded(
+        new_tenant_server,
+        lockout={"type": "security_question", "maximum_failed_attempts": 1},
+        security_questions={"pet": "Name of the first pet?"},
+    )
+    world.tenant.update(world.uid, {"SecurityQuestionAnswer": {"pet": "Rex"}})
+    answered(world.resend())
+    code = code_in(world.asking[-1])
+    world.ask("PUT", EMAIL, {"otp": "x", "email": ADA})
+    body = {"otp": code, "email": ADA}
+    assert refused(world.ask("PUT", EMAIL, {**body, "securityanswer": {"pet": "Max"}})) == (403, 1094)
+    answered(world.ask("PUT", EMAIL, {**body, "securityanswer": {"pet": "rex"}}))
+    assert world.profile["IsLoginLocked"] is False
+
+
+def test_whoever_verifies_is_signed_in_where_the_tenant_wants_it(new_tenant_server: NewTenantServer) -> None:
+    world = coded(new_tenant_server, login_on_email_verification=True)
+    answered(world.resend())
+    done = answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1]), fields="Uid"))
+    assert done["Data"]["Profile"] == {"Uid": world.uid}
+    own = world.tenant.send("GET", "/identity/v2/auth/account", bearer=done["Data"]["access_token"])
+    assert answered(own)["EmailVerified"] is True
+
+
+def test_a_locked_account_is_verified_but_not_signed_in(new_tenant_server: NewTenantServer) -> None:
+    world = coded(new_tenant_server, login_on_email_verification=True)
+    answered(world.resend())
+    world.tenant.update(world.uid, {"DisableLogin": True})
+    assert answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))["Data"] is None
+
+
+def test_all_sessions_end_where_the_tenant_wants_it(new_tenant_server: NewTenantServer) -> None:
+    world = World(new_tenant_server(logout_on_email_verification=True, limits=OPEN))
+    held = world.tenant.tokens(world.uid)["access_token"]
+    answered(world.resend())
+    answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
+    assert world.tenant.send("GET", "/identity/v2/auth/account", bearer=held).status_code == 401
+
+
+def test_a_welcome_is_mailed_once(world: World) -> None:
+    answered(world.resend())
+    answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
+    assert len(world.mails) == 2
+    world.tenant.update(world.uid, {"EmailVerified": False})
+    answered(world.resend())
+    answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
+    assert len(world.mails) == 3
+
+
+def test_the_signed_in_account_has_its_mail_sent(new_tenant_server: NewTenantServer) -> None:
+    world = coded(new_tenant_server, email_verification="optional")
+    token = world.tenant.tokens(world.uid)["access_token"]
+    sent = answered(world.tenant.send("GET", OWN, bearer=token))
+    assert sent["IsPosted"] is True
+    answered(world.ask("PUT", EMAIL, {"otp": code_in(world.asking[-1]), "uuid": sent["UUID"]}))
+    assert refused(world.tenant.send("GET", OWN, bearer=token)) == (403, 1025)
+    assert refused(world.ask("GET", OWN, clientguid="1")) == (403, 1140)
+    assert refused(world.ask("GET", OWN)) == (401, 1409)
+
+
+def test_a_refused_sign_in_mails_again_within_the_limits(world: World) -> None:
+    assert refused(world.sign_in()) == (403, 970)
+    assert len(world.asking) == 1
+    for _ in range(12):
+        assert refused(world.sign_in()) == (403, 970)
+    assert 1 < len(world.asking) <= 13
+    answered(world.ask("GET", EMAIL, verificationtoken=token_in(world.asking[-1])))
+    answered(world.sign_in())
+
+
+def test_a_wrong_password_mails_nothing(world: World) -> None:
+    refused(world.ask("POST", LOGIN, {"email": ADA, "password": "wrong"}))
+    assert world.mails == []
+
+
+def test_a_foreign_page_is_never_mailed_by_a_sign_in(world: World) -> None:
+    assert refused(world.sign_in(verificationurl="https://evil.example/")) == (403, 970)
+    assert "evil" not in str(world.asking[-1])
+
+
+@pytest.mark.parametrize("mode", ["optional", "disabled"])
+def test_only_the_required_mode_keeps_people_out(new_tenant_server: NewTenantServer, mode: str) -> None:
+    world = World(new_tenant_server(email_verification=mode, limits=OPEN))
+    answered(world.sign_in())
+    assert world.mails == []
+
+
+def test_an_unverified_phone_gets_a_code_again(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(phone_login=True, limits=OPEN)
+    tenant.create(PhoneId="+4915123456789")
+    body = {"phone": "+4915123456789", "password": PASSWORD}
+    assert refused(tenant.send("POST", LOGIN, body, options="PreventVerificationSms")) == (403, 1066)
+    assert letters(tenant.house, tenant.tenant_id, "sms") == []
+    assert refused(tenant.send("POST", LOGIN, body)) == (403, 1066)
+    assert len(letters(tenant.house, tenant.tenant_id, "sms")) == 1
+
+
+def test_names_that_are_taken_are_said_to_be(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(phone_login=True, username_login=True, limits=OPEN)
+    tenant.create(Email=[{"Type": "Primary", "Value": ADA}], PhoneId="+4915123456789", UserName="ada")
+    ask = lambda path, **query: tenant.send("GET", path, with_secret=False, **query)  # noqa: E731 - one line a row
+    for path, taken, free in (
+        (EMAIL, {"email": "ADA@Example.test"}, {"email": "bob@example.test"}),
+        (PHONE, {"phone": "+49 151 23456789"}, {"phone": "+49 151 23456780"}),
+        (USERNAME, {"username": "ADA"}, {"username": "bob"}),
+    ):
+        assert answered(ask(path, **taken)) == {"IsExist": True}
+        assert answered(ask(path, **free)) == {"IsExist": False}
+    assert refused(ask(EMAIL, email="ada")) == (400, 1038)
+    assert refused(ask(PHONE, phone="12")) == (400, 1096)
+    assert refused(ask(PHONE)) == (400, 908)
+    assert refused(ask(USERNAME)) == (400, 1075)
+    assert refused(ask(USERNAME, username="a b")) == (403, 1204)
+
+
+def test_phones_are_not_looked_up_where_nobody_signs_in_with_one(acme: TenantServer) -> None:
+    assert refused(acme.send("GET", PHONE, phone="+4915123456789")) == (403, 1074)
+
+
+def test_look_ups_are_limited_by_address(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(limits={"availability_per_minute_per_address": 3})
+    said = [tenant.send("GET", EMAIL, email=f"{n}@example.test").status_code for n in range(4)]
+    assert said == [200, 200, 200, 429]
+
+
+def test_every_row_is_stated() -> None:
+    stated = [one for one in vars(contract).values() if getattr(one, "row", "")]
+    assert sorted(one.row for one in stated) == [f"U{n:02d}" for n in range(3, 10)]

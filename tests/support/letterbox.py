@@ -1,0 +1,50 @@
+"""What was mailed and texted, as it lies in the outbox of a tenant."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from sqlalchemy import select
+
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import outbox
+
+_ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
+_CODE = re.compile(r"(?<!\d)\d{6}(?!\d)")
+
+
+def letters(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
+    """Return the payloads, the oldest first."""
+    work = UnitOfWork(house.database, tenant_id)
+    try:
+        o = outbox.c
+        asked = select(o.payload).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
+        return [dict(row.payload) for row in work.all(asked)]
+    finally:
+        work.rollback()
+
+
+def mailed_to(house: House, tenant_id: str, address: str) -> list[dict[str, Any]]:
+    """Return the mails to one address, the oldest first."""
+    return [one for one in letters(house, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
+
+
+def link_in(payload: dict[str, Any], part: str = "vtoken=") -> str:
+    """Return the address that a mail leads to."""
+    text = json.dumps(payload, ensure_ascii=False).replace("&amp;", "&")
+    return next(str(found) for found in _ADDRESS.findall(text) if part in found)
+
+
+def token_in(payload: dict[str, Any]) -> str:
+    """Return the token of the link in a mail."""
+    return parse_qs(urlsplit(link_in(payload)).query)["vtoken"][0]
+
+
+def code_in(payload: dict[str, Any]) -> str:
+    """Return the six digits in a mail or a message."""
+    said = " ".join(str(payload.get(name, "")) for name in ("text", "body", "Body"))
+    return str(_CODE.findall(re.sub(_ADDRESS, "", said))[0])

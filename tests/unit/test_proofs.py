@@ -1,0 +1,245 @@
+"""Links and codes: used once under concurrency, of one tenant, one account and one purpose, void after five wrong tries."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from app.contract import errors as e
+from app.identity.call import Call
+from app.identity.house import House
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind, digits_in
+from app.identity.tasks import cleaning
+from app.kit.errors import ApiError
+from tests.support.callers import call_of
+from tests.support.house import MovableClock
+from tests.support.tenant_server import NewTenantServer, TenantServer
+
+KIND, ADDRESS = ProofKind.EMAIL, "ada@example.test"
+ROOMY = {"lockout": {"type": "none"}}
+
+
+class Holder:
+    """An account of a tenant that gets links and codes."""
+
+    def __init__(self, tenant: TenantServer) -> None:
+        self.tenant, self.house = tenant, tenant.house
+        self.uid = str(tenant.create()["Uid"])
+
+    def asks(self, what: Callable[[Call], str]) -> str:
+        with call_of(self.house, self.tenant.name) as call:
+            made = what(call)
+            call.work.commit()
+            return made
+
+    def link(self, kind: ProofKind = KIND, **how: int) -> str:
+        return self.asks(lambda call: proofs.new_link(call, kind, self.uid, subject=ADDRESS, **how))
+
+    def code(self, **how: int) -> str:
+        return self.asks(lambda call: proofs.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
+
+    def opens(self, token: str, kind: ProofKind = KIND) -> Proof:
+        with call_of(self.house, self.tenant.name) as call:
+            proof = proofs.spend_link(call, kind, token)
+            call.work.commit()
+            return proof
+
+    def types(self, code: str, uid: str | None = None, errors: proofs.CodeErrors = MAIL_CODE) -> Proof:
+        with call_of(self.house, self.tenant.name) as call:
+            proof = proofs.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
+            call.work.commit()
+            return proof
+
+    def outcomes(self, tries: list[Callable[[], object]]) -> Counter[str]:
+        together = threading.Barrier(len(tries))
+
+        def one(attempt: Callable[[], object]) -> str:
+            together.wait()
+            try:
+                attempt()
+            except ApiError as refusal:
+                return type(refusal).__name__
+            return "won"
+
+        with ThreadPoolExecutor(len(tries)) as pool:
+            return Counter(pool.map(one, tries))
+
+
+@pytest.fixture
+def holder(new_tenant_server: NewTenantServer) -> Holder:
+    return Holder(new_tenant_server(**ROOMY))
+
+
+def wrong(code: str) -> str:
+    return f"{(int(code) + 1) % 1_000_000:06d}"
+
+
+def test_of_fifty_uses_of_a_link_at_once_one_wins(holder: Holder) -> None:
+    token = holder.link()
+    said = holder.outcomes([lambda: holder.opens(token)] * 50)
+    assert said == {"won": 1, "UsedLink": 49}
+
+
+def test_of_fifty_uses_of_a_code_at_once_one_wins(holder: Holder) -> None:
+    code = holder.code()
+    said = holder.outcomes([lambda: holder.types(code)] * 50)
+    assert said["won"] == 1
+    assert set(said) <= {"won", "UsedMailCode", "ClosedMailCode"}
+
+
+def test_of_fifty_guesses_at_once_five_are_weighed(holder: Holder) -> None:
+    code = holder.code()
+    said = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
+    assert said == {"WrongMailCode": 5, "ClosedMailCode": 45}
+    with pytest.raises(e.ClosedMailCode):
+        holder.types(code)
+
+
+def test_a_look_uses_nothing_up(holder: Holder) -> None:
+    token = holder.link()
+    with call_of(holder.house, holder.tenant.name) as call:
+        assert proofs.peek_link(call, KIND, token).subject == ADDRESS
+        assert proofs.peek_link(call, KIND, token).uid == holder.uid
+    assert holder.opens(token).subject == ADDRESS
+    with pytest.raises(e.UsedLink):
+        holder.opens(token)
+
+
+def test_a_refusal_that_follows_leaves_the_link_unused(holder: Holder) -> None:
+    token = holder.link()
+    with call_of(holder.house, holder.tenant.name) as call:
+        proofs.spend_link(call, KIND, token)
+    assert holder.opens(token).uid == holder.uid
+
+
+def test_a_right_code_that_is_refused_for_another_reason_may_come_again(holder: Holder) -> None:
+    code = holder.code()
+    for _ in range(8):
+        with call_of(holder.house, holder.tenant.name) as call:
+            proofs.spend_code(call, KIND, holder.uid, code, subject=ADDRESS, errors=MAIL_CODE)
+    assert holder.types(code).uid == holder.uid
+
+
+def test_a_link_opens_nothing_of_another_tenant(holder: Holder, globex: TenantServer) -> None:
+    token = holder.link()
+    with pytest.raises(e.UnknownLink):
+        Holder(globex).opens(token)
+    assert holder.opens(token).uid == holder.uid
+
+
+def test_a_code_opens_nothing_of_another_account(holder: Holder) -> None:
+    code, other = holder.code(), Holder(holder.tenant)
+    other.code()
+    with pytest.raises((e.WrongMailCode, e.ClosedMailCode)):
+        holder.types(code, uid=other.uid)
+    assert holder.types(code).uid == holder.uid
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ProofKind if kind is not KIND])
+def test_a_link_of_one_purpose_opens_no_other(holder: Holder, kind: ProofKind) -> None:
+    token = holder.link()
+    with pytest.raises(e.UnknownLink):
+        holder.opens(token, kind)
+
+
+@pytest.mark.parametrize(
+    "cut", [lambda text: text[:-1], lambda text: "", lambda text: text + "x", lambda text: "\x00" * 9]
+)
+def test_a_link_that_was_cut_is_unknown(holder: Holder, cut: Callable[[str], str]) -> None:
+    token = holder.link()
+    with pytest.raises(e.UnknownLink):
+        holder.opens(cut(token))
+    assert holder.opens(token).uid == holder.uid
+
+
+def test_a_newer_link_or_code_ends_the_older(holder: Holder) -> None:
+    older, newer, first, second = holder.link(), holder.link(), holder.code(), holder.code()
+    with pytest.raises(e.ExpiredLink):
+        holder.opens(older)
+    if first != second:
+        with pytest.raises(e.WrongMailCode):
+            holder.types(first)
+    assert holder.opens(newer).uid == holder.types(second).uid == holder.uid
+
+
+def test_what_is_over_is_over(holder: Holder) -> None:
+    clock = holder.house.clock
+    assert isinstance(clock, MovableClock)
+    token, code = holder.link(minutes=10), holder.code(minutes=5)
+    clock.advance(minutes=5, seconds=1)
+    with pytest.raises(e.ExpiredMailCode):
+        holder.types(code)
+    clock.advance(minutes=5)
+    with pytest.raises(e.ExpiredLink):
+        holder.opens(token)
+
+
+def test_a_code_is_used_once_and_says_so_by_the_way_it_was_sent(holder: Holder) -> None:
+    code = holder.code()
+    holder.types(code)
+    with pytest.raises(e.UsedMailCode):
+        holder.types(code)
+    with pytest.raises(e.UsedSmsCode):
+        holder.types(code, errors=SMS_CODE)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["{} {}", "{}-{}", " {}–{} ", "{}\u00a0{}", "\u200e{}{}\u200f", "arabic", "full width", "devanagari"],
+)
+def test_codes_are_understood_as_people_type_them(holder: Holder, typed: str) -> None:
+    code = holder.code()
+    zeros = {"arabic": 0x660, "full width": 0xFF10, "devanagari": 0x966}
+    shown = typed.format(code[:3], code[3:])
+    if typed in zeros:
+        shown = "".join(chr(zeros[typed] + int(digit)) for digit in code)
+    assert digits_in(shown) == code
+    assert holder.types(shown).uid == holder.uid
+
+
+@pytest.mark.parametrize("typed", ["", "abc", "²" * 6, "9" * 10_000, "\ud800", "１２３"])
+def test_what_is_no_code_is_wrong(holder: Holder, typed: str) -> None:
+    holder.code()
+    with pytest.raises(e.WrongMailCode):
+        holder.types(typed)
+
+
+def test_wrong_codes_lock_the_account_as_wrong_passwords_do(new_tenant_server: NewTenantServer) -> None:
+    holder = Holder(new_tenant_server(lockout={"type": "suspend", "maximum_failed_attempts": 4}))
+    code = holder.code()
+    for _ in range(4):
+        with pytest.raises(e.WrongMailCode):
+            holder.types(wrong(code))
+    with pytest.raises(e.LockedForAWhile) as locked:
+        holder.types(code)
+    assert locked.value.data is not None
+    assert "LoginLockedTimeout" in locked.value.data
+    assert holder.tenant.read(holder.uid)["IsLoginLocked"] is True
+
+
+def test_a_good_code_begins_the_count_anew(new_tenant_server: NewTenantServer) -> None:
+    holder = Holder(new_tenant_server(lockout={"type": "suspend", "maximum_failed_attempts": 4}))
+    for _ in range(3):
+        code = holder.code()
+        for _ in range(3):
+            with pytest.raises(e.WrongMailCode):
+                holder.types(wrong(code))
+        assert holder.types(code).uid == holder.uid
+
+
+def test_what_is_long_over_is_removed(holder: Holder, house: House) -> None:
+    clock = house.clock
+    assert isinstance(clock, MovableClock)
+    token = holder.link(minutes=10)
+    cleaning.clean(house.database, clock.now() + timedelta(days=6))
+    with call_of(house, holder.tenant.name) as call:
+        assert proofs.known_link(call, KIND, token) is not None
+    cleaning.clean(house.database, clock.now() + timedelta(days=8))
+    with call_of(house, holder.tenant.name) as call:
+        assert proofs.known_link(call, KIND, token) is None
