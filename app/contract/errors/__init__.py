@@ -103,6 +103,22 @@ from app.contract.errors.proofs import (
     WrongSmsCode,
     WrongVerificationLink,
 )
+from app.contract.errors.registration import (
+    MalformedRecord,
+    NoChildRecords,
+    NoRecords,
+    PhoneMissing,
+    PolicyNotAccepted,
+    RecordCodeMissing,
+    RecordWithoutCode,
+    SottMissing,
+    TooYoung,
+    UnknownParentRecord,
+    UnknownRecord,
+    WrongRecordCode,
+    WrongRecordType,
+    WrongSott,
+)
 from app.contract.errors.sign_in import (
     AccountBlocked,
     EmailUnverified,
@@ -143,6 +159,20 @@ from app.contract.errors.sign_in import (
 )
 
 __all__ = [
+    "MalformedRecord",
+    "NoChildRecords",
+    "NoRecords",
+    "PhoneMissing",
+    "PolicyNotAccepted",
+    "RecordCodeMissing",
+    "RecordWithoutCode",
+    "SottMissing",
+    "TooYoung",
+    "UnknownParentRecord",
+    "UnknownRecord",
+    "WrongRecordCode",
+    "WrongRecordType",
+    "WrongSott",
     "ClosedLink",
     "ClosedMailCode",
     "ClosedSmsCode",

@@ -29,13 +29,18 @@ WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 class Given(Protocol):
     """What the registration model says, whoever sends it."""
 
-    email: list[EmailEntry] | None
-    user_name: str | None
-    phone_id: str | None
-    uid: str | None
-    password: str | None
-    security_question_answer: dict[str, str] | None
-
+    @property
+    def email(self) -> list[EmailEntry] | None: ...
+    @property
+    def user_name(self) -> str | None: ...
+    @property
+    def phone_id(self) -> str | None: ...
+    @property
+    def uid(self) -> str | None: ...
+    @property
+    def password(self) -> str | None: ...
+    @property
+    def security_question_answer(self) -> dict[str, str] | None: ...
     @property
     def free(self) -> dict[str, Any]: ...
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.letters import MailKind, SmsKind
-from app.identity.accounts import identifiers, store
+from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -107,7 +107,7 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
         EmailVerifiedBefore: 1126, it is verified already.
         EmailRegistered: 936, another account took it meanwhile.
     """
-    fresh = store.change(call, proof.uid, {})
+    fresh = store.change(call, proof.uid, {}) or waiting.settle(call, proof.uid)
     if fresh is None or not fresh.is_active or fresh.is_deleted:
         raise e.ClosedLink
     if is_verified(fresh, proof.subject):

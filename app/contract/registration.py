@@ -1,0 +1,191 @@
+"""Registration by people themselves (interface user.md section 1, rows U01, U02, U10, U11; account.md rows A51-A56)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
+from app.contract.groups import CAP, PW, Deleted, F, Posted
+from app.contract.sign_in import Login
+from app.contract.stating import state
+from app.kit.operation import Accept, K, M, S
+from app.kit.wire import Document, From, Wire
+
+Query = From.QUERY
+NO_MAIL, NO_SMS = "preventverificationemail", "preventverificationsms"
+
+
+class SendingOptions(Wire):
+    """How what registration sends is sent."""
+
+    verification_url: Annotated[str | None, Query] = Field(default=None, max_length=2_000)
+    email_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
+    welcome_email_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
+    sms_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
+    options: Annotated[str | None, Query] = Field(default=None, max_length=200)
+    is_voice_otp: Annotated[bool, Query] = False
+    invitation_token: Annotated[str | None, Query] = Field(default=None, max_length=500, alias="invitation_token")
+
+    def has_option(self, name: str) -> bool:
+        """Whether `options` names this one; several stand with commas between them."""
+        return name in [one.strip().lower() for one in (self.options or "").split(",")]
+
+
+class RegistrationModel(F, PW, SendingOptions, NewNames, PersonFields):
+    """The registration model (user.md section 1.1). What only the tenant's servers may say is no part of it."""
+
+    accept_privacy_policy: bool | None = None
+    referer: Annotated[str | None, From.HEADER] = Field(default=None, alias="Referer")
+
+
+class Registration(RegistrationModel):
+    sott: Annotated[str | None, Query] = Field(default=None, alias="sott")
+
+
+class RegistrationWithCaptcha(CAP, RegistrationModel):
+    pass
+
+
+class Registered(Wire):
+    """`Data` is the session of who may sign in at once, else null."""
+
+    is_posted: bool = True
+    data: Login | None = None
+
+
+class SottRead(Wire):
+    time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=129_600)  # minutes
+
+
+class Sott(Wire):
+    sott: str
+    expiry_time: str
+
+
+REGISTRATION_REFUSALS = (
+    *MODEL_REFUSALS, e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.UsernameMissing, e.PhoneMissing,
+    e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
+    e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
+)  # fmt: skip
+
+register = state(
+    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K,
+    errors=(e.SottMissing, e.WrongSott, *REGISTRATION_REFUSALS),
+    summary="Register by email, phone or username, with a secured one-time token.", row="U01",
+)  # fmt: skip
+register_with_captcha = state(
+    "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered,
+    auth=K, errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
+    summary="Register by email, phone or username, with the answer of a captcha.", row="U02",
+)  # fmt: skip
+sott = state(
+    "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M,
+    summary="Make a secured one-time token for registration.", row="A56", scope="sott:create",
+)  # fmt: skip
+
+RecordType = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class NewRecord(Wire):
+    """One choice of a list; `type`, `key` and `value` are needed."""
+
+    type: str | None = None
+    key: str | None = None
+    value: str | None = None
+    parent_id: str | None = None
+    code: str | None = None
+    is_active: bool = True
+
+
+class NewRecords(Wire):
+    data: list[NewRecord] = Field(min_length=1, max_length=200)
+
+
+class RecordsRead(Wire):
+    type: Annotated[RecordType, From.PATH]
+    parent_id: Annotated[str | None, Query] = None
+    skip: Annotated[int, Query] = Field(default=0, ge=0, le=1_000_000)
+    limit: Annotated[int, Query] = Field(default=50, ge=1, le=50)
+
+
+class RecordChange(Wire):
+    record_id: Annotated[str, From.PATH]
+    type: str | None = None
+    key: str | None = None
+    value: str | None = None
+    parent_id: str | None = None
+    code: str | None = None
+    is_active: bool | None = None
+
+
+class RecordAddress(Wire):
+    record_id: Annotated[str, From.PATH]
+
+
+class RecordTypeAddress(Wire):
+    type: Annotated[RecordType, From.PATH]
+
+
+class RecordView(Wire):
+    """`Code` is shown to the tenant's servers only."""
+
+    id: str
+    code: str | None
+    type: str
+    key: str
+    value: str
+    parent_id: str | None
+    parent_type: str | None
+    is_active: bool
+    date_created: str
+    date_modified: str
+
+
+class RecordChanged(Wire):
+    is_posted: bool = True
+    data: RecordView
+
+
+class CodeCheck(Wire):
+    record_id: str = Field(max_length=100)
+    code: str | None = Field(default=None, max_length=1_000)
+
+
+class CodeIsValid(Wire):
+    is_valid: bool = True
+
+
+_LIST = (e.NoRecords, e.NoChildRecords, e.WrongRecordType)
+_WRITE = (e.MalformedRecord, e.UnknownParentRecord, e.WrongRecordType)
+_MANAGED = "/identity/v2/manage/registrationdata"
+
+records = state(
+    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, errors=_LIST,
+    summary="Read the choices of a list, without their codes.", row="U10",
+)  # fmt: skip
+check_code = state(
+    "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K,
+    errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing),
+    summary="Check the code of a choice.", row="U11",
+)  # fmt: skip
+add_records = state(
+    "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, accepts=Accept.JSON, errors=_WRITE,
+    summary="Add choices to lists.", row="A51", scope="profile:create",
+)  # fmt: skip
+managed_records = state(
+    "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, errors=_LIST,
+    summary="Read the choices of a list, with their codes.", row="A52", scope="profile:read",
+)  # fmt: skip
+change_record = state(
+    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M,
+    accepts=Accept.JSON, errors=(e.UnknownRecord, *_WRITE), summary="Change a choice.", row="A53", scope="profile:update",
+)  # fmt: skip
+remove_record = state(
+    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M,
+    errors=(e.UnknownRecord,), summary="Remove a choice.", row="A54", scope="profile:delete",
+)  # fmt: skip
+remove_type = state(
+    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M,
+    errors=(e.NoRecords,), summary="Remove a list.", row="A55", scope="profile:delete",
+)  # fmt: skip

@@ -1,0 +1,91 @@
+"""Accounts that wait: asked for with an address that another account holds without having proved it (decisions/0052).
+
+Whoever proves the address first gets it, with what they themselves typed. What held it unproved is then gone, whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from app.identity.accounts import store
+from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import EMAIL, USERNAME
+from app.identity.accounts.tables import waiting_accounts
+from app.identity.call import Call
+from app.identity.store import removal
+from app.identity.tasks import events
+
+LIFETIME = timedelta(days=3)  # of the link that proves the address
+SELF_REGISTERED = "self_registered"
+"""Marks accounts that people made themselves: only these give way."""
+W = waiting_accounts.c
+_KEPT = ("uid", "profile_id", "email", "emails", "username", "password_hash", "profile", "private")
+_INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
+_FRESH: dict[str, Any] = {
+    **{each.name: None for each in fields(Account)},
+    **dict.fromkeys(("email_verified", "phone_verified", "is_deleted", "login_disabled", "is_locked"), False),
+    **dict.fromkeys(("failed_attempts", "logins", "session_limit"), 0),
+    "is_active": True,
+    "lock_type": "None",
+}
+
+
+def gives_way(account: Account) -> bool:
+    """Return whether an account holds its names without having proved any: its address is then anybody's to prove."""
+    is_proved = account.email_verified or account.phone_verified
+    return bool(account.private.get(SELF_REGISTERED)) and not is_proved and account.is_active and not account.is_deleted
+
+
+def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
+    """Let an account wait for the proof of its normalized address, and return it as it would be."""
+    held = {name: columns[name] for name in _KEPT}
+    ends = call.now + LIFETIME
+    row = {"tenant_id": call.tenant.tenant_id, "uid": columns["uid"], "email": email, "held": held, "expires_at": ends}
+    call.work.run(insert(waiting_accounts), row)
+    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
+
+
+def settle(call: Call, uid: str) -> Account | None:
+    """Make the waiting account whose address is being proved a real one; None where there is none, or it comes too late.
+
+    The account that held the address is removed with its sessions, tokens, links and factors: its maker keeps nothing,
+    and the one who proved the address inherits nothing.
+    """
+    where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid, W.expires_at > call.now)
+    found = call.work.one(delete(waiting_accounts).where(*where).returning(W.email, W.held))
+    if found is None:
+        return None
+    holder = store.by_identifier(call, EMAIL, found.email)
+    if holder is not None:
+        locked = store.change(call, holder.uid, {})
+        if locked is None or not gives_way(locked):
+            return None
+        removal.rows_of_account(call.work, holder.uid)
+        events.emit(call, "DeleteAccount", holder, False)
+        call.ledger.record("account.gave_way", uid=holder.uid, to=uid)
+    call.work.run(delete(waiting_accounts).where(W.tenant_id == call.tenant.tenant_id, W.email == found.email))
+    account = _add(call, dict(found.held), found.email)
+    events.emit(call, "Register", account, False)
+    return account
+
+
+def newest(call: Call, email: str) -> str | None:
+    """Return the id of the account that was the last to wait for the normalized address."""
+    where = (W.tenant_id == call.tenant.tenant_id, W.email == email, W.expires_at > call.now)
+    row = call.work.one(select(W.uid).where(*where).order_by(W.expires_at.desc(), W.uid).limit(1))
+    return str(row[0]) if row else None
+
+
+def _add(call: Call, held: dict[str, Any], email: str) -> Account:
+    """Add the account; a username that somebody else took meanwhile is theirs."""
+    names = [(EMAIL, email, False)]
+    username = held.get("username")
+    if username and store.by_identifier(call, USERNAME, username) is None:
+        names.append((USERNAME, username, True))
+    else:
+        held["username"] = None
+    return store.add(call, {**held, **dict.fromkeys(_INSTANTS, call.now)}, names)

@@ -1,0 +1,180 @@
+"""Lists that a registration form offers, such as schools by town; a choice may need a code (interface account.md section 7)."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.contract import errors as e
+from app.contract import registration as contract
+from app.identity.call import Call
+from app.identity.registration.tables import registration_data
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.limits import Rate
+
+R = registration_data.c
+_COLUMNS = tuple(column for column in registration_data.columns if column.name != "tenant_id")
+_MOST = {"type": 100, "key": 200, "value": 1000, "code": 1000}
+
+
+def of_type(call: Call, asked: contract.RecordsRead, *, is_managed: bool) -> list[contract.RecordView]:
+    """Return choices of a list, the oldest first; to the public the active ones, without their codes.
+
+    Raises WrongRecordType, NoRecords, NoChildRecords.
+    """
+    kind = _type(asked.type)
+    where = [R.tenant_id == call.tenant.tenant_id, R.type == kind]
+    where += [] if is_managed else [R.is_active]
+    where += [R.parent_id == asked.parent_id] if asked.parent_id else []
+    ordered = select(*_COLUMNS).where(*where).order_by(R.created_at, R.record_id)
+    rows = call.work.all(ordered.offset(asked.skip).limit(asked.limit))
+    if not rows and not asked.skip:
+        raise e.NoChildRecords if asked.parent_id else e.NoRecords
+    parents = _types(call, [row.parent_id for row in rows if row.parent_id])
+    return [_view(call, row, parents, is_managed=is_managed) for row in rows]
+
+
+def check_code(call: Call, record_id: str, code: str | None) -> None:
+    """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's.
+
+    Tries are limited by address.
+    """
+    most = call.tenant.settings.limits.availability_per_minute_per_address
+    if most:
+        call.spend("record_code", Rate(most, 60), call.address)
+    row = _known(call, record_id)
+    if not row.is_active:
+        raise e.UnknownRecord
+    if row.code is None:
+        raise e.RecordWithoutCode
+    if not code:
+        raise e.RecordCodeMissing
+    if not hmac.compare_digest(call.house.vault.open(row.code, _context(call, record_id)), code.encode()):
+        raise e.WrongRecordCode
+
+
+def add(call: Call, given: Sequence[contract.NewRecord]) -> None:
+    """Add choices, all or none. Raises MalformedRecord, WrongRecordType, UnknownParentRecord."""
+    rows = [_new(call, one) for one in given]
+    for parent in {row["parent_id"] for row in rows if row["parent_id"]}:
+        _refuse_parent(call, parent)
+    call.work.run(insert(registration_data), rows)
+
+
+def change(call: Call, req: contract.RecordChange) -> contract.RecordView:
+    """Change what is said of a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
+    said = {name: value for name in _MOST if (value := getattr(req, name)) is not None}
+    _refuse_malformed(said)
+    values: dict[str, Any] = {name: said[name] for name in ("key", "value") if name in said}
+    if "type" in said:
+        values["type"] = _type(said["type"])
+    if req.parent_id:
+        _refuse_parent(call, req.parent_id, of=req.record_id)
+        values["parent_id"] = req.parent_id
+    if "code" in said:
+        values["code"] = _sealed(call, req.record_id, said["code"])
+    if req.is_active is not None:
+        values["is_active"] = req.is_active
+    where = (R.tenant_id == call.tenant.tenant_id, R.record_id == req.record_id)
+    changed = update(registration_data).where(*where).values(modified_at=call.now, **values).returning(*_COLUMNS)
+    row = call.work.one(changed)
+    if row is None:
+        raise e.UnknownRecord
+    return _view(call, row, _types(call, [row.parent_id] if row.parent_id else []), is_managed=True)
+
+
+def remove(call: Call, record_id: str) -> None:
+    """Remove a choice. Raises UnknownRecord."""
+    where = (R.tenant_id == call.tenant.tenant_id, R.record_id == record_id)
+    if not call.work.changed(delete(registration_data).where(*where)):
+        raise e.UnknownRecord
+
+
+def remove_type(call: Call, kind: str) -> None:
+    """Remove a list. Raises NoRecords."""
+    where = (R.tenant_id == call.tenant.tenant_id, R.type == kind.strip().lower())
+    if not call.work.changed(delete(registration_data).where(*where)):
+        raise e.NoRecords
+
+
+def _new(call: Call, given: contract.NewRecord) -> dict[str, Any]:
+    said = {name: value for name in _MOST if (value := getattr(given, name)) is not None}
+    if not {"type", "key", "value"} <= set(said):
+        raise e.MalformedRecord
+    _refuse_malformed(said)
+    record_id = randomness.uid()
+    return {
+        "tenant_id": call.tenant.tenant_id,
+        "record_id": record_id,
+        "type": _type(said["type"]),
+        "key": said["key"],
+        "value": said["value"],
+        "parent_id": given.parent_id or None,
+        "code": _sealed(call, record_id, said.get("code")),
+        "is_active": given.is_active,
+        "created_at": call.now,
+        "modified_at": call.now,
+    }
+
+
+def _refuse_malformed(said: dict[str, str]) -> None:
+    too_long = any(len(text) > _MOST[name] for name, text in said.items())
+    if too_long or any(not said[name].strip() for name in ("key", "value") if name in said):
+        raise e.MalformedRecord
+
+
+def _type(text: str) -> str:
+    kind = text.strip().lower()
+    if not kind or len(kind) > _MOST["type"] or not all(letter.isalnum() or letter in "_-. " for letter in kind):
+        raise e.WrongRecordType
+    return kind
+
+
+def _refuse_parent(call: Call, parent: str, of: str = "") -> None:
+    if parent == of or parent not in _types(call, [parent]):
+        raise e.UnknownParentRecord
+
+
+def _types(call: Call, ids: Sequence[str]) -> dict[str, str]:
+    """Return the lists that records belong to, by the records' ids."""
+    if not ids:
+        return {}
+    where = (R.tenant_id == call.tenant.tenant_id, R.record_id.in_(sorted(set(ids))))
+    return {row.record_id: row.type for row in call.work.all(select(R.record_id, R.type).where(*where))}
+
+
+def _known(call: Call, record_id: str) -> Row[Any]:
+    where = (R.tenant_id == call.tenant.tenant_id, R.record_id == record_id)
+    row = call.work.one(select(*_COLUMNS).where(*where))
+    if row is None:
+        raise e.UnknownRecord
+    return row
+
+
+def _sealed(call: Call, record_id: str, code: str | None) -> bytes | None:
+    return call.house.vault.seal(code.encode(), _context(call, record_id)) if code else None
+
+
+def _context(call: Call, record_id: str) -> str:
+    return f"{call.tenant.tenant_id} registration data {record_id}"
+
+
+def _view(call: Call, row: Row[Any], parents: dict[str, str], *, is_managed: bool) -> contract.RecordView:
+    code = call.house.vault.open(row.code, _context(call, row.record_id)).decode() if is_managed and row.code else None
+    return contract.RecordView(
+        id=row.record_id,
+        code=code,
+        type=row.type,
+        key=row.key,
+        value=row.value,
+        parent_id=row.parent_id,
+        parent_type=parents.get(row.parent_id or ""),
+        is_active=row.is_active,
+        date_created=iso(row.created_at) or "",
+        date_modified=iso(row.modified_at) or "",
+    )

@@ -1,0 +1,170 @@
+"""Registration: somebody makes an account of their own, by the interface's operations or on our pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.contract import errors as e
+from app.contract.letters import SmsKind
+from app.identity.accounts import identifiers, waiting
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.identity.registration import demands, drafting
+from app.identity.registration.drafting import Draft, Given
+from app.identity.tasks import events
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
+from app.kit.limits import Rate
+
+API = "API"
+_MOST_SOURCE_LETTERS = 500
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How somebody registers, beside the model itself."""
+
+    wish: Wish
+    source: str = API
+    accepts_terms: bool | None = None
+    sends_mail: bool = True
+    is_silent: bool = False  # prevent_webhook
+    hides_taken: bool = False  # an address that has an account is answered as one that has none
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of it."""
+
+    account: Account | None  # None: the address has an account, which is told its owner only
+    may_sign_in: bool = False
+    waits_for: str = ""  # email or phone: what has to be proved first
+
+
+def refuse_off(call: Call) -> None:
+    """Raise 1190 where the tenant takes no registrations."""
+    if not call.tenant.settings.registration:
+        raise e.RegistrationOff
+
+
+def draft(call: Call, given: Given, ask: Ask) -> Draft:
+    """Return what is asked for, once nothing but what others hold may refuse it. Spends from the limit of registrations.
+
+    Raises:
+        TooManyRequests: too many registrations from this address.
+        VerificationUrlRefused, and the refusals of `demands` and `drafting`.
+    """
+    settings = call.tenant.settings
+    if settings.limits.register_per_minute_per_address:
+        call.spend("register", Rate(settings.limits.register_per_minute_per_address, 60), call.address)
+    verification.refuse_url(call, ask.wish.url)
+    demands.refuse_incomplete(settings, given, ask.accepts_terms)
+    drafted = drafting.read(call, given, ask.source)
+    demands.refuse_person(call, drafted)
+    return drafted
+
+
+def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
+    """Make the account and send what proves its address; one hash in every case, whoever holds the address.
+
+    Raises:
+        EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account has it.
+        MailLimitReached, SmsLimitReached and others of `letters`: unless the address may not tell anything.
+        FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
+    """
+    waits_for = _waits_for(call, drafted)
+    private: dict[str, Any] = {waiting.SELF_REGISTERED: True}
+    if ask.accepts_terms:
+        private["terms_accepted_at"] = call.now.isoformat()
+    begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
+    columns = drafting.row(call, drafted, private=private, **begun)
+    try:
+        account = drafting.add(call, drafted, columns)
+    except e.EmailRegistered:
+        if not ask.hides_taken:
+            raise
+        return _hidden(call, drafted, columns, ask)
+    call.ledger.record("account.registered", uid=account.uid, source=ask.source[:100])
+    events.emit(call, "Register", account, ask.is_silent)
+    if not waits_for:
+        events.emit(call, "Login", account, ask.is_silent)
+    _send(call, account, ask)
+    return Outcome(account, may_sign_in=not waits_for, waits_for=waits_for)
+
+
+def source_of(referer: str | None) -> str:
+    """Return the page that somebody registered on, without what may be secret in its address; else `API`."""
+    try:
+        parts = urlsplit((referer or "").strip())
+    except ValueError:
+        return API
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return API
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MOST_SOURCE_LETTERS]
+
+
+def _waits_for(call: Call, drafted: Draft) -> str:
+    """Return what has to be proved before a sign-in: the same as sign-in itself asks for."""
+    if drafted.addresses.forms:
+        return "email" if call.tenant.settings.email_verification == "required" else ""
+    return "phone" if drafted.phone and not drafted.username else ""
+
+
+def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Outcome:
+    """Answer for an address that has an account: its owner is told by mail, and nobody else.
+
+    An account that never proved the address does not keep others from it: who registers now waits beside it.
+    """
+    call.work.rollback()
+    for form in drafted.addresses.forms:
+        holder = accounts.by_email(call, form)
+        if holder is None:
+            continue
+        try:
+            if waiting.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone:
+                verification.send(call, waiting.add(call, form, _unbegun(columns)), ask.wish)
+            else:
+                verification.send_to_nobody(call, _spelling(holder, form), ask.wish)
+        except e.MailLimitReached:
+            call.work.rollback()
+        call.ledger.record("register.taken", uid=holder.uid)
+        break
+    return Outcome(None, waits_for="email")
+
+
+def _unbegun(columns: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in columns.items() if name not in ("logins", "last_login_at")}
+
+
+def _spelling(holder: Account, form: str) -> str:
+    """Return the address as its holder wrote it."""
+    written = (str(one["Value"]) for one in holder.emails)
+    return next((one for one in written if identifiers.normal_email(one) == form), form)
+
+
+def _send(call: Call, account: Account, ask: Ask) -> None:
+    """Send the link that proves the address and the code that proves the number.
+
+    On our pages a limit that is reached is kept silently: the page says the same for every address.
+    """
+    if account.email and ask.sends_mail and call.tenant.settings.email_verification != "disabled":
+        try:
+            verification.send(call, account, ask.wish)
+        except e.MailLimitReached:
+            if not ask.hides_taken:
+                raise
+            call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+    if account.phone and ask.wish.sends_sms:
+        code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=account.phone)
+        facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+        template = ask.wish.sms_template
+        letters.sms(call, SmsKind.VERIFICATION, account.phone, account=account, facts=facts, template=template)
+
+
+__all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of"]

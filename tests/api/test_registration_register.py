@@ -1,0 +1,235 @@
+"""People register: POST /identity/v2/auth/register (interface user.md row U01 and section 1.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.sotts import sott_of
+from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+REGISTER = "/identity/v2/auth/register"
+EMAIL = [{"Type": "Primary", "Value": "Ada@Example.test"}]
+UNLIMITED = {"register_per_minute_per_address": 0}
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server(limits=UNLIMITED)
+
+
+def register(tenant: TenantServer, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
+    """Register with a good token; without names of its own, by the usual email."""
+    body = {"Password": PASSWORD, **members}
+    if not body.keys() & {"Email", "UserName", "PhoneId"}:
+        body["Email"] = EMAIL
+    asked = {"sott": sott_of(tenant), **(query or {})}
+    return tenant.send("POST", REGISTER, body, with_secret=False, **asked)
+
+
+def account(tenant: TenantServer, **named: Any) -> dict[str, Any]:
+    return answered(tenant.send("GET", MANAGE, **(named or {"email": "ada@example.test"})))
+
+
+def test_where_verification_is_required_there_is_no_session(acme: TenantServer) -> None:
+    assert answered(register(acme, FirstName="Ada")) == {"IsPosted": True, "Data": None}
+    held = account(acme)
+    assert (held["FirstName"], held["EmailVerified"], held["NoOfLogins"]) == ("Ada", False, 0)
+    assert (held["RegistrationSource"], held["Provider"]) == ("API", "Email")
+
+
+@pytest.mark.parametrize("mode", ["optional", "disabled"])
+def test_where_it_is_not_the_session_begins_at_once(new_tenant_server: NewTenantServer, mode: str) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, email_verification=mode)
+    data = answered(register(acme))["Data"]
+    assert set(data) == {"Profile", "access_token", "refresh_token", "expires_in"}
+    assert (data["Profile"]["NoOfLogins"], data["Profile"]["FirstLogin"]) == (1, True)
+    read = acme.send("GET", "/identity/v2/auth/account", bearer=data["access_token"])
+    assert answered(read)["Uid"] == data["Profile"]["Uid"]
+
+
+def test_fields_are_projected(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, email_verification="optional")
+    data = answered(register(acme, query={"fields": "Uid"}))["Data"]
+    assert set(data["Profile"]) == {"Uid"}
+
+
+def test_a_username_alone_signs_in_at_once(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, username_login=True)
+    assert answered(register(acme, UserName="Countess"))["Data"]["Profile"]["UserName"] == "countess"
+
+
+def test_the_page_it_came_from_is_kept_without_its_query(acme: TenantServer) -> None:
+    body = {"Password": PASSWORD, "Email": EMAIL}
+    from werkzeug.test import Client
+
+    answer = Client(acme.app).post(
+        REGISTER,
+        json=body,
+        query_string={"apikey": acme.api_key},
+        base_url=f"http://{acme.house.settings.api_hostname}",
+        headers={"X-Anything-Sott": sott_of(acme), "Referer": "https://u:p@shop.example/join?token=secret#x"},
+    )
+    assert answered(answer)["IsPosted"] is True
+    assert account(acme)["RegistrationSource"] == "https://shop.example/join"
+
+
+MANY = [{"Type": "Primary", "Value": "a@example.test"}]
+TWO_TYPES = [{"Type": "Home"}, {"Type": "home"}]
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({"Password": None}, (400, 1089)),
+        ({"Email": None}, (400, 1038)),
+        ({"Email": [{"Type": "Primary", "Value": "not an address"}]}, (400, 1038)),
+        ({"Email": [{"Type": "Primary", "Value": "a@example.test\r\nBcc: b@example.test"}]}, (400, 1038)),
+        ({"Email": [{"Type": "Primary", "Value": "x" * 250 + "@example.test"}]}, (400, 1038)),
+        ({"Email": [{"Type": "Primary", "Value": "x" * 10_000}]}, (400, 908)),
+        ({"Email": [{"Value": "a@example.test"}]}, (400, 1201)),
+        ({"Email": [*MANY, {"Type": "Work", "Value": "A@EXAMPLE.test"}]}, (400, 1202)),
+        ({"Email": [*MANY, {"Type": "primary", "Value": "b@example.test"}]}, (400, 1203)),
+        ({"PhoneId": "0151 23456"}, (400, 1096)),
+        ({"PhoneId": "+442079460123"}, (403, 1074)),
+        ({"UserName": "two words"}, (403, 1204)),
+        ({"UserName": "x" * 10_000}, (400, 908)),
+        ({"UserName": "a\u200bda"}, (403, 1024)),
+        ({"Addresses": TWO_TYPES}, (400, 1107)),
+        ({"Addresses": [{"City": "London"}]}, (400, 1125)),
+        ({"PhoneNumbers": [{"PhoneType": "Work"}, {"PhoneType": "Work"}]}, (400, 1124)),
+        ({"PhoneNumbers": [{"PhoneNumber": "1"}]}, (400, 1213)),
+        ({"BirthDate": "02-30-1990"}, (400, 968)),
+        ({"BirthDate": "02/29/2001"}, (400, 968)),
+        ({"BirthDate": "01-01-2999"}, (400, 968)),
+        ({"CustomFields": {"unknown": "x"}}, (403, 993)),
+        ({"SecurityQuestionAnswer": {"nobody-asks": "x"}}, (403, 1091)),
+        ({"FirstName": "x" * 10_001}, (400, 908)),
+        ({"FirstName": "a\x00b"}, (400, 1214)),
+        ({"Gender": "x"}, (400, 908)),
+        ({"Password": "short"}, (403, 1134)),
+        ({"Password": "Password123!"}, (403, 1216)),
+        ({"Password": "x" * 10_000}, (400, 908)),
+    ],
+)  # fmt: skip
+def test_a_malformed_registration_is_refused(
+    acme: TenantServer, members: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    assert refused(register(acme, **{"Email": EMAIL, **members})) == expected
+    assert refused(acme.send("GET", MANAGE, email="ada@example.test")) == (403, 938)
+
+
+@pytest.mark.parametrize(
+    ("settings", "members", "expected"),
+    [
+        ({"registration": False}, {}, (403, 1190)),
+        ({"minimum_age": 16}, {"BirthDate": "01-01-2020"}, (403, 1163)),
+        ({"email_access": {"block": ["example.test"]}}, {}, (403, 1247)),
+        ({"email_access": {"block": ["@example.test"]}}, {}, (403, 1247)),
+        ({"email_access": {"block": ["test"]}}, {}, (403, 1247)),
+        ({"email_access": {"block": ["ADA@example.test"]}}, {}, (403, 1056)),
+        ({"email_access": {"allow": ["other.test"]}}, {}, (403, 1247)),
+    ],
+)
+def test_whom_the_tenant_does_not_want_is_refused(
+    new_tenant_server: NewTenantServer, settings: dict[str, Any], members: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, **settings)
+    assert refused(register(acme, **members)) == expected
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        {"allow": ["example.test"]},
+        {"allow": ["ada@example.test"], "block": ["example.test"]},
+        {"block": ["ample.test", "eve@example.test"]},
+    ],
+)
+def test_whom_the_lists_let_in_is_let_in(new_tenant_server: NewTenantServer, access: dict[str, Any]) -> None:
+    assert answered(register(new_tenant_server(limits=UNLIMITED, email_access=access)))["IsPosted"] is True
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({"Email": [{"Type": "Primary", "Value": "ADA@EXAMPLE.TEST"}]}, (403, 936)),
+        ({"Email": MANY, "UserName": "COUNTESS"}, (403, 1017)),
+        ({"Email": MANY, "UserName": "\uff23ountess"}, (403, 1017)),
+        ({"Email": MANY, "PhoneId": "+44 20 7946 0123"}, (403, 1058)),
+    ],
+)
+def test_what_another_account_has_is_taken(
+    new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
+    acme.create(Email=EMAIL, UserName="Countess", PhoneId="+442079460123")
+    assert refused(register(acme, **members)) == expected
+
+
+def test_letters_that_look_alike_are_other_names(acme: TenantServer) -> None:
+    acme.create(Email=EMAIL, UserName="ada")
+    cyrillic = [{"Type": "Primary", "Value": "\u0430da@example.test"}]
+    assert answered(register(acme, Email=cyrillic, UserName="\u0430da"))["IsPosted"] is True
+
+
+def test_what_only_the_tenants_servers_may_say_is_ignored(acme: TenantServer) -> None:
+    answered(register(acme, EmailVerified=True, IsActive=False, DisableLogin=True, RegistrationSource="me", Roles=["x"]))
+    held = account(acme)
+    assert (held["EmailVerified"], held["IsActive"], held["RegistrationSource"]) == (False, True, "API")
+    assert held["Roles"] is None
+
+
+FORM = [
+    {"name": "email", "required": True},
+    {"name": "first_name", "required": True, "min_length": 2, "max_length": 5},
+    {"name": "city", "type": "option", "options": [{"value": "bonn"}]},
+    {"name": "cf_size", "required": True, "rule": "integer"},
+    {"name": "website", "rule": "valid_url"},
+    {"name": "nick_name", "matches": "first_name"},
+    {"name": "terms", "type": "multi", "required": True},
+    {"name": "password", "type": "password", "required": True},
+]
+GOOD: dict[str, Any] = {"FirstName": "Ada", "CustomFields": {"size": "38"}, "AcceptPrivacyPolicy": True}
+
+
+@pytest.mark.parametrize(
+    ("members", "expected", "named"),
+    [
+        ({}, (200, None), ""),
+        ({"FirstName": None, "firstname": "Ada"}, (200, None), ""),
+        ({"FirstName": " "}, (400, 908), "firstname"),
+        ({"CustomFields": None}, (400, 908), "cf_size"),
+        ({"AcceptPrivacyPolicy": False}, (403, 1196), ""),
+        ({"AcceptPrivacyPolicy": None}, (403, 1196), ""),
+        ({"FirstName": "A"}, (403, 1134), "firstname"),
+        ({"FirstName": "Augusta"}, (403, 1134), "firstname"),
+        ({"City": "cologne"}, (403, 1134), "city"),
+        ({"CustomFields": {"size": "wide"}}, (403, 1134), "cf_size"),
+        ({"Website": "javascript:alert(1)"}, (403, 1134), "website"),
+        ({"NickName": "Eve"}, (403, 1134), "nickname"),
+        ({"Email": None}, (400, 1038), ""),
+        ({"Password": ""}, (400, 1089), ""),
+    ],
+)  # fmt: skip
+def test_the_tenants_form_is_enforced(
+    new_tenant_server: NewTenantServer, members: dict[str, Any], expected: tuple[int, int | None], named: str
+) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["size"])
+    answer = register(acme, **{"Email": EMAIL, **GOOD, **members})
+    assert refused(answer) == expected
+    assert named in answer.text
+
+
+def test_too_many_registrations_from_one_address_are_held_back(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits={"register_per_minute_per_address": 2})
+    codes = [register(acme, Email=[{"Type": "Primary", "Value": f"a{n}@example.test"}]).status_code for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_a_page_that_is_not_on_the_list_is_refused(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, url_whitelist=["https://shop.example"])
+    assert refused(register(acme, query={"verificationurl": "https://evil.example/x"})) == (403, 1249)
+    assert answered(register(acme, query={"verificationurl": "https://shop.example/x"}))["IsPosted"] is True
