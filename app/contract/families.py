@@ -20,7 +20,15 @@ MAIN = Family(
         (Letter.K, (e.TrialExpired,)),
         (
             Letter.S,
-            (e.WrongSecret, e.MissingSecret, e.MalformedSecret, *e.SIGNATURE_ERRORS, e.IpRefused, e.EndpointForbidden),
+            (
+                e.WrongSecret,
+                e.MissingSecret,
+                e.MalformedSecret,
+                *e.SIGNATURE_ERRORS,
+                e.IpRefused,
+                e.EndpointForbidden,
+                e.TrialExpired,
+            ),
         ),
         (Letter.U, (e.NotAuthenticated,)),
         (Letter.M, _OF_MACHINES),

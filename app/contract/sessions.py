@@ -142,7 +142,7 @@ invalidate_shown = state(
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="End somebody's access token.", row="A28",
 )  # fmt: skip
 refresh_shown = state(
-    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=K & S,
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Give somebody's access token a new end.", row="A29",
 )  # fmt: skip
 active_sessions = state(

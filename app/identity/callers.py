@@ -69,6 +69,18 @@ def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: 
     return tenant
 
 
+def tenant_of_secret(house: House, raw: RawRequest, cost: Cost) -> Tenant:
+    """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
+    shown = _secret(raw)
+    if shown is None:
+        raise e.MissingSecret
+    tenant = house.directory.by_secret(shown, cost)
+    if tenant is None:
+        raise e.WrongSecret
+    refuse_expired_trial(house, tenant)
+    return tenant
+
+
 def refuse_expired_trial(house: House, tenant: Tenant) -> None:
     """Raise 6003 once the tenant's trial is over."""
     ends = tenant.settings.trial_ends_at

@@ -38,6 +38,8 @@ class Border:
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (Letter.K not in letters or callers.api_key(raw) is None):
             tenant = machines.tenant_of(self.house, raw.bearer(), cost)
+        elif Letter.K not in letters and callers.api_key(raw) is None:
+            tenant = callers.tenant_of_secret(self.house, raw, cost)
         else:
             tenant = callers.tenant_of_key(self.house, operation, raw, cost)
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)

@@ -91,6 +91,7 @@ def test_a_tenant_comes_with_everything_that_the_file_says(ours: House) -> None:
     assert tenant.settings.lockout.maximum_failed_attempts == 3
     assert tenant.settings.url_whitelist == ("http://shop.localhost:8000",)
     assert ours.vault.open(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+    assert ours.directory.by_secret(SECRET.upper()) == tenant
     by_id = {row.client_id: row for row in rows(ours, "applications")}
     assert by_id["shop"].secret_hash == randomness.digest("the-secret-of-the-shop")
     assert by_id["desk"].secret_hash is None
@@ -324,6 +325,19 @@ def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: H
     assert reseal(ours) == 2  # the API secret is the other; no signing key was needed yet
     ours.vault = Vault((b"1" * 32,))
     assert captcha_secret(ours) == "from the provider"
+
+
+def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours: House) -> None:
+    applied(ours, ACME)
+    work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
+    with work.apart() as own:
+        changes.change(own, api_secret_hash=None)
+    ours.directory.forget()
+    assert ours.directory.by_secret(SECRET) is None
+    reseal(ours)
+    found = ours.directory.by_secret(SECRET)
+    assert found is not None
+    assert found.name == "acme"
 
 
 def test_a_captcha_provider_without_its_secret_is_refused(ours: House) -> None:

@@ -8,6 +8,8 @@ from sqlalchemy import update
 from werkzeug.test import Client
 
 from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.changes import secret_digest
+from app.identity.tenants.tables import tenants
 from app.identity.tokens.tables import access_tokens
 from app.kit import randomness
 from tests.support.tenant_server import MANAGE, TenantServer, answered, refused
@@ -141,6 +143,35 @@ def test_the_server_validates_ends_and_prolongs_a_token(acme: TenantServer, issu
     assert timedelta(minutes=119) < left(acme, longer) <= timedelta(hours=2)
     assert answered(acme.send("GET", f"{SHOWN}/invalidate", access_token=token)) == {"IsPosted": True}
     assert refused(acme.send("GET", f"{SHOWN}/validate", access_token=token)) == (403, 905)
+
+
+@pytest.mark.parametrize("carrier", ["secret", "apisecret"])
+def test_a_token_is_prolonged_with_the_secret_alone(
+    acme: TenantServer, globex: TenantServer, issued: dict[str, Any], carrier: str
+) -> None:
+    def ask(secret: str | None, **query: Any) -> Any:
+        named = {"apikey": None, "apisecret": None, carrier: secret, "access_token": issued["access_token"]}
+        return acme.send("GET", f"{SHOWN}/refresh", expiresin=7200, **{**named, **query})
+
+    for secret in (acme.api_secret, acme.api_secret.upper()):
+        assert answered(ask(secret))["access_token"] == issued["access_token"]
+    assert refused(ask(None)) == (400, 923)
+    assert refused(ask("00000000-0000-4000-8000-000000000000")) == (401, 902)
+    assert refused(ask(globex.api_secret)) == (403, 905)
+    assert refused(ask(acme.api_secret, apikey=globex.api_key)) == (401, 902)  # a key that is sent must be right
+    assert refused(ask(acme.api_secret, apikey="00000000-0000-4000-8000-000000000000")) == (403, 901)
+
+
+def test_a_secret_that_two_tenants_share_needs_the_key(
+    acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
+) -> None:
+    held = {"api_secret_hash": secret_digest(acme.api_secret)}
+    with UnitOfWork(acme.house.database, globex.tenant_id).apart() as work:
+        work.run(update(tenants).where(tenants.c.tenant_id == globex.tenant_id).values(**held))
+    acme.house.directory.forget()
+    shown = {"apisecret": acme.api_secret, "access_token": issued["access_token"]}
+    assert refused(acme.send("GET", f"{SHOWN}/refresh", **{**shown, "apikey": None})) == (401, 902)
+    answered(acme.send("GET", f"{SHOWN}/refresh", **shown))
 
 
 @pytest.mark.parametrize("what", ["validate", "invalidate", "refresh"])

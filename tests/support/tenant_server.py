@@ -15,6 +15,7 @@ from werkzeug.test import Client, TestResponse
 from app.contract.configuration import Argon2, Brand, TenantSettings
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tables import tenants
 from app.kit import randomness
 
@@ -102,6 +103,7 @@ def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
             "name": name,
             "api_key": key,
             "api_secret": house.vault.seal(secret.encode(), f"{tenant_id} api_secret"),
+            "api_secret_hash": secret_digest(secret),
             "version": 1,
             "settings": stated.model_dump(mode="json"),
             "brand": Brand().model_dump(mode="json"),

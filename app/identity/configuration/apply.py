@@ -140,6 +140,7 @@ class _OneTenant:
                 stated.name,
                 api_key=key,
                 api_secret=sealed,
+                api_secret_hash=changes.secret_digest(secret),
                 settings=settings,
                 brand=brand,
                 captcha_secret=captcha,

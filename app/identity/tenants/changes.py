@@ -12,6 +12,7 @@ from sqlalchemy import delete, insert, select, update
 from app.contract.configuration import ApplicationSettings
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import applications, tenants
+from app.kit import randomness
 
 T, A = tenants.c, applications.c
 
@@ -44,6 +45,11 @@ class HeldApplication:
 def secret_context(tenant_id: str) -> str:
     """Return what a sealed API secret is bound to."""
     return f"{tenant_id} api_secret"
+
+
+def secret_digest(api_secret: str) -> str:
+    """Return what finds a tenant by its API secret (a random GUID: letter case is folded)."""
+    return randomness.digest(api_secret.lower())
 
 
 def captcha_context(tenant_id: str) -> str:
@@ -82,6 +88,7 @@ def add(
     *,
     api_key: str,
     api_secret: bytes,
+    api_secret_hash: str | None = None,
     settings: dict[str, Any],
     brand: dict[str, Any],
     captcha_secret: bytes | None = None,
@@ -93,6 +100,7 @@ def add(
         "name": name,
         "api_key": api_key.lower(),
         "api_secret": api_secret,
+        "api_secret_hash": api_secret_hash,
         "captcha_secret": captcha_secret,
         "version": 1,
     }

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from app.identity.store.database import Database
 from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants import own, store
+from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.clock import monotonic
 
@@ -56,7 +57,7 @@ class _Held:
 
 
 class Directory:
-    """Finds tenants by host name or API key, and a tenant's applications."""
+    """Finds tenants by host name, API key or API secret, and a tenant's applications."""
 
     def __init__(self, database: Database, hub_url: Callable[[str], str]) -> None:
         self._database = database
@@ -72,6 +73,10 @@ class Directory:
     def by_key(self, api_key: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant that holds this API key (keys are GUIDs: letter case is folded)."""
         return self._find(("key", api_key.lower()), lambda work: store.by_key(work, api_key.lower()), cost)
+
+    def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant that alone holds this API secret, for operations that bring no key."""
+        return self._find(("secret", secret_digest(api_secret)), lambda work: store.by_secret(work, api_secret), cost)
 
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None

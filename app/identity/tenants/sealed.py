@@ -20,6 +20,7 @@ def reseal(work: UnitOfWork, vault: Vault) -> int:
             if value is not None and not vault.is_current(value):
                 changes.change(work, **{column.name: vault.seal(vault.open(value, context), context)})
                 count += 1
+        _keep_digest(work, vault.open(row.api_secret, contexts[0]).decode())
     keys = select(signing_keys.c.kid, signing_keys.c.private_key).where(signing_keys.c.tenant_id == work.tenant_id)
     for row in work.all(keys):
         if not vault.is_current(row.private_key):
@@ -29,3 +30,9 @@ def reseal(work: UnitOfWork, vault: Vault) -> int:
             work.run(update(signing_keys).where(*where).values(private_key=value))
             count += 1
     return count
+
+
+def _keep_digest(work: UnitOfWork, api_secret: str) -> None:
+    """Let the secret find the tenant, where it was made before digests were kept."""
+    missing = (tenants.c.tenant_id == work.tenant_id, tenants.c.api_secret_hash.is_(None))
+    work.run(update(tenants).where(*missing).values(api_secret_hash=changes.secret_digest(api_secret)))

@@ -1,4 +1,4 @@
-"""Reads tenants and applications. The look-ups of host and key are the only queries without a tenant (design section 5)."""
+"""Reads tenants and applications. The look-ups of host, key and secret are the only queries without a tenant (design section 5)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sqlalchemy.engine import Row
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tables import applications, tenants
 from app.identity.tenants.tenant import Application, Tenant
 
@@ -23,6 +24,14 @@ def by_name(work: UnitOfWork, name: str) -> Tenant | None:
 def by_key(work: UnitOfWork, api_key: str) -> Tenant | None:
     """Return the active tenant of that API key."""
     return _tenant(work.one(select(tenants).where(tenants.c.api_key == api_key, tenants.c.is_active)))
+
+
+def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
+    """Return the one active tenant of that API secret; None where several share it: those must bring their key."""
+    found = work.all(
+        select(tenants).where(tenants.c.api_secret_hash == secret_digest(api_secret), tenants.c.is_active).limit(2)
+    )
+    return _tenant(found[0]) if len(found) == 1 else None
 
 
 def version(work: UnitOfWork, tenant_id: str) -> int | None:

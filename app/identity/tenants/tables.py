@@ -11,12 +11,14 @@ tenants = Table(
     Column("name", String(63), nullable=False, unique=True),
     Column("api_key", String(64), nullable=False, unique=True),
     Column("api_secret", LargeBinary, nullable=False),  # sealed: the signature of webhooks and requests needs it back
+    Column("api_secret_hash", String(64)),  # digest: finds the tenant where the secret alone is shown; not unique
     Column("captcha_secret", LargeBinary),  # sealed: the captcha provider asks for it
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Free, nullable=False),
     Column("brand", Free, nullable=False),
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
+    Index("ix_tenants_api_secret_hash", "api_secret_hash"),
 )
 
 applications = tenant_table(
