@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from flask import Response, current_app, has_request_context, request
 
@@ -18,6 +18,7 @@ from app.hub.locale import LANGUAGES, Language
 from app.hub.safety import content_policy
 from app.hub.visit import Visit
 from app.kit import randomness
+from app.kit.web_addresses import origin
 
 LANGUAGE_PARAMETER: Final = "lang"
 
@@ -135,7 +136,7 @@ def _answer(html: str, status: int, form_targets: Iterable[str], pictures: Itera
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     response.headers["Content-Language"] = locale.current().tag
-    images = {origin for address in (here.tenant.brand.logo, *pictures) if (origin := _origin(address))}
+    images = {origin(address) for address in (here.tenant.brand.logo, *pictures) if address.startswith("https://")}
     response.headers["Content-Security-Policy"] = content_policy(
         here.nonce, form_targets=form_targets, images=sorted(images)
     )
@@ -143,11 +144,6 @@ def _answer(html: str, status: int, form_targets: Iterable[str], pictures: Itera
         # The page that opened the pop-up waits for it: keep their tie.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
-
-
-def _origin(address: str) -> str:
-    parts = urlsplit(address)
-    return f"https://{parts.netloc}" if parts.scheme == "https" and parts.netloc.isascii() else ""
 
 
 def _packed(body: bytes) -> bytes:

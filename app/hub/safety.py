@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from flask import Response
 
 from app.kit import randomness
+from app.kit.web_addresses import is_source
 
 _MASK_BYTES: Final = 16
 
@@ -85,7 +86,7 @@ def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
 
 
 def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = ()) -> str:
-    """Return the Content-Security-Policy of a page.
+    """Return the Content-Security-Policy of a page. What is not one plain source is left out: it could end a directive.
 
     Args:
         nonce: marks the page's own style and scripts.
@@ -93,8 +94,8 @@ def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iter
             against every redirect that follows a POST.
         images: origins of pictures that the tenant or the page names.
     """
-    sources = " ".join(["'self' data:", *images])
-    targets = " ".join(["'self'", *(target for target in form_targets if target)])
+    sources = " ".join(["'self' data:", *filter(is_source, images)])
+    targets = " ".join(["'self'", *filter(is_source, form_targets)])
     return (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src {sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"

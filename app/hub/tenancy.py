@@ -16,6 +16,7 @@ from app.hub.brand import HOUSE_COLOUR, Brand
 from app.kit.client import Client, ServiceUnavailable, Told
 from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
+from app.kit.web_addresses import is_web_address, web_address
 
 log = logging.getLogger("gatehouse.hub")
 
@@ -132,12 +133,20 @@ def _brand(view: contract.TenantView) -> Brand:
     return Brand(
         name=view.display_name or view.name,
         colour=_colour(given.color),
-        logo=given.logo if given.logo and given.logo.startswith(("/", "data:image/", "https://")) else "",
+        logo=_logo(given.logo or ""),
         radius_pixels=given.radius_px,
         sentence=_for_all(given.sentence, view.default_locale),
         signature=(("", given.signature),) if given.signature else (),
-        links=tuple((kind, given.links[kind]) for kind in ("privacy", "terms", "help") if given.links.get(kind)),
+        links=tuple(
+            (kind, given.links[kind]) for kind in ("privacy", "terms", "help") if web_address(given.links.get(kind))
+        ),
     )
+
+
+def _logo(address: str) -> str:
+    """An address of this host, a picture within the address, or one elsewhere over https; nothing for any other."""
+    is_here = address.startswith(("/", "data:image/")) and not address.startswith(("//", "/\\"))
+    return address if is_here or (address.startswith("https://") and is_web_address(address)) else ""
 
 
 def _for_all(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:

@@ -183,3 +183,16 @@ def test_profile_edits_have_a_date_of_their_own(acme: TenantServer, uid: str) ->
     assert after["ProfileModifiedDate"] == before["ProfileModifiedDate"]
     assert after["ModifiedDate"] >= before["ModifiedDate"]
     assert acme.update(uid, {"About": "x"})["ProfileModifiedDate"] >= after["ProfileModifiedDate"]
+
+
+@pytest.mark.parametrize("name", ["ImageUrl", "imageurl", "ThumbnailImageUrl", "HttpsImageUrl", "GravatarImageUrl"])
+@pytest.mark.parametrize(
+    "picture", ["https://a.b;script-src-elem *;x/x.png", "https://[::1/x", "javascript:alert(1)", "//a.b/x.png", "x"]
+)
+def test_a_picture_is_a_web_address(acme: TenantServer, uid: str, name: str, picture: str) -> None:
+    assert refusal(acme, uid, {name: picture}) == (400, 908)
+
+
+def test_a_picture_may_be_set_and_cleared(acme: TenantServer, uid: str) -> None:
+    assert acme.update(uid, {"ImageUrl": "https://a.b/x.png"})["ImageUrl"] == "https://a.b/x.png"
+    assert not acme.update(uid, {"ImageUrl": ""})["ImageUrl"]

@@ -102,6 +102,15 @@ def test_an_address_that_is_not_registered_is_never_redirected_to(world: World, 
     assert page.follow("Back to Acme Shop").address == "https://shop.example/start"
 
 
+@pytest.mark.parametrize("home", ["javascript:alert(1)", "data:text/html,x", "//evil.example/", "https://[::1/"])
+def test_the_way_back_to_an_application_is_a_web_address(world: World, visitor: Visitor, home: str) -> None:
+    shop = world.application("shop", client_uri=home)
+    page = visitor.asked_by(shop, redirect_uri="https://evil.example/cb")
+    assert page.status == 400
+    assert f'href="{home}"' not in page.html
+    assert 'href="https://shop.example/"' in page.html, "where its redirect address stands"
+
+
 def test_an_application_may_ask_by_post(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     asked = {name: value for name, value in shop.asks().items() if value is not None}

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor, Seen, Visitor
 
@@ -57,3 +59,12 @@ def test_not_you_asks_who_you_are(world: World, visitor: Visitor) -> None:
 def test_a_page_without_attempt_starts_again(visitor: Visitor) -> None:
     assert visitor.open("/consent").status == 410
     assert visitor.open("/consent?attempt=unknown").status == 410
+
+
+@pytest.mark.parametrize("logo", ["https://a.b;script-src-elem *;x/x.png", "https://[::1/x", "javascript:alert(1)"])
+def test_a_logo_of_the_application_writes_nothing_into_the_policy(world: World, visitor: Visitor, logo: str) -> None:
+    shop, ada = world.application("shop", require_consent=True, logo_uri=logo), world.person("ada@example.com")
+    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert page.answer is not None
+    assert "img-src 'self' data:;" in page.answer.headers["Content-Security-Policy"]
+    assert logo not in page.html

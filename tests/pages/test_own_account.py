@@ -156,3 +156,27 @@ def test_the_session_is_another_one_after_signing_in(visitor: Visitor, ada: Pers
     signed_in(visitor, ada)
     session = next(cookie for cookie in visitor.client._cookies.values() if "session" in cookie.key)
     assert session.value != "known to the attacker"
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "https://a.b;script-src-elem 'unsafe-inline' *;style-src-elem *;x/x.png",
+        "https://a.b,default-src*/x.png",
+        "https://[::1/x",
+        "https://who:secret@a.b/x.png",
+    ],
+)
+def test_a_picture_of_the_profile_writes_nothing_into_the_policy(world: World, visitor: Visitor, picture: str) -> None:
+    page = signed_in(visitor, world.person("bob@example.com", ImageUrl=picture))
+    assert page.status == 200
+    assert page.answer is not None
+    assert "img-src 'self' data:;" in page.answer.headers["Content-Security-Policy"]
+    assert "<img src=" not in page.html
+
+
+def test_a_picture_of_the_profile_is_shown(world: World, visitor: Visitor) -> None:
+    page = signed_in(visitor, world.person("bob@example.com", ImageUrl="https://pictures.example/bob.png"))
+    assert page.answer is not None
+    assert "img-src 'self' data: https://pictures.example;" in page.answer.headers["Content-Security-Policy"]
+    assert '<img src="https://pictures.example/bob.png"' in page.html

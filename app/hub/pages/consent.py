@@ -143,6 +143,6 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         relying_party=asking.name,
         account=step.person.label if step.person else "",
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
-        logo=asking.logo if asking.logo and asking.logo.startswith(("https://", "data:image/")) else "",
+        logo=asking.logo or "",
         home=urlsplit(asking.home or "").netloc,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.hub.page import Page
+from app.kit.web_addresses import origin
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,7 @@ class HandOverPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         """The application's origin, and its scheme for the redirect with which it will answer."""
-        parts = urlsplit(self.address)
-        return (f"{parts.scheme}://{parts.netloc}", f"{parts.scheme}:")
+        return (origin(self.address), f"{urlsplit(self.address).scheme}:")
 
     @classmethod
     def samples(cls) -> Mapping[str, HandOverPage]:

@@ -17,6 +17,7 @@ from app.hub.arrival import api
 from app.hub.brand import initials
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.kit.web_addresses import is_web_address
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def show_profile() -> Response:
         name=known.person.name or "",
         account=known.person.label,
         groups=groups,
-        picture=picture if picture.startswith("https://") else "",
+        picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_landing_refused=request.args.get("landing") == "refused",
     ).render()
 

@@ -15,9 +15,12 @@ from app.contract import errors as e
 from app.contract.profile import FIELDS, Field, Kind, Write
 from app.identity.accounts import elements, values
 from app.identity.accounts.profile import born_on
+from app.kit.web_addresses import is_web_address
 
 _NAMES = values.folded(FIELDS)
 _GENDERS = frozenset({"male", "female", "other", "unknown", "m", "f", "o", "u", "1", "0"})
+_PICTURES = frozenset({"ImageUrl", "ThumbnailImageUrl", "HttpsImageUrl", "GravatarImageUrl"})
+"""Addresses from which pages, ours and those of relying parties, load a picture."""
 _MOST_CUSTOM_LETTERS = 1000
 
 
@@ -82,6 +85,8 @@ def _read(edits: Edits, stated: Field, value: Any, custom_fields: Collection[str
         _refuse_date(kept, today)
     elif stated.name == "Gender" and kept and kept.lower() not in _GENDERS:
         raise values.refused("Gender")
+    elif stated.name in _PICTURES and kept and not is_web_address(kept):
+        raise values.refused(stated.name)
     elif stated.name == "CustomFields":
         _refuse_custom(kept, custom_fields)
     if stated.kind is Kind.LIST:

@@ -9,6 +9,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.tenants import own
 from app.identity.tenants.tenant import Application
+from app.kit.web_addresses import is_web_address, web_address
 
 
 def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
@@ -19,18 +20,25 @@ def relying_party(client: Application, redirect_uri: str | None) -> RelyingParty
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
     known = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
-    home = settings.client_uri or (f"{redirect_origin(known)}/" if known else None)
+    home = web_address(settings.client_uri) or (f"{redirect_origin(known)}/" if known else None)
     if client.client_id == own.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(
         name=client.display_name,
         client_id=client.client_id,
         home=home,
-        logo=settings.logo_uri,
+        logo=_picture(settings.logo_uri),
         redirect_origin=origin,
-        policy=settings.policy_uri,
-        terms=settings.tos_uri,
+        policy=web_address(settings.policy_uri) or None,
+        terms=web_address(settings.tos_uri) or None,
     )
+
+
+def _picture(address: str | None) -> str | None:
+    """A picture comes over https or lies in the address itself; a browser runs nothing in either."""
+    if address and address.startswith("data:image/"):
+        return address
+    return address if address and address.startswith("https://") and is_web_address(address) else None
 
 
 def redirect_origin(uri: str) -> str:

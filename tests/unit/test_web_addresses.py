@@ -1,0 +1,75 @@
+"""Addresses of others: what may stand in a link, and what in a security policy."""
+
+import pytest
+
+from app.hub.safety import content_policy
+from app.kit.web_addresses import is_source, is_web_address, origin, web_address
+
+INJECTED = "https://a.b;script-src-elem 'unsafe-inline' *;style-src-elem *;x/x.png"
+HOSTILE = [
+    INJECTED,
+    "https://a.b;script-src*/x.png",
+    "https://a.b,default-src*/x.png",
+    "https://a.b'unsafe-inline'/x",
+    "https://*/x.png",
+    "https://*.evil.example/x.png",
+    "https://[::1/x",
+    "https://[::1];x/",
+    "https://a.b:99999/",
+    "https://a.b:x/",
+    "https://who@a.b/",
+    "https://a.b\\@evil.example/",
+    "https://a.b\n.evil/",
+    "https:a.b",
+    "https:///a.b",
+    "//a.b/x",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "java\tscript:alert(1)",
+    " javascript:alert(1)",
+    "javascript://a.b/%0aalert(1)",
+    "data:text/html,x",
+    "x",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_browser_may_read_otherwise_is_no_address(text: str) -> None:
+    assert not is_web_address(text)
+    assert web_address(text) == origin(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("https://shop.example/logo.png?a=1;b#c", "https://shop.example"),
+        ("http://Shop.example:8080", "http://shop.example:8080"),
+        ("HTTPS://shop.example/", "https://shop.example"),
+        ("https://[::1]:8443/x", "https://[::1]:8443"),
+        ("https://my_bucket.cdn.example/x", "https://my_bucket.cdn.example"),
+    ],
+)
+def test_a_web_address_has_an_origin(text: str, source: str) -> None:
+    assert web_address(text) == text
+    assert origin(text) == source
+
+
+def test_letters_beyond_ascii_are_linked_to_but_are_no_source() -> None:
+    assert is_web_address("https://bücher.example/")
+    assert origin("https://bücher.example/") == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["https: *", "*", "'unsafe-inline'", "https://a.b;", "https://a.b,c", ":", "", "a\nb:"]
+)
+def test_a_source_is_one_word(text: str) -> None:
+    assert not is_source(text)
+    plain = content_policy("n")
+    assert content_policy("n", form_targets=[text], images=[text]) == plain
+
+
+def test_schemes_and_origins_are_sources() -> None:
+    policy = content_policy("n", form_targets=["com.example.app:", "https:"], images=["https://a.b:8443"])
+    assert "form-action 'self' com.example.app: https:;" in policy
+    assert "img-src 'self' data: https://a.b:8443;" in policy
