@@ -1,12 +1,15 @@
 """Addresses: older ones, unknown ones, well-known ones, and hosts where nobody lives."""
 
 import logging
+import re
+from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from flask import Flask
 from werkzeug.test import Client, EnvironBuilder, run_wsgi_app
 
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Visitor
 
 PASSWORD = "correct horse 7"
@@ -28,6 +31,57 @@ def test_a_return_address_of_the_whitelist_is_followed(world: World, visitor: Vi
     assert "is not registered here" in landed.text
     again = visitor.open("/auth.aspx?return_url=https://evil.example/")
     assert "is not registered here" in again.text
+
+
+APP = "https://app.example/done?from=hub#top"
+NewVisitorAt = Callable[[World], Visitor]
+
+
+def lands_at_the_app(world: World, visitor: Visitor) -> str:
+    """Sign in on the way to an application, and say where that ends."""
+    ada = world.person("ada@example.com")
+    page = visitor.open(f"/auth.aspx?action=login&return_url={quote(APP, safe='')}")
+    assert page.answer is not None
+    assert "form-action 'self' https:;" in page.answer.headers["Content-Security-Policy"], "the browser would stop here"
+    return page.press("Sign in", identifier=ada.email, password=PASSWORD).address
+
+
+def test_a_listed_return_address_is_followed_without_a_token(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(url_whitelist=("https://app.example",))
+    assert lands_at_the_app(world, new_visitor_at(world)) == APP
+
+
+def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True)
+    visitor = new_visitor_at(world)
+    given = re.fullmatch(
+        r"https://app\.example/done\?from=hub&token=([0-9a-f-]{36})#top", lands_at_the_app(world, visitor)
+    )
+    assert given is not None
+    assert profile_status(world, given[1]) == 200
+    again = visitor.open(f"/auth.aspx?return_url={quote(APP, safe='')}").query["token"]
+    assert again != given[1]
+    visitor.open("/logout").press("Sign out")
+    assert [profile_status(world, token) for token in (given[1], again)] == [401, 401]
+
+
+def profile_status(world: World, token: str) -> int:
+    address, host = f"/identity/v2/auth/account?apikey={world.api_key}", world.house.settings.base_url
+    return world.wsgi.get(address, base_url=host, headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+@pytest.mark.parametrize("address", ["https://evil.example/", "https://app.example.evil.example/", "{home}/profile"])
+def test_a_token_goes_to_listed_addresses_alone(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
+) -> None:
+    world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True)
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    page = visitor.open(f"/auth.aspx?return_url={quote(address.format(home=visitor.home), safe='')}")
+    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert landed.heading == ada.email
+    assert "token" not in landed.address
 
 
 def test_an_older_sign_out_asks_too(world: World, visitor: Visitor) -> None:

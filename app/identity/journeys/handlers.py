@@ -79,7 +79,9 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     session, text = sessions.start(
         call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me
     )
-    step = journey.to_return_address(call, None) if attempt is None else journey.advance(call, attempt, session)
+    step = (
+        journey.to_return_address(call, session, None) if attempt is None else journey.advance(call, attempt, session)
+    )
     return step.model_copy(update={"session": views.cookie(call, session, text)})
 
 
