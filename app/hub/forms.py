@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from flask import current_app, request
+from flask import current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
@@ -62,6 +62,12 @@ class HubForm(FlaskForm):
         csrf = True
         csrf_class = BoundToken
         csrf_field_name = TOKEN_FIELD
+
+        def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms asks so
+            """Take the fields of a form and nothing else: neither files nor JSON can be the text of a field."""
+            if formdata is None or hasattr(formdata, "getlist"):  # said by who makes the form, else WTForms' own mark
+                return formdata
+            return request.form if has_request_context() and request.method == "POST" else None
 
         def get_translations(self, form: Any) -> None:
             """None: every sentence is ours and goes through our own catalogue."""

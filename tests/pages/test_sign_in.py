@@ -1,5 +1,6 @@
 """Signing in on the page, as a person does it."""
 
+from io import BytesIO
 from urllib.parse import urlsplit
 
 import pytest
@@ -164,6 +165,30 @@ def test_whatever_is_typed_gets_a_page(visitor: Visitor, typed: str) -> None:
     page = visitor.open("/login").press("Sign in", identifier=sent, password=sent)
     assert page.status in (400, 401, 422)
     assert page.heading == "Welcome back"
+
+
+@pytest.mark.parametrize("path", ["/login", "/security", "/logout", "/consent", "/switch-account"])
+@pytest.mark.parametrize("body", ["[1,2]", "5", '"x"', "null", '{"token":5}', '{"token":{}}', "{", "[" * 50_000])
+def test_a_body_that_is_no_form_is_nobody_s_form(visitor: Visitor, path: str, body: str) -> None:
+    answer = visitor.client.post(path, base_url=visitor.home, data=body, content_type="application/json")
+    assert answer.status_code < 500
+    assert "Something broke on our side" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["token", "identifier", "password", "captcha", "attempt", "remember"])
+def test_a_file_is_no_text_of_a_field(world: World, visitor: Visitor, name: str) -> None:
+    page = visitor.asked_by(world.application("shop"))
+    sent = {**page.form("Sign in").fields, "identifier": "ada@example.com", "password": "x"}
+    sent[name] = (BytesIO(b"x"), "x.txt")
+    answer = visitor.client.post("/login", base_url=visitor.home, data=sent, content_type="multipart/form-data")
+    assert answer.status_code in (401, 403, 422)
+    assert page.form("Sign in").fields["attempt"] not in answer.text or name != "attempt"
+
+
+def test_what_cannot_be_read_is_not_called_our_fault(visitor: Visitor) -> None:
+    answer = visitor.client.post("/login", base_url=visitor.home, headers={"Host": "bad host"})
+    assert answer.status_code < 500
+    assert "Something broke on our side" not in answer.text
 
 
 def test_a_form_beyond_all_measure_is_refused_as_a_page(visitor: Visitor) -> None:

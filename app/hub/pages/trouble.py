@@ -19,7 +19,13 @@ class Explanation:
     text: Any
 
 
+_UNREADABLE: Final = Explanation(
+    _l("We could not read that"),
+    _l("It does not look like what our pages send. Go back, reload the page and try again."),
+)
 _BY_STATUS: Final = {
+    400: _UNREADABLE,
+    422: _UNREADABLE,
     403: Explanation(
         _l("This is not open to you"), _l("You may be signed in with another account than the one it belongs to.")
     ),
@@ -102,7 +108,7 @@ class ErrorPage(Page):
             "reference": "7KQF-M2XD",
         }
         return {
-            **{str(status): cls.of(status, reference="7KQF-M2XD") for status in (403, 404, 405, 413, 429, 500)},
+            **{str(status): cls.of(status, reference="7KQF-M2XD") for status in (400, 403, 404, 405, 413, 429, 500)},
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),
             "500 with a way back": cls.of(500, **back),
             "unknown application": cls(RequestTrouble.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),
