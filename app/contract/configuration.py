@@ -3,11 +3,11 @@ management operations share these models; names are snake_case, bounds and defau
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.registration_form import FormField
 from app.contract.stated import Stated
-from app.contract.values import Different, Moment, Network, Picture, Tag, WebAddress, Words
+from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
 Mode = Literal["required", "optional", "disabled"]
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -61,6 +61,7 @@ class PasswordPolicy(Stated):
     expiry_days: int = Field(default=0, ge=0, le=3650)
     common_check: bool = True
     profile_check: bool = True
+    breached: Literal["off", "record", "notify", "change"] = "off"  # change: refused when set, and to be reset at sign-in
 
     @model_validator(mode="after")
     def _agrees(self) -> "PasswordPolicy":
@@ -75,6 +76,9 @@ class RequestLimits(Stated):
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
     sign_in_per_minute: int = Field(default=3_000, ge=0)
     register_per_minute_per_address: int = Field(default=5, ge=0)
+    forgot_per_minute_per_address: int = Field(default=5, ge=0)
+    forgot_per_minute: int = Field(default=600, ge=0)
+    reset_per_minute_per_address: int = Field(default=20, ge=0)
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
@@ -89,6 +93,20 @@ class EmailAccess(Stated):
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
 
 
+class PolicyVersion(Stated):
+    """One version of the privacy policy, and when it begins to hold."""
+
+    version: Annotated[str, Field(min_length=1, max_length=50)]
+    starts_at: AwareDatetime
+
+
+class PrivacyPolicy(Stated):
+    """What people accept (interface user.md rows U27, U28); the text itself stands where `brand.links.privacy` leads."""
+
+    mode: Literal["strict", "moderated"] = "moderated"  # strict: who has not accepted the present version goes no further
+    versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
+
+
 class TenantSettings(Stated):
     """Everything that a tenant may switch."""
 
@@ -96,6 +114,9 @@ class TenantSettings(Stated):
     email_verification_codes: bool = False  # a code that programs may ask for, beside the link
     login_on_email_verification: bool = False  # whoever confirms an address is signed in
     logout_on_email_verification: bool = False  # all sessions of the account end then
+    reset_password_codes: bool = False  # a code that programs may ask for, beside the link
+    login_on_password_reset: bool = False  # whoever sets a new password is signed in
+    captcha_at: tuple[Literal["forgot_password", "change_password"], ...] = ()  # programs bring one there, always
     two_factor: Mode = "disabled"
     passkeys: bool = False
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
@@ -106,6 +127,9 @@ class TenantSettings(Stated):
     registration_form: tuple[FormField, ...] = Field(default=(), max_length=60)  # none: what sign-in needs
     minimum_age: int = Field(default=0, ge=0, le=120)  # by the birth date, where one is given
     email_access: EmailAccess = EmailAccess()
+    privacy_policy: PrivacyPolicy = PrivacyPolicy()
+    ask_required_fields: bool = False  # at sign-in, where an account lacks what the form requires
+    deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True
     hide_unknown_accounts: bool = False
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
@@ -160,7 +184,7 @@ class Brand(Stated):
 
     display_name: str = ""
     color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b49d9"
-    logo: Picture | None = Field(default=None, max_length=12_000)  # a data: URI or an https address
+    logo: OwnPicture | None = Field(default=None)  # a data: URI or an https address
     sentence: dict[Tag, str] = Field(default_factory=dict)
     signature: str | None = None
     radius_px: int = Field(default=12, ge=0, le=24)

@@ -4,10 +4,14 @@ from app.identity.accounts import handlers as accounts
 from app.identity.journeys import handlers as journeys
 from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
+from app.identity.recovery import handlers as recovery
 from app.identity.registration import handlers as registration
+from app.identity.self_service import handlers as self_service
 from app.identity.sign_in import handlers as sign_in
 from app.identity.tenants import handlers as tenants
 from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
-AREAS = (journeys, oauth, management, sign_in, registration, verification, accounts, tokens, tenants)
+AREAS = (
+    journeys, oauth, management, self_service, sign_in, registration, recovery, verification, accounts, tokens, tenants,
+)  # fmt: skip

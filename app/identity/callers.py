@@ -6,7 +6,10 @@ import hmac
 import re
 from typing import Any
 
+from pydantic_core import from_json
+
 from app.contract import errors as e
+from app.contract.values import instant
 from app.contract.visit import Visit
 from app.identity import signed_requests
 from app.identity.call import Call
@@ -58,7 +61,7 @@ def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: 
         raise (
             operation.family.bad_parameter.names("apikey")
             if operation.name.startswith("oauth.")
-            else e.BadParameter.names("apikey")
+            else _missing_key(operation, raw)
         )
     if e.MalformedKey in operation.errors and not _GUID.match(key):
         raise e.MalformedKey
@@ -81,10 +84,28 @@ def tenant_of_secret(house: House, raw: RawRequest, cost: Cost) -> Tenant:
     return tenant
 
 
+def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
+    """Name the key, and with it what else is missing where the seed has one name for both (errors.md section 5)."""
+    beside = getattr(operation.request, "beside_key", ())
+    try:
+        members = from_json(raw.body[:100_000]) if beside else None
+    except ValueError:
+        members = None
+    held = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
+    missing = next((name for name in beside if name not in held), None)
+    if (
+        not isinstance(members, dict)
+        or missing is None
+        or (missing != "password" and held & {"otp", "email", "username"})
+    ):
+        return e.BadParameter.names("apikey")
+    return e.BadParameter(f"The apikey and {missing} are required parameters.")
+
+
 def refuse_expired_trial(house: House, tenant: Tenant) -> None:
     """Raise 6003 once the tenant's trial is over."""
     ends = tenant.settings.trial_ends_at
-    if ends is not None and house.clock.now().isoformat() > ends:
+    if ends is not None and house.clock.now() >= instant(ends):
         raise e.TrialExpired
 
 

@@ -82,6 +82,13 @@ from app.contract.errors.border import (
     UnparsablePayload,
     WrongSecret,
 )
+from app.contract.errors.passwords import (
+    NoSecurityAnswers,
+    ResetUrlRefused,
+    SecurityQuestionsOff,
+    TokenLimitReached,
+    UsernameLookupOnly,
+)
 from app.contract.errors.proofs import (
     ClosedLink,
     ClosedMailCode,
@@ -118,6 +125,17 @@ from app.contract.errors.registration import (
     WrongRecordCode,
     WrongRecordType,
     WrongSott,
+)
+from app.contract.errors.self_service import (
+    EmailNotAddable,
+    NoEmailOnProfile,
+    NoPhoneOnProfile,
+    NotProcessable,
+    PolicyAcceptedAlready,
+    RequestInvalid,
+    UnlockedAlready,
+    UsernameFixed,
+    WrongDeleteToken,
 )
 from app.contract.errors.sign_in import (
     AccountBlocked,
@@ -159,6 +177,20 @@ from app.contract.errors.sign_in import (
 )
 
 __all__ = [
+    "EmailNotAddable",
+    "NoEmailOnProfile",
+    "NoPhoneOnProfile",
+    "NotProcessable",
+    "PolicyAcceptedAlready",
+    "RequestInvalid",
+    "UnlockedAlready",
+    "UsernameFixed",
+    "WrongDeleteToken",
+    "NoSecurityAnswers",
+    "ResetUrlRefused",
+    "SecurityQuestionsOff",
+    "TokenLimitReached",
+    "UsernameLookupOnly",
     "MalformedRecord",
     "NoChildRecords",
     "NoRecords",

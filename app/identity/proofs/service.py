@@ -43,6 +43,7 @@ class ProofKind(StrEnum):
     EMAIL = "email"
     PHONE = "phone"
     RESET_PASSWORD = "reset_password"
+    PASSWORD_ALARM = "password_alarm"
     DELETE_ACCOUNT = "delete_account"
     ADD_EMAIL = "add_email"
 
@@ -82,6 +83,7 @@ class Proof:
     subject: str  # the address or number that it was sent to, as the sender named it
     facts: dict[str, Any]
     expires_at: datetime
+    proof_id: str = ""
 
 
 def new_link(
@@ -189,6 +191,22 @@ def spend_code(
         errors.wrong, errors.used, errors.expired, errors.closed: as they say; a code is closed after five wrong tries or
             by a newer one.
     """
+    proof = check_code(call, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_lock_open)
+    spend_checked(call, proof, errors=errors, is_lock_open=is_lock_open)
+    return proof
+
+
+def check_code(
+    call: Call,
+    kind: ProofKind,
+    uid: str,
+    code: str,
+    *,
+    subject: str,
+    errors: CodeErrors,
+    is_lock_open: bool = False,
+) -> Proof:
+    """Check a code as `spend_code` does, and leave it unused: for what may be refused for another reason afterwards."""
     account = accounts.by_uid(call, uid)
     if account is not None and not is_lock_open:
         refuse_locked(call, account)
@@ -209,10 +227,14 @@ def spend_code(
         raise errors.wrong
     with call.work.apart() as own:
         store.give_back_try(own, found.proof_id)
-    if not store.use(call, found.proof_id):
-        raise _why_not(call, store.newest_code(call, kind, uid, subject), errors)
-    gate.forget_failures(call.work, uid, is_lock_open=is_lock_open)
     return _proof(found)
+
+
+def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open: bool = False) -> None:
+    """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed."""
+    if not store.use(call, proof.proof_id):
+        raise _why_not(call, store.newest_code(call, proof.kind, proof.uid, proof.subject), errors)
+    gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
 
 
 def close(call: Call, uid: str, kind: ProofKind | None = None, *, subject: str | None = None) -> None:
@@ -281,7 +303,7 @@ def _count_failure(call: Call, uid: str) -> None:
 
 
 def _proof(sent: Sent) -> Proof:
-    return Proof(ProofKind(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at)
+    return Proof(ProofKind(sent.kind), sent.uid, sent.subject, sent.facts, sent.expires_at, sent.proof_id)
 
 
 def _code_hash(call: Call, proof_id: str, code: str) -> str:
@@ -297,6 +319,6 @@ def _key(secret: bytes) -> bytes:
 
 __all__ = [
     "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
-    "close", "digits_in", "forget", "issue_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
-    "refuse_locked", "spend_code", "spend_link", "used_link",
+    "check_code", "close", "digits_in", "forget", "issue_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
+    "refuse_locked", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

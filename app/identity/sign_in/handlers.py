@@ -5,7 +5,7 @@ from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.sign_in import identifiers, service, verified
+from app.identity.sign_in import changed, identifiers, recovered, service, verified
 from app.identity.sign_in.locks import Proof
 from app.identity.verification.service import Wish
 from app.kit.clock import iso
@@ -16,6 +16,8 @@ def register(server: Server) -> None:
     """Implement the area's operations."""
     server.implements(contract.with_password)(with_password)
     verified.register(server)
+    recovered.register(server)
+    changed.register(server)
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:

@@ -23,6 +23,7 @@ SETTINGS = {
     "OTPEmailVerification": "email_verification_codes",
     "IsLoginOnEmailVerification": "login_on_email_verification",
     "IsLogoutOnEmailVerification": "logout_on_email_verification",
+    "LoginOnPasswordReset": "login_on_password_reset",
 }
 """Members that are a setting as it stands."""
 
@@ -32,7 +33,7 @@ OFF = (
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
     "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
-    "StoreOnlyRegistrationFormFieldsForSocial", "LoginOnPasswordReset",
+    "StoreOnlyRegistrationFormFieldsForSocial",
 )  # fmt: skip
 """Switches of what is not built yet."""
 
@@ -51,6 +52,10 @@ _CAPTCHA_PLACES = (
     "PostForgotPasswordByEmail", "PostForgotPasswordByPhone", "PutChangePassword", "PostLoginByEmailAndPassword",
     "PostLoginByUserNameAndPassword", "PostLoginByPhoneAndPassword", "PutUpdateProfile",
 )  # fmt: skip
+_CAPTCHA_AT = {
+    "forgot_password": ("PostForgotPasswordByEmail", "PostForgotPasswordByPhone"),
+    "change_password": ("PutChangePassword",),
+}
 _SECOND_FACTORS = (
     "IsGoogleAuthenticator", "IsAuthenticator", "IsPushAuthenticator", "IsEmailOTPAuthenticator",
     "IsSecurityQuestionAuthenticator", "IsSmsOTPAuthenticator", "IsDuoSecurityAuthenticator", "IsPasskeyAuthenticator",
@@ -76,8 +81,8 @@ def of(call: Call) -> Json:
         IsInstantSignin={"EmailLink": False, "SmsOtp": False},
         TwoFactorAuthentication=_second_factor(settings),
         PrivacyPolicyConfiguration={"IsEnabled": False, "Mode": "Moderated", "PrivacyPolicies": []},
-        OptionalRecaptchaConfiguration={"IsEnabled": False, "Apis": dict.fromkeys(_CAPTCHA_PLACES, False)},
-        TemplateVerificationTypes=dict.fromkeys(_MAIL_TYPES, "MAGICLINK"),
+        OptionalRecaptchaConfiguration=_captcha_places(settings),
+        TemplateVerificationTypes=_mail_types(settings),
         PassKeysConfig=_passkeys(call),
         IsV2Recaptcha=captcha.provider == "recaptcha_v2",
         V2RecaptchaSiteKey=captcha.site_key if captcha.provider == "recaptcha_v2" else None,
@@ -93,6 +98,16 @@ def of(call: Call) -> Json:
 def _questions(settings: TenantSettings) -> Json:
     listed = [{"QuestionId": name, "Question": text} for name, text in settings.security_questions.items()]
     return {"Questions": listed, "SecurityQuestionCount": len(listed)}
+
+
+def _captcha_places(settings: TenantSettings) -> Json:
+    switched = {member for name in settings.captcha_at for member in _CAPTCHA_AT[name]}
+    return {"IsEnabled": bool(switched), "Apis": {member: member in switched for member in _CAPTCHA_PLACES}}
+
+
+def _mail_types(settings: TenantSettings) -> Json:
+    types = dict.fromkeys(_MAIL_TYPES, "MAGICLINK")
+    return types | ({"ForgotPassword": "OTP"} if settings.reset_password_codes else {})
 
 
 def _lockout(lockout: Lockout) -> Json:

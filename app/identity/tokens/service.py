@@ -180,6 +180,11 @@ def of_account(call: Call, uid: str) -> list[TokenHolder]:
     return store.of_account(call.work, uid, call.now)
 
 
-def revoke_all(call: Call, uid: str, except_session: str | None = None) -> None:
-    """End every token of an account, but for those of one session."""
-    store.drop_account(call.work, uid, except_session)
+def revoke_others(call: Call, uid: str, session_id: str | None, holder: TokenHolder | None) -> None:
+    """End every token of an account, but for those of this session and the one that was shown, with its refresh tokens."""
+    store.drop_others(call.work, uid, session_id, holder.token_hash if holder else None)
+
+
+def revoke_all(call: Call, uid: str, except_session: str | None = None, except_token: str | None = None) -> None:
+    """End every token of an account, but for those of one session, and those that came with one access token."""
+    store.drop_account(call.work, uid, except_session, except_token)

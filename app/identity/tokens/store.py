@@ -120,9 +120,28 @@ def drop_refresh_of_account(work: UnitOfWork, uid: str) -> None:
     work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid))
 
 
-def drop_account(work: UnitOfWork, uid: str, except_session: str | None) -> None:
+def drop_account(work: UnitOfWork, uid: str, except_session: str | None, except_token: str | None = None) -> None:
+    kept = None
+    if except_token is not None:
+        row = work.one(select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == except_token))
+        kept = row.family_id if row else None
     for table in (access_tokens, refresh_tokens):
         where = [table.c.tenant_id == work.tenant_id, table.c.uid == uid]
+        if kept is not None:
+            where.append(table.c.family_id.is_distinct_from(kept))
         if except_session is not None:
             where.append(table.c.session_id.is_distinct_from(except_session))
+        work.run(delete(table).where(*where))
+
+
+def drop_others(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
+    """Delete the tokens of an account, but for those of the session and of the token's family."""
+    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
+    family = row[0] if token_hash and (row := work.one(shown)) else None
+    for table in (refresh_tokens, access_tokens):
+        where = [table.c.tenant_id == work.tenant_id, table.c.uid == uid]
+        if session_id is not None:
+            where.append(table.c.session_id.is_distinct_from(session_id))
+        if family is not None:
+            where.append(table.c.family_id.is_distinct_from(family))
         work.run(delete(table).where(*where))

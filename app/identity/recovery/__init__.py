@@ -1,0 +1,1 @@
+"""Forgotten passwords: what is sent to whoever holds the address, and what a new password changes."""

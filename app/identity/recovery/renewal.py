@@ -1,0 +1,101 @@
+"""A new password: weighed against the policy first, then written, with everything that follows for the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.identity.accounts import gate, identifiers, store
+from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.passwords import setting
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.identity.tasks import events
+from app.kit.clock import iso
+
+ALARM_MINUTES = 7 * 24 * 60
+"""How long "this was not me" in the mail about a changed password works."""
+_UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
+
+
+def weighed(call: Call, account: Account, password: str) -> str:
+    """Return the hash of a password that the policy allows; nothing may have been written yet.
+
+    Raises:
+        FieldsRefused, WeakPassword, NewPasswordBreached: the policy refuses it.
+        PasswordNotAcceptable: it is the present one, or one that the policy remembers.
+    """
+    earlier = [account.password_hash or "", *account.password_history]
+    return setting.hashed(call, password, setting.words_of(account), earlier)
+
+
+def write(
+    call: Call,
+    account: Account,
+    password_hash: str,
+    *,
+    is_silent: bool,
+    event: str,
+    proved_email: str | None = None,
+    opens_lock: bool = False,
+    template: str | None = None,
+) -> Account:
+    """Give an account its new password and return it as it is then. The caller ends its sessions and tokens.
+
+    Args:
+        proved_email: the address that the mail went to: who read it holds it.
+        opens_lock: whether the proof opens what too many failures had locked; never a block.
+
+    Raises AccountBlocked: the account was closed meanwhile.
+    """
+    fresh = store.change(call, account.uid, {})
+    if fresh is None or fresh.is_deleted or not fresh.is_active:
+        raise e.AccountBlocked
+    policy = call.tenant.settings.password_policy
+    kept = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
+    private = {**fresh.private, "password_history": kept[: max(0, policy.history - 1)]}
+    private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
+    values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": call.now}
+    values |= _UNLOCKED if opens_lock else {}
+    values |= _verified(call, fresh, proved_email, private)
+    after = store.change(call, fresh.uid, {**values, "private": private}) or fresh
+    proofs.close(call, fresh.uid, ProofKind.RESET_PASSWORD)
+    if not opens_lock:
+        gate.forget_failures(call.work, fresh.uid)
+    call.ledger.record("password.changed", uid=after.uid, reason=event)
+    events.emit(call, event, after, is_silent)
+    _tell(call, after, template)
+    return after
+
+
+def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
+    """Who resets by mail holds the address. What a stranger stored before it was ever proved opens nothing for him."""
+    form = identifiers.normal_email(email or "")
+    if form is None or fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
+        return {}
+    private.pop("security_answers", None)
+    store.verify(call, fresh.uid, EMAIL, form, True)
+    return {"email_verified": True}
+
+
+def _tell(call: Call, account: Account, template: str | None) -> None:
+    """Mail that the password changed, with a way to say that it was somebody else; a limit is kept silently."""
+    if not account.email:
+        return
+    subject = f"{account.email[:280]} {iso(call.now)}"  # of many changes each keeps its own link
+    token = proofs.new_link(call, ProofKind.PASSWORD_ALARM, account.uid, subject=subject, minutes=ALARM_MINUTES)
+    try:
+        letters.mail(
+            call, MailKind.PASSWORD_CHANGED, account.email, account=account,
+            facts={"url": f"{call.issuer}/not-me?vtoken={token}"}, template=template,
+            language=call.visit.language if call.visit else None,
+        )  # fmt: skip
+    except e.MailLimitReached:
+        call.ledger.record("letter.not_sent", uid=account.uid, kind="password_changed")
+
+
+__all__ = ["weighed", "write"]

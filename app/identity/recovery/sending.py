@@ -1,0 +1,142 @@
+"""Sends what resets a forgotten password. For somebody unknown the same work is done, and nothing is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.accounts import identifiers
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.outbox import Outbox, Unsent
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.identity.tenants import whitelist
+
+NOBODY = "nobody"
+"""Under this id proofs are kept for a name that no account has, so that its page behaves as any other's."""
+MAIL, SMS = "mail", "sms"
+"""How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
+VTYPE = "reset"
+CODE_MINUTES = 10  # a mail takes its time, and a new password is thought up beside it
+PAGE_MINUTES = 15
+"""How long a new password may take once a code, or the old password, was right."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the message."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    template: str | None = None
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+
+
+def refuse_url(call: Call, url: str | None) -> None:
+    """Raise 1251 for a page that the tenant's whitelist does not have."""
+    if url and not whitelist.is_allowed(call, url):
+        raise e.ResetUrlRefused
+
+
+def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
+    """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
+
+    Raises:
+        UnknownAccount: the account has no address that a mail could go to.
+        MailLimitReached: the recipient got as many as may be.
+    """
+    address = _address_of(account, email)
+    if not address:
+        raise e.UnknownAccount
+    return _mail(call, account.uid, MAIL, address, wish, account)
+
+
+def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
+    """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
+    quiet = replace(call, outbox=Unsent(call.work, call.house.clock))
+    _mail(quiet, NOBODY, stranger(name), "nobody@invalid.invalid" if "@" not in name else name, wish, None)
+
+
+def send_apart(call: Call, account: Account, wish: Wish) -> bool:
+    """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
+    try:
+        with call.work.apart() as own:
+            send(replace(call, work=own, outbox=Outbox(own, call.house.clock)), account, wish)
+    except (e.MailLimitReached, e.UnknownAccount):
+        return False
+    return True
+
+
+def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    facts = {"attempt": wish.attempt, "email": _address_of(account, email)}
+    return proofs.new_link(
+        call, ProofKind.RESET_PASSWORD, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts
+    )
+
+
+def page_token(call: Call, account: Account, **facts: str | bool | None) -> str:
+    """Return a token for our own page of the new password, after a code or an expired password was right."""
+    subject = str(facts.get("reason") or "page")
+    return proofs.new_link(
+        call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=PAGE_MINUTES, facts=facts
+    )
+
+
+def text(call: Call, account: Account, template: str | None) -> str:
+    """Text a code to the account's phone number; return the message's Sid.
+
+    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, account.uid, subject=SMS)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    sid = letters.sms(call, SmsKind.RESET, account.phone or "", account=account, facts=facts, template=template)
+    call.ledger.record("password.forgot", uid=account.uid, by="sms")
+    return sid
+
+
+def text_nobody(call: Call, phone: str, template: str | None) -> str:
+    """Do for a number that no account has what `text` does, without a message."""
+    quiet = replace(call, outbox=Unsent(call.work, call.house.clock))
+    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, NOBODY, subject=stranger(phone))
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    return letters.sms(quiet, SmsKind.RESET, phone, account=None, facts=facts, template=template)
+
+
+def stranger(name: str) -> str:
+    """Return what proofs for a name that no account has are kept under."""
+    return hashlib.sha256(name.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _address_of(account: Account, email: str | None) -> str:
+    """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
+    form = identifiers.normal_email(email) if email else None
+    held = next((one["Value"] for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    return held or account.email or ""
+
+
+def _mail(call: Call, uid: str, subject: str, email: str, wish: Wish, account: Account | None) -> str:
+    facts = {"attempt": wish.attempt, "email": email}
+    kind = ProofKind.RESET_PASSWORD
+    token = proofs.new_link(call, kind, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
+    told = {"url": _link(call, token, wish), "minutes": str(proofs.RESET_MINUTES)}
+    if wish.url is None or call.tenant.settings.reset_password_codes:
+        code = proofs.new_code(call, kind, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
+        told |= {"otp": code, "otp_minutes": str(CODE_MINUTES)}
+    letters.mail(
+        call, MailKind.RESET, email, account=account, facts=told, template=wish.template,
+        language=call.visit.language if call.visit else None,
+    )  # fmt: skip
+    call.ledger.record("password.forgot", uid=account.uid if account else None, by="mail")
+    return token
+
+
+def _link(call: Call, token: str, wish: Wish) -> str:
+    if wish.url is not None:
+        return whitelist.with_query(wish.url, vtype=VTYPE, vtoken=token)
+    asked = {"vtype": VTYPE, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+    return f"{call.issuer}/reset-password?{urlencode(asked)}"

@@ -1,0 +1,239 @@
+"""Every named error of the seed for the two password operations, raised at its status (interface errors.md section 5)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+from werkzeug.test import Client, TestResponse
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import tenants
+from tests.support.letterbox import code_in, mailed_to, token_in
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+PATH = "/identity/v2/auth/password"
+NEW = "Quartz-lantern-58"
+UNLIMITED = {"forgot_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
+QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
+
+
+@dataclass
+class Customer:
+    """A person at a tenant, whose mails can be read."""
+
+    tenant: TenantServer
+    uid: str
+    email: str
+    username: str
+
+    def ask(self, method: str, body: Any = None, *, path: str = PATH, **query: Any) -> TestResponse:
+        return self.tenant.send(method, path, body, with_secret=False, **query)
+
+    def forgot(self, **query: Any) -> TestResponse:
+        return self.ask("POST", {"email": self.email}, **query)
+
+    def reset(self, **body: Any) -> TestResponse:
+        return self.ask("PUT", body)
+
+    def mail(self) -> dict[str, Any]:
+        """The newest mail about a forgotten password."""
+        answered(self.forgot())
+        found = mailed_to(self.tenant.house, self.tenant.tenant_id, self.email)
+        return found[-1]
+
+    def token(self) -> str:
+        return token_in(self.mail())
+
+    def code(self) -> str:
+        return code_in(self.mail())
+
+    def by_code(self, otp: str, **more: Any) -> TestResponse:
+        return self.reset(**{"email": self.email, "otp": otp, "password": NEW, **more})
+
+    def guesses(self, times: int) -> TestResponse:
+        """Fail to sign in so often."""
+        for _ in range(times):
+            answer = self.ask("POST", {"email": self.email, "password": "wrong"}, path="/identity/v2/auth/login")
+        return answer
+
+    def lives(self, **columns: Any) -> None:
+        """Change the account's row, as nothing in the interface does."""
+        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+            where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
+            work.run(update(accounts).where(*where).values(**columns))
+
+
+Make = Callable[..., Customer]
+
+
+@pytest.fixture
+def customer(new_tenant_server: NewTenantServer) -> Make:
+    def make(**settings: Any) -> Customer:
+        stated = {"email_login": True, "username_login": True, "reset_password_codes": True, "limits": UNLIMITED}
+        tenant = new_tenant_server(**{**stated, **settings})
+        email, username = f"{secrets.token_hex(5)}@example.test", f"u{secrets.token_hex(5)}"
+        held = tenant.create(
+            Email=[{"Type": "Primary", "Value": email}], UserName=username, EmailVerified=True,
+            **({"SecurityQuestionAnswer": {"pet": "Grey Owl"}} if settings.get("security_questions") else {}),
+        )  # fmt: skip
+        return Customer(tenant, held["Uid"], email, username)
+
+    return make
+
+
+def raw(customer: Customer, method: str, content: bytes, kind: str = "application/json") -> TestResponse:
+    base = f"http://{customer.tenant.house.settings.api_hostname}"
+    query = {"apikey": customer.tenant.api_key}
+    return Client(customer.tenant.app).open(
+        PATH, method=method, query_string=query, base_url=base, data=content, headers={"Content-Type": kind}
+    )
+
+
+def as_other(customer: Customer, method: str, body: dict[str, Any]) -> TestResponse:
+    """Ask with the API key, and with an access token of somebody else."""
+    other = customer.tenant.create()["Uid"]
+    held = customer.tenant.tokens(other)["access_token"]
+    return customer.ask(method, body, access_token=held)
+
+
+def used(c: Customer) -> TestResponse:
+    token = c.token()
+    answered(c.reset(resettoken=token, password=NEW))
+    return c.reset(resettoken=token, password="Amber-window-44")
+
+
+def expired(c: Customer) -> TestResponse:
+    token = c.token()
+    c.tenant.house.clock.advance(hours=25)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    return c.reset(resettoken=token, password=NEW)
+
+
+def blocked(c: Customer) -> Customer:
+    c.tenant.update(c.uid, {"IsActive": False})
+    return c
+
+
+def locked(c: Customer, **answer: Any) -> TestResponse:
+    code = c.code()
+    c.guesses(2)
+    return c.by_code(code, **answer)
+
+
+def locked_on_the_way(c: Customer) -> TestResponse:
+    c.code()
+    c.guesses(1)
+    return c.by_code("000000")
+
+
+def social(c: Customer) -> TestResponse:
+    c.lives(password_hash=None)
+    return c.by_code("123456")
+
+
+def lockout(kind: str) -> dict[str, Any]:
+    return {"lockout": {"type": kind, "maximum_failed_attempts": 2}, "security_questions": QUESTIONS}
+
+
+def limited(c: Customer) -> TestResponse:
+    for _ in range(12):
+        answer = c.forgot()
+    return answer
+
+
+def after_the_trial(c: Customer, act: Callable[[], TestResponse]) -> TestResponse:
+    where = tenants.c.tenant_id == c.tenant.tenant_id
+    with UnitOfWork(c.tenant.house.database, c.tenant.tenant_id).apart() as work:
+        settings = work.run(select(tenants.c.settings).where(where)).scalar_one()
+        ended = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
+        work.run(update(tenants).where(where).values(settings=ended, version=tenants.c.version + 1))
+    c.tenant.house.directory.forget()
+    return act()
+
+
+Case = tuple[str, int, int, dict[str, Any], Callable[[Customer], TestResponse], str]
+UNKNOWN = "00000000-0000-0000-0000-000000000000"
+
+FORGOT: list[Case] = [
+    ("API_KEY_REQUIRED", 400, 908, {}, lambda c: c.ask("POST", {"email": c.email}, apikey=None), "apikey"),
+    ("API_KEY_NOT_WELL_FORMATTED", 400, 920, {}, lambda c: c.forgot(apikey="no-guid"), ""),
+    ("DANGEROUS_REQUEST", 400, 1214, {}, lambda c: c.ask("POST", {"email": "<script>x</script>"}), ""),
+    ("CONTENT_TYPE_INVALID", 400, 1083, {}, lambda c: raw(c, "POST", b"email=x", "application/x-www-form-urlencoded"), ""),
+    ("POST_BODY_INVALID", 400, 965, {}, lambda c: raw(c, "POST", b"{"), ""),
+    ("USERNAME_REQUIRED", 400, 1075, {}, lambda c: c.ask("POST", {"username": ""}), ""),
+    ("EMAIL_ID_OR_USER_REQUIRED", 400, 1141, {}, lambda c: c.ask("POST", {}), ""),
+    ("EMAILID_ID_FORMAT_NOT_VALID", 400, 1038, {}, lambda c: c.ask("POST", {"email": "no address"}), ""),
+    ("GENERIC_AUTH_ERROR", 401, 1409, {}, lambda c: as_other(c, "POST", {"email": c.email}), ""),
+    ("API_KEY_NOT_VALID", 403, 901, {}, lambda c: c.forgot(apikey=UNKNOWN), ""),
+    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_the_trial(c, c.forgot), ""),
+    ("CAPTCHA_NOT_VALID", 403, 982, {"captcha_at": ["forgot_password"]}, lambda c: c.forgot(), ""),
+    ("RESET_PASSWORD_URL_INVALID", 403, 1251, {}, lambda c: c.forgot(resetpasswordurl="https://evil.example/"), ""),
+    ("USER_NOT_EXISTS", 403, 938, {}, lambda c: c.ask("POST", {"email": "nobody@example.test"}), ""),
+    ("USER_ID_BLOCKED", 403, 991, {}, lambda c: blocked(c).forgot(), ""),
+    ("EMAIL_SEND_LIMIT_REACHED", 403, 1122, {}, limited, ""),
+]  # fmt: skip
+RESET: list[Case] = [
+    ("API_KEY_REQUIRED", 400, 908, {}, lambda c: c.ask("PUT", {"resettoken": "x", "password": NEW}, apikey=None), "apikey"),
+    ("API_KEY_NOT_WELL_FORMATTED", 400, 920, {}, lambda c: c.ask("PUT", {}, apikey="no-guid"), ""),
+    ("DANGEROUS_REQUEST", 400, 1214, {}, lambda c: c.reset(email="<script>x</script>", otp="1", password=NEW), ""),
+    ("CONTENT_TYPE_INVALID", 400, 1083, {}, lambda c: raw(c, "PUT", b"otp=x", "application/x-www-form-urlencoded"), ""),
+    ("POST_BODY_INVALID", 400, 965, {}, lambda c: raw(c, "PUT", b"["), ""),
+    ("API_KEY_AND_RESET_TOKEN_REQUIRED", 400, 908, {}, lambda c: c.ask("PUT", {"password": NEW}, apikey=None), "apikey and resettoken"),
+    ("API_KEY_AND_PASSWORD_REQUIRED", 400, 908, {}, lambda c: c.ask("PUT", {"resettoken": "x"}, apikey=None), "apikey and password"),
+    ("PASSWORD_AND_RESET_TOKEN_REQUIRED", 400, 908, {}, lambda c: c.reset(), "password and resettoken"),
+    ("RESET_TOKEN_REQUIRED", 400, 908, {}, lambda c: c.reset(password=NEW), "resettoken"),
+    ("PASSWORD_REQUIRED", 400, 908, {}, lambda c: c.reset(resettoken="x"), "password"),
+    ("SERVER_SIDE_VALIDATION_ERROR", 400, 1134, {}, lambda c: c.reset(resettoken=c.token(), password="short"), ""),
+    ("USERNAME_REQUIRED", 400, 1075, {}, lambda c: c.reset(username="", otp="1", password=NEW), ""),
+    ("OTP_REQUIRED", 400, 908, {}, lambda c: c.reset(email=c.email, password=NEW), "otp"),
+    ("EMAILID_ID_FORMAT_NOT_VALID", 400, 1038, {}, lambda c: c.reset(email="no address", otp="1", password=NEW), ""),
+    ("EMAIL_PHONE_USERNAME_PAYLOAD_REQUIRED", 400, 1189, {}, lambda c: c.reset(otp="1", password=NEW), ""),
+    ("EMAIL_REQUIRED", 400, 1032, {}, lambda c: c.reset(email="", otp="1", password=NEW), ""),
+    ("GENERIC_AUTH_ERROR", 401, 1409, {}, lambda c: as_other(c, "PUT", {"email": c.email, "otp": "1", "password": NEW}), ""),
+    ("API_KEY_NOT_VALID", 403, 901, {}, lambda c: c.ask("PUT", {}, apikey=UNKNOWN), ""),
+    ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_the_trial(c, lambda: c.reset(resettoken="x", password=NEW)), ""),
+    ("RAAS_PROFILE_NOT_EXISTS", 403, 1039, {}, social, ""),
+    ("USER_ID_BLOCKED", 403, 991, {}, lambda c: blocked(c).by_code("123456"), ""),
+    ("USER_ID_LOCKED_WITH_TIMEOUT", 403, 1198, lockout("suspend"), locked, ""),
+    ("LOGIN_IS_LOCKED_FOR_RECAPTCHA", 403, 1132, lockout("captcha"), locked, ""),
+    ("USER_ID_LOCKED", 403, 1264, lockout("captcha"), locked_on_the_way, ""),
+    ("LOGIN_IS_LOCKED_FOR_SECURITY_QUESTION", 403, 1148, lockout("security_question"), locked, ""),
+    ("SECURITY_QUESTION_NOT_VALID", 403, 1091, lockout("security_question"), lambda c: locked(c, securityanswer={"car": "x"}), ""),
+    ("SECURITY_QUESTION_OR_ANSWER_INVALID", 403, 1094, {**lockout("security_question"), "hide_unknown_accounts": True},
+     lambda c: locked(c, securityanswer={"pet": "x", "city": "y"}), ""),
+    ("SECURITY_ANSWER_INVALID", 403, 1093, lockout("security_question"), lambda c: locked(c, securityanswer={"pet": "x"}), ""),
+    ("VERIFICATION_OTP_NOT_VALID", 403, 1185, {}, lambda c: c.by_code("000000" if c.code() != "000000" else "111111"), ""),
+    ("VERIFICATION_VTOKEN_NOT_VALID", 403, 1063, {}, lambda c: c.reset(resettoken="unknown", password=NEW), ""),
+    ("LINK_EXPIRED", 403, 975, {}, expired, ""),
+    ("LINK_ALREADY_VERIFIED", 403, 974, {}, used, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FORGOT, ids=lambda case: case[0])
+def test_forgotten_password(customer: Make, case: Case) -> None:
+    check(customer, case)
+
+
+@pytest.mark.parametrize("case", RESET, ids=lambda case: case[0])
+def test_reset_of_a_password(customer: Make, case: Case) -> None:
+    check(customer, case)
+
+
+def check(customer: Make, case: Case) -> None:
+    _name, status, code, settings, act, named = case
+    answer = act(customer(**settings))
+    assert refused(answer) == (status, code), answer.text
+    assert named in str(answer.get_json().get("Description", ""))
+
+
+def test_the_table_is_complete() -> None:
+    """37 names of the seed, in 48 pairs of an operation and a name."""
+    assert len(FORGOT) == 16
+    assert len(RESET) == 32
+    assert len({case[0] for case in (*FORGOT, *RESET)}) == 37
+    print(f"{len(FORGOT) + len(RESET)} pairs, {len({case[0] for case in (*FORGOT, *RESET)})} names")
