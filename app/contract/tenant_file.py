@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.registration_form import FormField, contradiction
 from app.contract.stated import Stated
+from app.contract.values import Picture, WebAddress, plain
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -38,15 +39,9 @@ _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _GUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 
-def _plain(uri: str) -> str:
-    if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in uri):
-        raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
-    return uri
-
-
 def redirect_uri(uri: str) -> str:
     """Check an address that answers are sent to (RFC 9700 section 2.1, RFC 8252 section 7)."""
-    parts = urlsplit(_plain(uri))
+    parts = urlsplit(plain(uri))
     if not parts.scheme or "#" in uri or "*" in uri:
         raise ValueError("a whole address with its scheme, without * and without #")
     if parts.scheme in ("http", "https") and (not parts.hostname or parts.username is not None):
@@ -60,7 +55,7 @@ def redirect_uri(uri: str) -> str:
 
 def web_origin(origin: str) -> str:
     """Check `scheme://host[:port]`, as browsers write an origin."""
-    parts = urlsplit(_plain(origin))
+    parts = urlsplit(plain(origin))
     if (
         parts.scheme not in ("http", "https")
         or not parts.hostname
@@ -75,7 +70,7 @@ def web_origin(origin: str) -> str:
 
 def allowed_address(entry: str) -> str:
     """Check an entry of the whitelist: scheme, host (a leading `*.` allows subdomains), port and path prefix."""
-    parts = urlsplit(_plain(entry))
+    parts = urlsplit(plain(entry))
     host = (parts.hostname or "").removeprefix("*.")
     if (
         parts.scheme not in ("http", "https")
@@ -125,6 +120,10 @@ class ApplicationFile(ApplicationSettings):
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[Literal["code"], ...] = ("code",)
     cors_origins: tuple[Origin, ...] = ()
+    client_uri: WebAddress | None = None
+    logo_uri: Picture | None = None
+    policy_uri: WebAddress | None = None
+    tos_uri: WebAddress | None = None
 
     @model_validator(mode="after")
     def _agrees(self) -> "ApplicationFile":

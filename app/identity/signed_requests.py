@@ -7,10 +7,11 @@ import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import quote, quote_plus, unquote
 
 from app.contract import errors as e
+from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 
 _FORMS = ("%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
@@ -70,11 +71,9 @@ def _macs(secret: bytes, raw: RawRequest, expires: str) -> list[bytes]:
 
 
 def is_listed(address: str, networks: tuple[str, ...]) -> bool:
-    """Return whether the address lies in one of the networks."""
-    try:
-        return any(ip_address(address) in network for network in _networks(networks))
-    except ValueError:
-        return False
+    """Return whether the address lies in one of the networks. Raises ValueError where one of them is none."""
+    held, asked = _networks(networks), read_address(address)
+    return asked is not None and any(asked in network for network in held)
 
 
 @lru_cache(maxsize=512)

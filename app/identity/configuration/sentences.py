@@ -46,6 +46,8 @@ def sentence_of(error: dict[str, Any]) -> tuple[Path, str]:
     path: Path = tuple(error["loc"])
     kind, context = str(error["type"]), error.get("ctx", {})
     key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
+    if path and path[-1] == "[key]":  # of a map whose keys are the tenant's own
+        path, key = path[:-1], str(path[-2])
     if kind == "extra_forbidden":
         return path, _unknown(key)
     if kind == "missing":
