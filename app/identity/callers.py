@@ -10,7 +10,6 @@ from pydantic_core import from_json
 
 from app.contract import errors as e
 from app.contract.values import instant
-from app.contract.values import instant
 from app.contract.visit import Visit
 from app.identity import signed_requests
 from app.identity.call import Call
