@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 from werkzeug.test import Client, EnvironBuilder, run_wsgi_app
+from werkzeug.urls import iri_to_uri
 
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Visitor
@@ -163,6 +164,63 @@ def test_the_way_back_to_an_application_is_a_web_address(world: World, visitor: 
     assert page.status == 400
     assert f'href="{home}"' not in page.html
     assert 'href="https://shop.example/"' in page.html, "where its redirect address stands"
+
+
+UNDER_A_PATH = "https://app.example/app", "https://*.wild.example"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://app.example/app/../evil",
+        "https://app.example/app/..",
+        "https://app.example/app/x/../../evil",
+        "https://app.example/app/%2e%2e/evil",
+        "https://app.example/app/.%2E/evil",
+        "https://app.example/app/%252e%252e/evil",
+        "https://app.example/app/..%2fevil",
+        "https://app.example/app/%2e%2e%5cevil",
+        "https://app.example/app/..;/evil",
+        "https://app.example/app/..;a=b/evil",
+        "https://app.example/app/%25252525252e./evil",
+        "https://app.example/application",
+        "https://app.example/APP",
+        "https://app.example/evil?/app/",
+        "https://app.example",
+        "https://evil.example%2f.wild.example/",
+        "https://evil.example;.wild.example/",
+        "https://who@a.wild.example/",
+        "https://wild.example/",
+    ],
+)
+def test_a_return_address_beside_the_listed_path_is_refused(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
+) -> None:
+    world = new_world(url_whitelist=UNDER_A_PATH)
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    page = visitor.open(f"/auth.aspx?return_url={quote(address, safe='')}")
+    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert "is not registered here" in landed.text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://app.example/app",
+        "https://app.example/app/",
+        "https://app.example/app/a.b/...?to=/../x#../y",
+        "https://app.example/app/caf%C3%A9;v=1",
+        'https://a.wild.example/x/../y?said="<hello>"',
+    ],
+)
+def test_a_return_address_under_the_listed_path_is_followed(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
+) -> None:
+    world = new_world(url_whitelist=UNDER_A_PATH)
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    page = visitor.open(f"/auth.aspx?return_url={quote(address, safe='')}")
+    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert landed.address == iri_to_uri(address)
 
 
 def test_an_application_may_ask_by_post(world: World, visitor: Visitor) -> None:

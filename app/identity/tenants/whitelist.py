@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode, urlsplit
+from typing import Final
+from urllib.parse import unquote, urlencode, urlsplit
 
 from app.identity.call import Call
+from app.kit.web_addresses import is_web_address
+
+_MOST_DECODED: Final = 4
 
 
 def is_allowed(call: Call, return_url: str) -> bool:
@@ -20,12 +24,7 @@ def is_allowed(call: Call, return_url: str) -> bool:
         port = asked.port
     except ValueError:
         return False
-    if (
-        asked.scheme not in ("http", "https")
-        or not asked.hostname
-        or asked.username is not None
-        or asked.password is not None
-    ):
+    if asked.hostname is None or not is_web_address(f"{asked.scheme}://{asked.netloc}"):
         return False
     own = urlsplit(call.issuer)
     if (asked.scheme, asked.hostname, port) == (own.scheme, own.hostname, own.port):
@@ -42,7 +41,22 @@ def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) ->
     if not same_host or allowed.scheme != scheme or allowed.port != port:
         return False
     prefix = allowed.path.rstrip("/")
-    return not prefix or path == prefix or path.startswith(prefix + "/")
+    return not prefix or ((path == prefix or path.startswith(prefix + "/")) and not _climbs(path))
+
+
+def _climbs(path: str) -> bool:
+    """Return whether a browser or a server behind it may read `.` or `..` as steps out of the path's beginning.
+
+    Browsers take `%2e` for a dot (URL Standard, "double-dot URL path segment"); servers may decode `%2f`, decode twice,
+    or leave out what follows a semicolon.
+    """
+    for _ in range(_MOST_DECODED):
+        if any(step.partition(";")[0] in (".", "..") for step in path.replace("\\", "/").split("/")):
+            return True
+        path, before = unquote(path), path
+        if path == before:
+            return False
+    return True
 
 
 def with_query(address: str, **parameters: str) -> str:
