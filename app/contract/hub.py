@@ -11,7 +11,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge
+from app.contract.configuration import PasswordPolicy
 from app.contract.families import HUB
+from app.contract.registration_form import FormField
 from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import From, Wire
@@ -21,6 +23,9 @@ class Step(StrEnum):
     """Where the visitor is: each but REDIRECT and REFUSED has a page."""
 
     LOGIN = "login"
+    REGISTER = "register"
+    CHECK_MAIL = "check_mail"  # what proves the address `sent_to` waits there; said of every address, whoever has it
+    EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` where it was confirmed earlier
     CONSENT = "consent"
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
@@ -84,6 +89,8 @@ class Next(Wire):
     ui_locales: str | None = None
     display: str | None = None
     must_reauthenticate: bool = False  # signed in, but the password is asked again (prompt=login, max_age)
+    sent_to: str | None = None  # CHECK_MAIL: the address, as it was typed
+    resend_in_seconds: int = 0  # CHECK_MAIL: when the next mail may be asked for
     session: Session | None = None  # renew the session cookie with this
     ends_session: bool = False  # drop the session cookie
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
@@ -115,6 +122,9 @@ class TenantView(Wire):
     registration: bool = True
     uses_https: bool = False
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one
+    registration_form: list[FormField] = Field(default_factory=list)
+    registration_captcha: bool = False
+    password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
 
 
 class TenantRead(Wire):

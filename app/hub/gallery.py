@@ -16,7 +16,7 @@ from app.hub.attempt import Attempt
 from app.hub.brand import Brand
 from app.hub.locale import LANGUAGES
 from app.hub.page import Page, every_page
-from app.hub.tenancy import Tenant
+from app.hub.tenancy import Registration, Tenant
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -61,7 +61,7 @@ def every_sample() -> Iterator[tuple[type[Page], str]]:
 def dress_up(look: str, language: str) -> None:
     """Let the visit be that of a sample tenant."""
     here = visit.current()
-    here.tenant = Tenant(look, TENANTS[look])
+    here.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
     here.attempt = replace(_SAMPLE_ATTEMPT, languages=(language,))
     here.choose_language()
 

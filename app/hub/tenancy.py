@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
 from typing import Final
 
 from app.contract import hub as contract
+from app.contract.configuration import PasswordPolicy
 from app.contract.errors import UnknownTenant
+from app.contract.registration_form import FormField
 from app.hub.brand import HOUSE_COLOUR, Brand
 from app.kit.client import Client, ServiceUnavailable, Told
 from app.kit.clock import monotonic
@@ -35,6 +37,14 @@ class Identifier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Registration:
+    """How people make accounts of their own."""
+
+    form: tuple[FormField, ...]
+    has_captcha: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Tenant:
     """What the pages know of a tenant; a copy of its configuration at one version."""
 
@@ -48,6 +58,10 @@ class Tenant:
     version: str = ""
     security_questions: tuple[tuple[str, str], ...] = ()
     """Each by its id, where a locked sign-in may ask one."""
+    registration: Registration | None = None
+    """What the page of registration draws; None where the tenant takes none."""
+    password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
+    """The rules that the identity service enforces for new passwords."""
 
 
 HOUSE: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
@@ -125,6 +139,10 @@ def seen(view: contract.TenantView) -> Tenant:
         has_remember_me=view.remember_me,
         version=view.version,
         security_questions=tuple(view.security_questions.items()),
+        registration=Registration(tuple(view.registration_form), view.registration_captcha)
+        if view.registration
+        else None,
+        password_policy=view.password_policy,
     )
 
 

@@ -50,12 +50,18 @@ def _with_token(call: Call, session: BrowserSession, return_url: str) -> str:
     return f"{before}{'&' if '?' in before else '?'}{urlencode({'token': issued.access_token})}{mark}{fragment}"
 
 
-def open_return(call: Call, return_url: str | None, session: BrowserSession | None) -> Next:
-    """Begin a plain visit; a signed-in person goes straight on."""
+def open_return(call: Call, return_url: str | None, session: BrowserSession | None, *, action: str = "login") -> Next:
+    """Begin a plain visit at the page of the action; a signed-in person goes straight on."""
     if session is not None:
         sessions.touch(call, session)
         return to_return_address(call, session, return_url)
     attempt, binding = attempts.open(call, RETURN, {"return_url": return_url} if return_url else {})
     origin = redirect_origin(return_url) if return_url and is_allowed(call, return_url) else None
     asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
-    return Next(step=Step.LOGIN, attempt=attempt.attempt_id, binding=binding, relying_party=asking)
+    step = Step.REGISTER if action == "register" else Step.LOGIN
+    return Next(step=step, attempt=attempt.attempt_id, binding=binding, relying_party=asking)
+
+
+def after_the_end(session: BrowserSession | None) -> Next:
+    """Return what Back, refresh and a second submit meet after the attempt ended: the profile where signed in, else start again."""
+    return Next(step=Step.PROFILE, address=PROFILE_PATH) if session else START_AGAIN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import hub
 from app.identity.call import Call
 from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants import registration_form
 from app.kit.agents import read_agent
 from app.kit.clock import iso
 
@@ -30,6 +31,9 @@ def tenant(call: Call) -> hub.TenantView:
         remember_me=settings.remember_me,
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
+        registration_form=list(registration_form.of(settings)),
+        registration_captcha=settings.registration_captcha,
+        password_policy=settings.password_policy,
         uses_https=call.house.settings.public_scheme == "https",
     )
 

@@ -1,0 +1,102 @@
+"""Fields of the registration form as widgets: their labels, what tells keyboards and password managers what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from wtforms import BooleanField, Field, PasswordField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired, Length, Optional
+
+from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.hub import locale, visit
+
+_LABELS: Final[dict[str, Any]] = {
+    "email": _l("Email"),
+    "username": _l("Username"),
+    "phone": _l("Phone number"),
+    "password": _l("Password"),
+    "prefix": _l("Title"),
+    "first_name": _l("First name"),
+    "middle_name": _l("Middle name"),
+    "last_name": _l("Last name"),
+    "nick_name": _l("Nickname"),
+    "birth_date": _l("Date of birth"),
+    "gender": _l("Gender"),
+    "company": _l("Company"),
+    "website": _l("Website"),
+    "main_address": _l("Address"),
+    "city": _l("City"),
+    "state": _l("State or region"),
+    "about": _l("About you"),
+    "is_email_subscribed": _l("Send me news by email"),
+    TERMS: _l("I accept the terms"),
+}
+_MISSING: Final[dict[str, Any]] = {
+    "email": _l("Enter your email."),
+    "username": _l("Choose a username."),
+    "phone": _l("Enter your phone number, with + and the country code."),
+    "password": _l("Choose a password."),
+    TERMS: _l("Tick this box to go on."),
+}
+_FILL_IN: Final = _l("Fill in this field.")
+_TOO_LONG: Final = _l("This is too long.")
+
+# What a browser may fill in (HTML, "autofill"), and how it is typed.
+_LINE: Final = {"type": "text", "dir": "auto"}
+_ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
+    "email": {"type": "email", "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"},
+    "username": {**_LINE, "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"},
+    "phone": {"type": "tel", "autocomplete": "tel", "dir": "ltr"},
+    "password": {"autocomplete": "new-password"},
+    "prefix": {**_LINE, "autocomplete": "honorific-prefix"},
+    "first_name": {**_LINE, "autocomplete": "given-name"},
+    "middle_name": {**_LINE, "autocomplete": "additional-name"},
+    "last_name": {**_LINE, "autocomplete": "family-name"},
+    "nick_name": {**_LINE, "autocomplete": "nickname"},
+    "birth_date": {"type": "date", "autocomplete": "bday"},
+    "gender": {**_LINE, "autocomplete": "sex"},
+    "company": {**_LINE, "autocomplete": "organization"},
+    "website": {"type": "url", "autocomplete": "url", "dir": "ltr"},
+    "main_address": {**_LINE, "autocomplete": "street-address"},
+    "city": {**_LINE, "autocomplete": "address-level2"},
+    "state": {**_LINE, "autocomplete": "address-level1"},
+}
+
+
+def widget(field: FormField, *, is_second_name: bool) -> Field:
+    """Return the unbound widget of a field.
+
+    Args:
+        is_second_name: another field of the form is what password managers keep as the username.
+    """
+    label = label_of(field)
+    required: list[Any] = [InputRequired(_MISSING.get(field.name, _FILL_IN))] if field.required else []
+    if field.type == "multi":
+        return BooleanField(label, required)
+    if field.type == "password":
+        return PasswordField(label, required, render_kw=_ATTRIBUTES["password"])
+    if field.type == "option":
+        choices = [("", ""), *((one.value, in_visitors_language(one.text) or one.value) for one in field.options)]
+        return SelectField(label, required, choices=choices, validate_choice=False)
+    checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
+    attributes = dict(_ATTRIBUTES.get(field.name, _LINE))
+    if is_second_name and attributes.get("autocomplete") == "username":
+        attributes["autocomplete"] = "email" if field.name == "email" else "nickname"
+    kind = TextAreaField if field.type == "text" else StringField
+    if field.type == "text":
+        attributes.pop("type", None)
+    return kind(label, checks, render_kw=attributes)
+
+
+def label_of(field: FormField) -> Any:
+    """Return what stands above a field: the tenant's words, else our own, else its name."""
+    plain = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
+    return in_visitors_language(field.label) or _LABELS.get(field.name) or plain[:1].upper() + plain[1:]
+
+
+def in_visitors_language(texts: Mapping[str, str]) -> str:
+    """Return the text in the visitor's language, else in the tenant's own, else the first there is."""
+    wanted = (locale.current().tag, *visit.current().tenant.languages)
+    return next((texts[tag] for tag in wanted if texts.get(tag)), next(iter(texts.values()), ""))
