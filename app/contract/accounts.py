@@ -174,5 +174,5 @@ delete_by_identifier = state(
 )  # fmt: skip
 read_own = state(
     "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U,
-    summary="Read the signed-in account's profile.", row="U15",
+    errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.", row="U15",
 )  # fmt: skip

@@ -37,6 +37,7 @@ class Account:
     profile_modified_at: datetime | None
     last_login_at: datetime | None
     password_changed_at: datetime | None
+    leaves_at: datetime | None  # its owner deleted it; until then it can be kept
     read_at: datetime  # when it was read: ages and locks are answered as of then
     password_expires_at: datetime | None  # by the tenant's policy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import accounts as contract
 from app.contract import errors as e
 from app.contract.profile import Profile, Profiles
-from app.identity.accounts import service
+from app.identity.accounts import policies, service
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.kit.server import Server
@@ -20,9 +20,9 @@ def register(server: Server) -> None:
 
 
 def read_own(call: Call, req: contract.ReadOwnAccount) -> Profile:
-    account = service.by_uid(call, call.account.uid)
-    if account is None or not account.is_active or account.is_deleted:
-        raise e.NotAuthenticated
+    account = service.own(call)
+    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+        raise e.PrivacyPolicyOutdated
     return _answer(account, req.fields_)
 
 

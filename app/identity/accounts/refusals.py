@@ -23,9 +23,10 @@ def taken(conflict: Taken) -> ApiError:
     return _TAKEN[conflict.kind]()
 
 
-def refuse_policy_version(accepted: PolicyVersion | None) -> None:
-    """Raise 1197 for a version of the privacy policy that the tenant does not have; there are none yet."""
-    if accepted is not None and accepted.version:
+def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | None) -> None:
+    """Raise 1197 for a version of the privacy policy that the tenant does not have."""
+    known = [held.version for held in settings.privacy_policy.versions]
+    if accepted is not None and accepted.version and accepted.version not in known:
         raise e.UnknownPolicyVersion
 
 

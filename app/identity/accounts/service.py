@@ -40,6 +40,14 @@ def by_phone(call: Call, value: str) -> Account | None:
     return store.by_identifier(call, PHONE, form) if form else None
 
 
+def own(call: Call) -> Account:
+    """Return the signed-in account; raises 1409 where it is closed or gone."""
+    account = store.by_uid(call, call.account.uid)
+    if account is None or not account.is_active or account.is_deleted:
+        raise e.NotAuthenticated
+    return account
+
+
 def known(call: Call, uid: str) -> Account:
     """Return the account that an operation addresses; raises 1200 for what cannot be an id, 984 for one of nobody."""
     if not identifiers.has_uid_form(uid):
@@ -132,6 +140,7 @@ __all__ = [
     "known",
     "known_profile",
     "normal",
+    "own",
     "profile_of",
     "project",
     "signed_in_profile",

@@ -32,7 +32,9 @@ accounts = tenant_table(
     Column("profile_modified_at", Instant),
     Column("last_login_at", Instant),
     Column("password_changed_at", Instant),
+    Column("leaves_at", Instant),  # its owner deleted it: is_deleted stands, and from then on it is removed
     Index("ix_accounts_created", "tenant_id", "created_at"),
+    Index("ix_accounts_leaving", "tenant_id", "leaves_at"),
 )
 
 identifiers = tenant_table(

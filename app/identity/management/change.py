@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.accounts import AccountChanges, Names
-from app.identity.accounts import identifiers, store
+from app.identity.accounts import identifiers, policies, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.refusals import refuse_policy_version
@@ -28,15 +28,13 @@ def change(call: Call, account: Account, req: AccountChanges, names: Names | Non
 
     Raises UnknownPolicyVersion, and what `changing` refuses.
     """
-    refuse_policy_version(req.privacy_policy)
+    refuse_policy_version(call.tenant.settings, req.privacy_policy)
     drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
-    wanted = changing.read(
-        call, account, req, names, writers=WRITERS, clears=req.null_support, drops_username=drops
-    )
+    wanted = changing.read(call, account, req, names, writers=WRITERS, clears=req.null_support, drops_username=drops)
 
     def more(fresh: Account, values: Columns) -> Columns:
         _verify(call, req, fresh, values)
-        return {**_switches(req), **_source(call, req, fresh, values)}
+        return {**_switches(req), **_source(call, req, fresh, values), **_policy(call, req, fresh, values)}
 
     changed = changing.write(call, account.uid, wanted, more)
     _end_sessions(call, changed)
@@ -55,6 +53,8 @@ def _switches(req: AccountChanges) -> Columns:
         "login_disabled": req.disable_login,
     }
     values: Columns = {name: value for name, value in stated.items() if value is not None}
+    if req.is_deleted is False:
+        values["leaves_at"] = None
     if req.is_login_locked is not None:
         values.update(LOCKED if req.is_login_locked else UNLOCKED)
     return values
@@ -65,6 +65,18 @@ def _source(call: Call, req: AccountChanges, fresh: Account, values: Columns) ->
     if not req.registration_source or profile.get("RegistrationSource") == req.registration_source:
         return {}
     return {"profile": {**profile, "RegistrationSource": req.registration_source}, "profile_modified_at": call.now}
+
+
+def _policy(call: Call, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
+    version = req.privacy_policy.version if req.privacy_policy else None
+    if not version or policies.accepted(fresh) == version:
+        return {}
+    accepted = policies.acceptance(fresh, version, "API", call.now)
+    return {"private": {**accepted, **values.get("private", {}), **_only_policy(accepted)}}
+
+
+def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
+    return {name: held for name, held in private.items() if name.startswith("privacy_policy")}
 
 
 def _verify(call: Call, req: AccountChanges, fresh: Account, values: Columns) -> None:

@@ -15,7 +15,7 @@ def create(call: Call, req: CreateAccount) -> Account:
 
     Raises what `drafting` refuses, and UnknownPolicyVersion.
     """
-    refuse_policy_version(req.privacy_policy)
+    refuse_policy_version(call.tenant.settings, req.privacy_policy)
     draft = drafting.read(call, req, req.registration_source or "API")
     columns = drafting.row(
         call,

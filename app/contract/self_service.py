@@ -1,0 +1,176 @@
+"""What people change on their own accounts (interface user.md section 3, rows U16 to U28)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
+from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Posted, PostedSms
+from app.contract.profile import Profile
+from app.contract.stating import state
+from app.kit.operation import Accept, K, U
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+Address = Annotated[str | None, Field(max_length=320)]
+Name = Annotated[str | None, Query, Field(max_length=100)]
+Url = Annotated[str | None, Query, Field(max_length=2_000)]
+
+
+class OwnChanges(F, PW, AT, CAP, Names, PersonFields):
+    """A null clears a field only with `nullsupport`; without it a null changes nothing."""
+
+    null_support: Annotated[bool, Query] = False
+    verification_url: Url = None
+    email_template: Name = None
+    sms_template: Name = None
+    options: Annotated[str | None, Query] = Field(default=None, max_length=200)
+    is_voice_otp: Annotated[bool, Query] = False
+
+
+class OwnProfile(Wire):
+    """The profile as it is after the change."""
+
+    is_posted: bool = True
+    data: Profile
+
+
+class NewUsername(AT, PW):
+    username: Address = None
+
+
+class NewEmail(AT, PW):
+    email: Address = None
+    type: str | None = Field(default=None, max_length=50)
+    verification_url: Url = None
+    email_template: Name = None
+
+
+class OldEmail(AT, PW):
+    email: Address = None
+
+
+class Unlock(AT, PW, CAP, LOCK):
+    """One of a captcha's answer and security answers."""
+
+
+class WelcomeMail(AT):
+    welcome_email_template: Name = None
+
+
+class AskDeletion(AT):
+    delete_url: Url = None
+    email_template: Name = None
+
+
+class DeletionAsked(Wire):
+    is_delete_request_accepted: bool = True
+
+
+class ConfirmDeletion(Lower):
+    delete_token: Annotated[str, Query, Field(max_length=200)]
+
+
+class DeletionCode(AT):
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = False
+
+
+class DeleteByCode(AT, PW, CAP, LOCK):
+    otp: str = Field(max_length=64)
+
+
+class AcceptPolicy(AT, F):
+    pass
+
+
+class PolicyHistoryRead(AT):
+    pass
+
+
+class AcceptedPolicy(Wire):
+    version: str
+    accept_source: str
+    accept_date_time: str
+
+
+class PolicyHistory(Wire):
+    """Every version that the account accepted, the newest first; `Current` is the first of them."""
+
+    uid: str
+    current: AcceptedPolicy | None = None
+    history: list[AcceptedPolicy] = Field(default_factory=list)
+
+
+OWN_CHANGE_REFUSALS = (
+    *MODEL_REFUSALS, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable,
+    e.NewPasswordBreached, e.SecurityQuestionsOff, e.TooYoung, e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord,
+    e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached, e.VerificationUrlRefused,
+)  # fmt: skip
+LOCK_REFUSALS = (
+    e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.UnknownSecurityQuestion,
+    e.WrongQuestionOrAnswer, e.WrongCaptcha, e.WrongSecondCaptcha, e.TooManyRequests,
+)  # fmt: skip
+
+update = state(
+    "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U, accepts=Accept.JSON,
+    errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account: its profile, or its security answers alone (row U17).",
+    row="U16",
+)  # fmt: skip
+set_username = state(
+    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U,
+    errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername),
+    summary="Set or change the signed-in account's username.", row="U22",
+)  # fmt: skip
+add_email = state(
+    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U,
+    errors=(
+        e.EmailRegistered, e.EmailActionRefused, e.MalformedEmail, e.EmailTaken, e.MailLimitReached, e.EmailUpdateRefused,
+        e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused,
+    ),
+    summary="Mail a link to another address of the signed-in account; it counts when it is proved.", row="U23",
+)  # fmt: skip
+remove_email = state(
+    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U,
+    errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail),
+    summary="Remove an address of the signed-in account.", row="U24",
+)  # fmt: skip
+unlock = state(
+    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U,
+    errors=(e.UnlockedAlready, *LOCK_REFUSALS), summary="Unlock the signed-in account by a captcha or a security answer.",
+    row="U25",
+)  # fmt: skip
+send_welcome = state(
+    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U,
+    errors=(e.MailLimitReached, e.NoEmailOnProfile),
+    summary="Mail a welcome to the signed-in account, once in its life.", row="U26",
+)  # fmt: skip
+accept_policy = state(
+    "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
+    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready), summary="Accept the present privacy policy.", row="U27",
+)  # fmt: skip
+policy_history = state(
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
+    errors=(e.NoPrivacyPolicy,), summary="Read which versions of the privacy policy were accepted.", row="U28",
+)  # fmt: skip
+ask_deletion = state(
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U,
+    errors=(e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused),
+    summary="Mail a link that deletes the signed-in account.", row="U18",
+)  # fmt: skip
+confirm_deletion = state(
+    "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K,
+    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
+    summary="Delete an account by the link that was mailed; a HEAD request uses nothing up.", row="U19",
+)  # fmt: skip
+send_deletion_code = state(
+    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U,
+    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.SmsLimitReached, e.SharedSmsLimitReached),
+    summary="Send a code that deletes the signed-in account.", row="U20",
+)  # fmt: skip
+delete_by_code = state(
+    "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U,
+    errors=(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, *LOCK_REFUSALS),
+    summary="Delete the signed-in account by the code that was sent.", row="U21",
+)  # fmt: skip

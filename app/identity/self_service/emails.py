@@ -1,0 +1,176 @@
+"""People add, remove and order the addresses of their account (interface user.md rows U23, U24)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.identity.accounts import identifiers, store
+from app.identity.accounts import service as accounts
+from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.naming import PRIMARY
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, ProofKind
+from app.identity.registration import demands
+from app.identity.self_service import notices
+from app.identity.tasks import events
+from app.identity.tenants import whitelist
+from app.identity.verification import service as verification
+
+MOST = 10
+"""How many addresses an account may have."""
+
+
+@dataclass(frozen=True)
+class NewAddress:
+    """An address that somebody wants to add, and how it is asked for."""
+
+    email: str
+    type: str
+    url: str | None = None  # a page of the relying party; ours where there is none
+    template: str | None = None
+
+
+def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> None:
+    """Mail a link and a code to another address; it is the account's when it is proved.
+
+    With `hides_taken` an address of somebody else is answered as a free one; its owner is told by mail.
+
+    Raises:
+        MalformedEmail, EmailTypeMissing: as they say.
+        EmailActionRefused: a second primary address.
+        EmailNotAddable: the account has an address that is not verified yet.
+        EmailUpdateRefused: the account has as many as may be.
+        EmailTaken: it is one of the account's own. EmailRegistered: another account has it.
+        EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant does not want that.
+        MailLimitReached.
+    """
+    form = identifiers.normal_email(new.email)
+    if form is None:
+        raise e.MalformedEmail
+    _refuse(call, account, new, form)
+    owner = accounts.by_email(call, form)
+    if owner is not None and owner.uid == account.uid:
+        raise e.EmailTaken
+    if owner is not None and not hides_taken:
+        raise e.EmailRegistered
+    subject = form
+    shown = identifiers.shown_email(new.email)
+    token = proofs.new_link(
+        call, ProofKind.ADD_EMAIL, account.uid, subject=subject, facts={"type": new.type.strip(), "email": shown}
+    )
+    code = proofs.new_code(
+        call, ProofKind.ADD_EMAIL, account.uid, subject=subject, facts={"type": new.type.strip(), "email": shown}
+    )
+    if owner is not None:
+        facts = {"url": f"{call.issuer}/login"}
+        letters.mail(call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=notices.language(call))
+    else:
+        page = new.url or f"{call.issuer}/verify"
+        facts = {
+            "url": whitelist.with_query(page, vtype=verification.VTYPE, vtoken=token),
+            "otp": code,
+            "minutes": str(proofs.LINK_MINUTES),
+            "otp_minutes": str(proofs.CODE_MINUTES),
+        }
+        letters.mail(
+            call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template,
+            language=notices.language(call),
+        )  # fmt: skip
+    call.ledger.record("email.asked", uid=account.uid)
+
+
+def confirm_code(call: Call, account: Account, email: str, code: str) -> Account:
+    """Add the address that the code was sent to. Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered."""
+    form = identifiers.normal_email(email)
+    if form is None:
+        raise e.MalformedEmail
+    proof = proofs.spend_code(call, ProofKind.ADD_EMAIL, account.uid, code, subject=form, errors=MAIL_CODE)
+    return verification.confirm(call, proof)
+
+
+def remove(call: Call, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
+    """Take an address away; where it was the primary one, the next takes its place. Both are told by mail.
+
+    Raises MalformedEmail, EmailNotOnProfile, LastEmail.
+    """
+    form = identifiers.normal_email(email or "")
+    if form is None:
+        raise e.MalformedEmail
+    fresh = _locked(call, account)
+    left = [entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) != form]
+    gone = next((entry for entry in fresh.emails if entry not in left), None)
+    if gone is None:
+        raise e.EmailNotOnProfile
+    if not left:
+        raise e.LastEmail
+    after = _keep(call, fresh, left)
+    proofs.close(call, account.uid, subject=form)
+    call.ledger.record("email.removed", uid=account.uid)
+    for to in (gone["Value"], after.email):
+        notices.tell(call, MailKind.EMAIL_CHANGED, to, after, email=gone["Value"], change="removed")
+    events.emit(call, "UpdateProfile", after, is_silent)
+    return after
+
+
+def make_primary(call: Call, account: Account, email: str) -> Account:
+    """Let another verified address of the account be its first; the old first one is told by mail.
+
+    Raises MalformedEmail, EmailNotOnProfile, EmailNotAddable.
+    """
+    form = identifiers.normal_email(email)
+    if form is None:
+        raise e.MalformedEmail
+    fresh = _locked(call, account)
+    chosen = next((entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) == form), None)
+    if chosen is None:
+        raise e.EmailNotOnProfile
+    if not verification.is_verified(fresh, form):
+        raise e.EmailNotAddable
+    if chosen is fresh.emails[0]:
+        return fresh
+    after = _keep(call, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
+    call.ledger.record("email.primary_changed", uid=account.uid)
+    notices.tell(call, MailKind.EMAIL_CHANGED, fresh.email, after, email=after.email or "", change="primary")
+    events.emit(call, "UpdateProfile", after, False)
+    return after
+
+
+def _refuse(call: Call, account: Account, new: NewAddress, form: str) -> None:
+    if not new.type.strip():
+        raise e.EmailTypeMissing
+    if account.email and new.type.strip().lower() == PRIMARY:
+        raise e.EmailActionRefused
+    if account.email and not account.email_verified and call.tenant.settings.email_verification != "disabled":
+        raise e.EmailNotAddable
+    if len(account.emails) >= MOST:
+        raise e.EmailUpdateRefused
+    demands.refuse_address(call.tenant.settings.email_access, form)
+    verification.refuse_url(call, new.url)
+
+
+def _locked(call: Call, account: Account) -> Account:
+    fresh = store.change(call, account.uid, {})
+    if fresh is None:
+        raise e.NotAuthenticated
+    return fresh
+
+
+def _keep(call: Call, fresh: Account, entries: list[dict[str, Any]]) -> Account:
+    """Write the addresses in this order; the first is the primary one."""
+    types = [entry["Type"] for entry in fresh.emails]
+    first, *others = entries
+    former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
+    ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]
+    ordered += [{**one, "Type": former} if str(one["Type"]).lower() == PRIMARY else one for one in others]
+    held = [(identifiers.normal(EMAIL, one["Value"]), verification.is_verified(fresh, one["Value"])) for one in ordered]
+    store.let_go(call, fresh.uid, EMAIL)
+    store.hold(call, fresh.uid, [(EMAIL, form, is_verified) for form, is_verified in held])
+    values = {"emails": ordered, "email": ordered[0]["Value"], "email_verified": held[0][1]}
+    after = store.change(call, fresh.uid, values)
+    return after or fresh

@@ -1,0 +1,106 @@
+"""The operations by which people change their own accounts."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import self_service as contract
+from app.contract.groups import Deleted, Posted, PostedSms, SmsSent
+from app.contract.profile import Profile
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.self_service import emails, leaving, policy, profile, unlocking
+from app.identity.self_service.emails import NewAddress
+from app.identity.verification import service as verification
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.update)(update)
+    server.implements(contract.set_username)(set_username)
+    server.implements(contract.add_email)(add_email)
+    server.implements(contract.remove_email)(remove_email)
+    server.implements(contract.unlock)(unlock)
+    server.implements(contract.send_welcome)(send_welcome)
+    server.implements(contract.accept_policy)(accept_policy)
+    server.implements(contract.policy_history)(policy_history)
+    server.implements(contract.ask_deletion)(ask_deletion)
+    server.implements(contract.confirm_deletion)(confirm_deletion)
+    server.implements(contract.send_deletion_code)(send_deletion_code)
+    server.implements(contract.delete_by_code)(delete_by_code)
+
+
+def update(call: Call, req: contract.OwnChanges) -> contract.OwnProfile:
+    if not call.raw.body.strip():
+        raise e.BadPutBody("The body is empty.")
+    account = profile.update(call, accounts.own(call), req)
+    return contract.OwnProfile(data=_profile(account, req.fields_))
+
+
+def set_username(call: Call, req: contract.NewUsername) -> Posted:
+    profile.set_username(call, accounts.own(call), req.username, is_silent=req.is_silent)
+    return Posted()
+
+
+def add_email(call: Call, req: contract.NewEmail) -> Posted:
+    new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
+    emails.ask(call, accounts.own(call), new, hides_taken=call.tenant.settings.hide_unknown_accounts)
+    return Posted()
+
+
+def remove_email(call: Call, req: contract.OldEmail) -> Deleted:
+    emails.remove(call, accounts.own(call), req.email, is_silent=req.is_silent)
+    return Deleted()
+
+
+def unlock(call: Call, req: contract.Unlock) -> Posted:
+    unlocking.unlock(call, accounts.own(call), req)
+    return Posted()
+
+
+def send_welcome(call: Call, req: contract.WelcomeMail) -> Posted:
+    account = accounts.own(call)
+    if not account.email:
+        raise e.NoEmailOnProfile
+    verification.welcome(call, account, req.welcome_email_template)
+    return Posted()
+
+
+def accept_policy(call: Call, req: contract.AcceptPolicy) -> Profile:
+    return _profile(policy.accept(call, accounts.own(call)), req.fields_)
+
+
+def policy_history(call: Call, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:
+    return policy.history(call, accounts.own(call))
+
+
+def ask_deletion(call: Call, req: contract.AskDeletion) -> contract.DeletionAsked:
+    leaving.ask(call, accounts.own(call), req.delete_url, req.email_template)
+    return contract.DeletionAsked()
+
+
+def confirm_deletion(call: Call, req: contract.ConfirmDeletion) -> Posted:
+    """A HEAD request, which scanners of mail send, uses nothing up."""
+    if call.raw.method == "HEAD":
+        leaving.peek(call, req.delete_token)
+    else:
+        leaving.confirm(call, req.delete_token)
+    return Posted()
+
+
+def send_deletion_code(call: Call, req: contract.DeletionCode) -> PostedSms:
+    sid = leaving.send_code(call, accounts.own(call), req.sms_template)
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid))
+
+
+def delete_by_code(call: Call, req: contract.DeleteByCode) -> Deleted:
+    account = accounts.own(call)
+    is_open = unlocking.open_lock(call, account, req, req)
+    leaving.confirm_code(call, account, req.otp, is_lock_open=is_open, is_silent=req.is_silent)
+    return Deleted()
+
+
+def _profile(account: Account, fields: str | None) -> Profile:
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))

@@ -1,0 +1,101 @@
+"""People change their profile and what they are known by (interface user.md rows U16, U17, U22)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.contract.profile import Write
+from app.contract.self_service import OwnChanges
+from app.identity.accounts import editing, naming, policies
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.registration import demands
+from app.identity.self_service import changing, notices
+from app.identity.self_service.changing import Changed, Wanted
+from app.identity.sign_in import sessions
+from app.identity.tasks import events
+from app.identity.tokens import service as tokens
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
+
+WRITERS = frozenset({Write.ANYONE})
+
+
+def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | None = None) -> Account:
+    """Change an account as its owner says, and return it as it is then.
+
+    Args:
+        session_id: the browser session that goes on where the password changes.
+
+    Raises:
+        PrivacyPolicyOutdated: the present privacy policy is not accepted yet.
+        FieldsRefused: what breaks a rule of the tenant's form, or empties a field that it requires.
+        SecurityQuestionsOff: the tenant asks none.
+        UnknownSecurityQuestion: it is none of the tenant's, or, once there are answers, none that was answered.
+        EmailRefused, EmailDomainRefused, TooYoung: the tenant does not want that.
+        VerificationUrlRefused: the page is not on the tenant's whitelist.
+    """
+    settings = call.tenant.settings
+    if policies.must_accept(settings.privacy_policy, account, call.now):
+        raise e.PrivacyPolicyOutdated
+    verification.refuse_url(call, req.verification_url)
+    _refuse_answers(call, account, req.security_question_answer)
+    demands.refuse_edits(settings, req, clears=req.null_support)
+    wanted = changing.read(call, account, req, req, writers=WRITERS, clears=req.null_support)
+    for form in wanted.addresses.forms if wanted.addresses else ():
+        demands.refuse_address(settings.email_access, form)
+    demands.refuse_age(call, wanted.edits.stated.get("BirthDate"))
+    changed = changing.write(call, account.uid, wanted)
+    _follow_up(call, changed, req, session_id)
+    if wanted.answers:
+        call.ledger.record("security_answers.changed", uid=account.uid, count=len(wanted.answers))
+    events.emit(call, "UpdateProfile", changed.after, req.is_silent)
+    return changed.after
+
+
+def set_username(call: Call, account: Account, username: str | None, *, is_silent: bool = False) -> Account:
+    """Give an account a username, or another one; its owner is told by mail.
+
+    Raises UsernameMissing, MalformedUsername, UsernameFormatRefused, UsernameTaken.
+    """
+    if not username:
+        raise e.UsernameMissing
+    wanted = Wanted(editing.Edits(), username=naming.username(username))
+    changed = changing.write(call, account.uid, wanted)
+    _tell_username(call, changed)
+    events.emit(call, "UpdateProfile", changed.after, is_silent)
+    return changed.after
+
+
+def _refuse_answers(call: Call, account: Account, answers: dict[str, str] | None) -> None:
+    if not answers:
+        return
+    if not call.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    held = account.security_answers
+    if held and any(question not in held for question in answers):
+        raise e.UnknownSecurityQuestion
+    if any(not text.strip() for text in answers.values()):
+        raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
+
+
+def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | None) -> None:
+    """Do what the change asks for: mails, and the end of other sessions after a new password."""
+    before, after = changed.before, changed.after
+    if changed.has_new_password:
+        keep = session_id or (call.holder.session_id if call.holder else None)
+        sessions.end_all(call, after.uid, keep)
+        tokens.revoke_others(call, after.uid, keep, call.holder)
+        call.ledger.record("sessions.ended", uid=after.uid, reason="password")
+        notices.tell(call, MailKind.PASSWORD_CHANGED, after.email, after)
+    if before.email is None and after.email and call.tenant.settings.email_verification != "disabled":
+        wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
+        verification.send(call, after, wish)
+    _tell_username(call, changed)
+
+
+def _tell_username(call: Call, changed: Changed) -> None:
+    if changed.before.username != changed.after.username:
+        call.ledger.record("username.changed", uid=changed.after.uid)
+        if changed.before.username is not None:
+            notices.tell(call, MailKind.USERNAME_CHANGED, changed.after.email, changed.after)

@@ -1,0 +1,51 @@
+"""People open the lock of their own account while they are still signed in (interface user.md row U25)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import CAP, LOCK
+from app.contract.self_service import Unlock
+from app.identity.accounts import gate
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.sign_in import locks
+from app.identity.sign_in.identifiers import Identifier
+from app.identity.sign_in.sought import Sought
+from app.identity.tasks import events
+
+
+def unlock(call: Call, account: Account, req: Unlock) -> None:
+    """Unlock an account that too many failures locked for a captcha or a security question.
+
+    Raises:
+        BadPutBody: nothing was shown.
+        UnlockedAlready: there is no lock.
+        LockedForAWhile, AccountBlocked: this lock opens by waiting, or not by its owner.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
+    """
+    if captcha.of_parameters(req).is_empty and not req.security_answer:
+        raise e.BadPutBody("One answer is needed.")
+    if not account.is_locked_now:
+        raise e.UnlockedAlready
+    open_lock(call, account, req, req)
+    gate.forget_failures(call.work, account.uid, is_lock_open=True)
+    call.ledger.record("account.unlocked", uid=account.uid)
+    events.emit(call, "UpdateProfile", account, req.is_silent)
+
+
+def open_lock(call: Call, account: Account, lock_answer: LOCK, captcha_answer: CAP) -> bool:
+    """Return whether a lock of the account was just opened; False where none holds.
+
+    Raises the lock's refusal, or that of a wrong answer, which counts.
+    """
+    lock = locks.of_account(account)
+    if lock is None:
+        return False
+    who = Sought(call, Identifier("email", account.email or ""), account, is_hidden=False)
+    shown = locks.Proof(lock_answer.security_answer, captcha.of_parameters(captcha_answer))
+    call.work.pause()
+    if not locks.open(call, who, lock, shown):
+        call.ledger.record("unlock.refused", uid=account.uid)
+        raise e.WrongQuestionOrAnswer
+    return True

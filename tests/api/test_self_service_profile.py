@@ -1,0 +1,205 @@
+"""People change their profile: PUT /identity/v2/auth/account and /auth/username (interface user.md rows U16, U17, U22)."""
+
+from typing import Any
+
+import pytest
+
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit, outbox
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+OWN = "/identity/v2/auth/account"
+FORM = [
+    {"name": "email", "required": True},
+    {"name": "password", "type": "password", "required": True},
+    {"name": "first_name", "required": True, "max_length": 20},
+    {"name": "company", "type": "option", "options": [{"value": "Acme"}, {"value": "Globex"}]},
+    {"name": "cf_shoe", "rule": "integer"},
+]
+
+
+class Person:
+    """Somebody with an access token, at a tenant."""
+
+    def __init__(self, server: TenantServer, **members: Any) -> None:
+        self.server = server
+        self.created = server.create(EmailVerified=True, **members)
+        self.uid = str(self.created["Uid"])
+        self.email = (self.created["Email"] or [{"Value": ""}])[0]["Value"]
+        self.token = str(server.tokens(self.uid)["access_token"])
+
+    def send(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        return self.server.send(method, path, body, bearer=self.token, **query)
+
+    def update(self, body: dict[str, Any], **query: Any) -> dict[str, Any]:
+        answer = answered(self.send("PUT", OWN, body, **query))
+        assert answer["IsPosted"] is True
+        profile: dict[str, Any] = answer["Data"]
+        return profile
+
+    def refusal(self, method: str, path: str, body: Any = None, **query: Any) -> tuple[int, int]:
+        return refused(self.send(method, path, body, **query))
+
+
+@pytest.fixture
+def ada(acme: TenantServer) -> Person:
+    email = [{"Type": "Primary", "Value": "ada@example.test"}]
+    return Person(acme, FirstName="Ada", UserName="ada", Email=email)
+
+
+def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
+    with UnitOfWork(server.house.database, server.tenant_id).apart() as work:
+        rows = work.all(outbox.select().where(outbox.c.tenant_id == server.tenant_id, outbox.c.kind == "mail"))
+    return [row.payload for row in sorted(rows, key=lambda row: row.created_at) if to in ("", row.payload["to"])]
+
+
+def entries(server: TenantServer) -> list[str]:
+    with UnitOfWork(server.house.database, server.tenant_id).apart() as work:
+        rows = work.all(audit.select().where(audit.c.tenant_id == server.tenant_id))
+    return [row.event for row in rows]
+
+
+def test_what_is_said_changes_and_the_rest_stays(ada: Person) -> None:
+    profile = ada.update({"LastName": "King", "Country": {"Name": "United Kingdom"}})
+    assert (profile["FirstName"], profile["FullName"]) == ("Ada", "Ada King")
+    assert profile["Country"]["Code"] == "GB"
+    assert answered(ada.send("GET", OWN))["LastName"] == "King"
+    assert "event.UpdateProfile" in entries(ada.server)
+
+
+def test_only_the_asked_fields_are_answered(ada: Person) -> None:
+    assert ada.update({"LastName": "King"}, fields="LastName") == {"LastName": "King"}
+
+
+def test_what_only_servers_may_say_changes_nothing(ada: Person) -> None:
+    body = {"IsActive": False, "EmailVerified": False, "RegistrationSource": "x", "Roles": ["admin"], "Uid": "0" * 32}
+    before = answered(ada.send("GET", OWN))
+    after = ada.update({**body, "ExternalUserLoginId": "x", "NoOfLogins": 99, "PrivacyPolicy": {"Version": "1"}})
+    same = ("IsActive", "EmailVerified", "RegistrationSource", "Roles", "Uid", "NoOfLogins", "ExternalUserLoginId")
+    assert [after[name] for name in same] == [before[name] for name in same]
+
+
+def test_elements_are_removed_and_nulls_clear_only_where_asked(ada: Person) -> None:
+    ada.update({"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
+    left = ada.update({"Addresses": [{"Type": "home", "op": "delete"}]})["Addresses"]
+    assert [one["Type"] for one in left] == ["Work"]
+    assert ada.update({"Addresses": [{"Type": "Work", "Operation": "delete"}]})["Addresses"] == []
+    assert ada.update({"FirstName": None, "UserName": None})["FirstName"] == "Ada"
+    cleared = ada.update({"FirstName": None, "UserName": None}, nullsupport="true")
+    assert (cleared["FirstName"], cleared["UserName"]) == (None, "ada"), "a username is cleared by UID only"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"BirthDate": "02-30-1990"}, (400, 968)),
+        ({"BirthDate": "31/12/1990"}, (400, 968)),
+        ({"BirthDate": "12-10-2990"}, (400, 968)),
+        ({"Addresses": [{"Type": "a"}, {"Type": "A"}]}, (400, 1107)),
+        ({"Addresses": [{}]}, (400, 1125)),
+        ({"PhoneNumbers": [{"PhoneType": "a"}, {"PhoneType": "A"}]}, (400, 1124)),
+        ({"PhoneNumbers": [{}]}, (400, 1213)),
+        ({"CustomFields": {"coat": "x"}}, (403, 993)),
+        ({"UserName": "a b"}, (403, 1204)),
+        ({"Password": "short"}, (403, 1134)),
+        ({"Password": "Password123!"}, (403, 1216)),
+        ({"Password": PASSWORD}, (403, 1015)),
+        ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1095)),
+        ({"Email": [{"Type": "Primary", "Value": "new@example.test"}]}, (403, 1174)),
+        ({"PhoneId": "1"}, (400, 1096)),
+        ({"FirstName": "x" * 10_001}, (400, 908)),
+        ({"Gender": "x"}, (400, 908)),
+        ({"FirstName": ["a"]}, (400, 908)),
+    ],
+)
+def test_a_malformed_change_is_refused(ada: Person, body: dict[str, Any], expected: tuple[int, int]) -> None:
+    assert ada.refusal("PUT", OWN, body) == expected
+    assert answered(ada.send("GET", OWN))["FirstName"] == "Ada"
+
+
+def test_the_body_is_asked_for(ada: Person) -> None:
+    assert ada.refusal("PUT", OWN) == (400, 1079)
+
+
+def test_another_tenants_token_is_none(ada: Person, globex: TenantServer) -> None:
+    assert refused(globex.send("PUT", OWN, {"FirstName": "Eve"}, bearer=ada.token)) == (401, 1409)
+
+
+def test_the_tenants_form_holds(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(registration_form=FORM, custom_fields=["shoe"], minimum_age=18)
+    ada = Person(acme, FirstName="Ada")
+    assert ada.update({"Company": "Globex", "CustomFields": {"shoe": "38"}})["CustomFields"] == {"shoe": "38"}
+    for body in ({"FirstName": ""}, {"FirstName": "x" * 21}, {"Company": "x"}, {"CustomFields": {"shoe": "wide"}}):
+        assert ada.refusal("PUT", OWN, body) == (403, 1134)
+    assert ada.refusal("PUT", OWN, {"FirstName": None}, nullsupport="true") == (403, 1134)
+    assert ada.update({"FirstName": None})["FirstName"] == "Ada"
+    assert ada.refusal("PUT", OWN, {"BirthDate": "12-10-2020"}) == (403, 1163)
+
+
+def test_security_answers_are_changed_but_not_their_questions(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(security_questions={"pet": "First pet?", "town": "Home town?"})
+    ada = Person(acme)
+    before = answered(ada.send("PUT", OWN, {"securityquestionanswer": {"pet": "Rex"}}))
+    assert before["IsPosted"] is True
+    assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"town": "Ockham"}}) == (403, 1091)
+    assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"car": "x"}}) == (403, 1091)
+    assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"pet": " "}}) == (400, 908)
+    ada.update({"SecurityQuestionAnswer": {"pet": "Spot"}})
+    assert entries(acme).count("security_answers.changed") == 2
+
+
+def test_an_account_without_an_address_may_say_one(acme: TenantServer, ada: Person) -> None:
+    grace = Person(acme, UserName="grace")
+    assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": ada.email.upper()}]}) == (403, 936)
+    profile = grace.update({"Email": [{"Type": "Primary", "Value": "grace@example.test"}]})
+    assert (profile["Email"][0]["Value"], profile["EmailVerified"]) == ("grace@example.test", False)
+    assert len(mails(acme, "grace@example.test")) == 1
+
+
+def test_an_address_on_the_refuse_list_is_refused(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(email_access={"block": ["eve@example.test", "evil.test"]})
+    grace = Person(acme, UserName="grace")
+    for address, expected in (("Eve@example.test", (403, 1056)), ("x@mail.evil.test", (403, 1247))):
+        assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": address}]}) == expected
+
+
+def test_a_new_password_ends_what_else_is_open_and_is_told(ada: Person) -> None:
+    other = str(ada.server.tokens(ada.uid)["access_token"])
+    ada.update({"Password": "Quartz-harbor-17"})
+    assert answered(ada.send("GET", OWN))["Uid"] == ada.uid
+    assert refused(ada.server.send("GET", OWN, bearer=other)) == (401, 1409)
+    assert len(mails(ada.server, ada.email)) == 1
+
+
+@pytest.mark.parametrize(
+    ("username", "expected"),
+    [
+        ("", (400, 1075)),
+        (None, (400, 1075)),
+        ("a b", (403, 1204)),
+        ("x" * 33, (403, 1204)),
+        ("a@b", (403, 1024)),
+        ("a\u200bb", (403, 1024)),
+        ("GRACE", (403, 1017)),
+        ("\uff27race", (403, 1017)),
+        ("x" * 10_000, (400, 908)),
+    ],
+)
+def test_a_username_is_refused(ada: Person, username: str | None, expected: tuple[int, int]) -> None:
+    ada.server.create(UserName="grace")
+    assert ada.refusal("PUT", "/identity/v2/auth/username", {"username": username}) == expected
+
+
+def test_a_username_changes_and_its_owner_is_told(ada: Person) -> None:
+    assert answered(ada.send("PUT", "/identity/v2/auth/username", {"username": "Countess"})) == {"IsPosted": True}
+    assert answered(ada.send("GET", OWN))["UserName"] == "countess"
+    assert len(mails(ada.server, ada.email)) == 1
+    assert "username.changed" in entries(ada.server)
+    assert ada.server.create(UserName="ada")["UserName"] == "ada"
+
+
+def test_a_name_of_another_script_is_another_name(ada: Person) -> None:
+    """A Cyrillic a looks like ours and is not: it takes nothing from anybody."""
+    grace = Person(ada.server, UserName="grace")
+    assert answered(grace.send("PUT", "/identity/v2/auth/username", {"username": "\u0430da"})) == {"IsPosted": True}
+    assert answered(ada.send("GET", OWN))["UserName"] == "ada"
