@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
@@ -10,20 +11,27 @@ from flask import Response, redirect, request
 
 from app.contract.hub import Next, Step
 from app.hub import visit
-from app.hub.arrival import drop, keep, keep_attempt, workings
+from app.hub.arrival import drop, keep, keep_attempt, named_attempt, workings
 from app.hub.attempt import begun
 from app.hub.pages.hand_over import HandOverPage
 from app.hub.pages.signed_out import SignedOutPage
 from app.hub.pages.trouble import ErrorPage, RequestTrouble, StartAgainPage
 
-PAGES: Final = {Step.LOGIN: "/login", Step.CONSENT: "/consent", Step.PROFILE: "/profile"}
+PAGES: Final = {
+    Step.LOGIN: "/login",
+    Step.REGISTER: "/register",
+    Step.CONSENT: "/consent",
+    Step.PROFILE: "/profile",
+    Step.CHECK_MAIL: "/verify",
+    Step.EMAIL_CONFIRMED: "/verify",
+}
 """Steps that are a page of their own address."""
 
 
-def follow(step: Next) -> Response:
-    """Return the answer that takes the visitor to a step; its cookies are in it."""
+def follow(step: Next, **said: str) -> Response:
+    """Return the answer that takes the visitor to a step, whose page is told what is `said`; its cookies are in it."""
     address = PAGES.get(step.step)
-    response = onward(f"{address}{_query(step)}") if address else _ANSWERS[step.step](step)
+    response = onward(f"{address}{_query(step, said)}") if address else _ANSWERS[step.step](step)
     _keep_what_it_gives(response, step)
     return response
 
@@ -34,10 +42,13 @@ def onward(address: str) -> Response:
     return answer
 
 
-def _query(step: Next) -> str:
+def _query(step: Next, said: dict[str, str]) -> str:
     if step.step is Step.PROFILE:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
-    return f"?{urlencode({'attempt': step.attempt})}" if step.attempt else ""
+    if step.step is Step.EMAIL_CONFIRMED:
+        said = {"confirmed": step.problem or "now", **said}
+    parameters = {**({"attempt": step.attempt} if step.attempt else {}), **said}
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def _keep_what_it_gives(response: Response, step: Next) -> None:
@@ -49,6 +60,8 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
         drop(response, shared.session_cookie)
     if step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
+    elif here.attempt and step.attempt == here.attempt.id and step.step is Step.CHECK_MAIL:
+        keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
     elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
         keep_attempt(response, begun(step, here.attempt.binding, shared.now()))
 
@@ -72,6 +85,12 @@ def _refused(step: Next) -> Response:
     explanation = _REFUSED.get(step.problem or "", RequestTrouble.BAD_REQUEST)
     back = (asking.name, asking.home or "") if asking else ("", "")
     return ErrorPage(explanation, 400, here.reference, *back, detail=step.error or step.problem or "").render(400)
+
+
+def is_attempt_gone() -> bool:
+    """Whether the address names an attempt that this browser does not have, or one that is over."""
+    attempt = visit.current().attempt
+    return attempt.lives_until <= workings().now() if attempt else bool(named_attempt())
 
 
 def start_again(step: Next | None = None) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
@@ -19,6 +20,10 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 """Actions that begin at the sign-in page; registration and the forgotten password get pages of their own later."""
 
 
+_MAILED: Final = {"emailverification": "/verify"}
+"""Where links of mails lead, by their `vtype`."""
+
+
 @views.get("/auth.aspx")
 @views.get("/auth")
 def auth() -> Response:
@@ -26,11 +31,17 @@ def auth() -> Response:
     action, wanted = request.args.get("action", "").lower(), request.args.get("return_url")
     if action == "logout":
         return sign_out(contract.SignOutRequest(return_url=wanted))
+    if page := _MAILED.get(request.args.get("vtype", "").lower()):
+        return journey.onward(f"{page}?{urlencode(_kept('vtoken', 'attempt', 'lang'))}")
     if request.args.get("vtype") or action not in _SIGN_IN:
         raise NotFound
     return journey.follow(
         api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
     )
+
+
+def _kept(*names: str) -> dict[str, str]:
+    return {name: value for name in names if (value := request.args.get(name))}
 
 
 @views.get("/profile.aspx")

@@ -28,6 +28,10 @@ _SYSTEMS: Final = (
     ("Linux", r"Linux|X11"),
 )
 _DEVICES: Final = (("iPhone", r"iPhone"), ("iPad", r"iPad"), ("iPod", r"iPod"), ("Mac", r"Macintosh"))
+_MACHINES: Final = re.compile(
+    r"bot\b|crawl|spider|preview|scan|proofpoint|barracuda|mimecast|safelinks|urldefense|curl|wget|python|java/|go-http|okhttp",
+    re.IGNORECASE,
+)
 _PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{0,39}(?=/|$)")
 
 
@@ -49,6 +53,11 @@ def read_agent(text: str) -> Agent:
     """Return what a User-Agent header field says."""
     system = _first(_SYSTEMS, text)
     return Agent(_first(_BROWSERS, text) or _program(text), system, _first(_DEVICES, text), _kind(text, system))
+
+
+def is_machine(text: str) -> bool:
+    """Return whether a User-Agent says that no person looks: a scanner of mail, a preview, a program. Many pretend."""
+    return not text or bool(_MACHINES.search(text))
 
 
 def _program(text: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -72,6 +72,13 @@ def mark_signed_in(call: Call, attempt: Attempt, session_id: str) -> Attempt:
         attempt.created_at,
         attempt.expires_at,
     )
+
+
+def note(call: Call, attempt: Attempt, *, lives_for: timedelta, **facts: Any) -> Attempt:
+    """Keep facts beside the attempt's request, and let it live on: mail takes its time."""
+    request, ends = {**attempt.request, **facts}, max(attempt.expires_at, call.now + lives_for)
+    call.work.run(update(attempts).where(*_where(call, attempt)).values(request=request, expires_at=ends))
+    return replace(attempt, request=request, expires_at=ends)
 
 
 def finish(call: Call, attempt: Attempt) -> bool:

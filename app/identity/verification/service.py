@@ -52,6 +52,14 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) 
     return _mail(call, account.uid, email or account.email or "", wish, account)
 
 
+def send_again(call: Call, uid: str, email: str, wish: Wish) -> str:
+    """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
+
+    Raises MailLimitReached.
+    """
+    return _mail(call, uid, email, wish, store.by_uid(call, uid))
+
+
 def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
     """Mail an address that has nothing to verify that an account exists; it costs what `send` does.
 
@@ -173,7 +181,8 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
     token = proofs.new_link(call, ProofKind.EMAIL, uid, subject=subject, facts={"attempt": wish.attempt})
     code = proofs.issue_code(call, ProofKind.EMAIL, uid, subject=subject)
     facts = {"minutes": str(proofs.LINK_MINUTES)}
-    if account is not None:
+    is_somebody = uid != NOBODY
+    if is_somebody:
         facts["url"] = _address(call, token, wish, email)
         if wish.url is None or call.tenant.settings.email_verification_codes:
             facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
@@ -181,7 +190,7 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
         facts["url"] = f"{call.issuer}/login"
     letters.mail(
         call,
-        MailKind.VERIFICATION if account is not None else MailKind.ACCOUNT_EXISTS,
+        MailKind.VERIFICATION if is_somebody else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
         facts=facts,
@@ -212,6 +221,6 @@ def _language(call: Call) -> str | None:
 
 
 __all__ = [
-    "NOBODY", "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send",
-    "send_after_refusal", "send_to_nobody", "spend_link", "welcome",
+    "NOBODY", "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send", "send_after_refusal",
+    "send_again", "send_to_nobody", "spend_link", "welcome",
 ]  # fmt: skip

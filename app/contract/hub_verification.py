@@ -1,0 +1,77 @@
+"""What the hub asks around the verification of an address (callers H only, beside `app.contract.hub`)."""
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.hub import Next
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+Token = str
+
+
+class MailedTo(Wire):
+    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
+
+    sent_to: str = ""
+    resend_in_seconds: int = 0
+
+
+class LinkRead(Wire):
+    token: Token = Field(max_length=300)
+    is_machine: bool = False  # a scanner of mail, as far as one can tell
+
+
+class LinkView(Wire):
+    """Where a mailed link stands: open, used, expired or unknown. `used`: the address is confirmed."""
+
+    state: str
+    sent_to: str = ""
+
+
+class LinkRequest(Wire):
+    """`attempt`: the sign-in that waits, where this browser began it."""
+
+    token: Token = Field(max_length=300)
+    attempt: str | None = None
+
+
+class CodeRequest(Wire):
+    """Without a code: the link was opened elsewhere."""
+
+    attempt: str
+    code: str = Field(default="", max_length=64)
+
+
+class AgainRequest(Wire):
+    attempt: str
+
+
+CODE_REFUSALS = (
+    e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailUnverified, e.LockedForCaptcha,
+    e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered,
+)  # fmt: skip
+
+read_link = state(
+    "hub.read_link", "POST /hub/verification/look", LinkRead, LinkView, auth=H, family=HUB, public=False,
+    summary="Read where a mailed link stands; nothing is used up.",
+)  # fmt: skip
+open_link = state(
+    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered),
+    summary="Confirm an address by its link, and go on with the sign-in that waits for it.",
+)  # fmt: skip
+renew_link = state(
+    "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.UnknownLink, e.ClosedLink), summary="Mail a new link where one is over.",
+)  # fmt: skip
+enter_code = state(
+    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, auth=H, family=HUB, public=False,
+    errors=CODE_REFUSALS, summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
+)  # fmt: skip
+mail_again = state(
+    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.MailLimitReached,), summary="Mail link and code once more. A refusal bears `MailedTo` as its data.",
+)  # fmt: skip

@@ -1,0 +1,180 @@
+"""Where the link of a mail leads: a button that confirms the address. To look at the page uses nothing up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract import hub_verification as contract
+from app.hub import journey, visit
+from app.hub.arrival import api, workings
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import check_mail, pages
+from app.kit.agents import is_machine
+from app.kit.errors import ApiError
+
+MOST_TOKEN_LETTERS: Final = 300
+
+
+class LinkForm(HubForm):
+    """Nothing but the click."""
+
+
+class LinkState(StrEnum):
+    """Where a link stands."""
+
+    OPEN = "open"
+    USED = "used"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class LinkPage(Page):
+    """Is this address yours?"""
+
+    template = "pages/verify.html"
+    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+
+    form: LinkForm
+    state: LinkState
+    sent_to: str = ""
+    token: str = ""
+    relying_party: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.form.is_token_refused:
+            return Notice(
+                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
+            )
+        return None
+
+    @property
+    def address(self) -> str:
+        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
+        return f"{check_mail.ADDRESS}?{urlencode({'vtoken': self.token})}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LinkPage]:
+        token = "a-token"
+        made = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
+        made["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
+        made["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
+        return made
+
+
+@dataclass(frozen=True)
+class ConfirmedPage(Page):
+    """The address is confirmed; from here on to where somebody was going."""
+
+    template = "pages/confirmed.html"
+    scripts = ("language",)
+    query = {**Page.query, "confirmed": 8}
+
+    onward: str
+    relying_party: str = ""
+    was_before: bool = False
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConfirmedPage]:
+        return {
+            "confirmed": cls("/login"),
+            "confirmed for an application": cls("/login", "Acme Shop"),
+            "confirmed before": cls("/login", "", was_before=True),
+        }
+
+
+@pages.get(check_mail.ADDRESS)
+def show_verify() -> Response:
+    """The link of a mail, the page that waits for it, or the one that says that it is done."""
+    if token := request.args.get("vtoken", ""):
+        return _show_link(token)
+    if said := request.args.get("confirmed", ""):
+        return _confirmed(was_before=said == "before")
+    return check_mail.show() if request.args.get("attempt") else journey.onward("/login")
+
+
+@pages.post(check_mail.ADDRESS)
+def submit_verify() -> Response:
+    view = _CLICKS.get(request.form.get("do", ""))
+    return view() if view else check_mail.take_code()
+
+
+def _show_link(token: str) -> Response:
+    machine = (
+        request.method == "HEAD"
+        or "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
+        or is_machine(request.headers.get("User-Agent", ""))
+    )
+    link = api()(contract.read_link, contract.LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine))
+    if link.state == LinkState.USED and not _waiting_attempt():
+        return _confirmed(was_before=True)
+    return _page(LinkForm(), LinkState(link.state), token, link.sent_to).render()
+
+
+def _confirm() -> Response:
+    return _clicked(lambda asked: api()(contract.open_link, asked))
+
+
+def _renew() -> Response:
+    return _clicked(lambda asked: api()(contract.renew_link, asked))
+
+
+def _clicked(ask: Callable[[contract.LinkRequest], contract.Next]) -> Response:
+    form, token, here = LinkForm(), request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS], visit.current()
+    if not form.validate():
+        link = api()(contract.read_link, contract.LinkRead(token=token))
+        return _page(form, LinkState(link.state), token, link.sent_to).render(form.refusal_status)
+    try:
+        step = ask(contract.LinkRequest(token=token, attempt=here.attempt.id if here.attempt else None))
+    except ApiError as refusal:
+        state = next((state for kind, state in _REFUSED.items() if isinstance(refusal, kind)), None)
+        if state is None:
+            raise
+        return _page(LinkForm(formdata=None), state, token).render(refusal.status)
+    return journey.follow(step)
+
+
+def _page(form: LinkForm, state: LinkState, token: str, sent_to: str = "") -> LinkPage:
+    attempt = visit.current().attempt
+    return LinkPage(form, state, sent_to, token[:MOST_TOKEN_LETTERS], attempt.relying_party if attempt else "")
+
+
+def _waiting_attempt() -> str:
+    """The attempt of this browser, as long as it may go on."""
+    attempt = visit.current().attempt
+    return attempt.id if attempt and attempt.lives_until > workings().now() else ""
+
+
+def _confirmed(*, was_before: bool) -> Response:
+    attempt, waiting = visit.current().attempt, _waiting_attempt()
+    name = attempt.relying_party if attempt else ""
+    if waiting:
+        return ConfirmedPage(f"/login?{urlencode({'attempt': waiting})}", name, was_before).render()
+    if attempt and attempt.home:
+        return ConfirmedPage(attempt.home, name, was_before).render()
+    return ConfirmedPage("/login", "", was_before).render()
+
+
+_CLICKS: Final[Mapping[str, Callable[[], Response]]] = {
+    "link": _confirm,
+    "renew": _renew,
+    "opened": check_mail.take_opened,
+    "mail": check_mail.take_wish_for_mail,
+}
+_REFUSED: Final[dict[type[ApiError], LinkState]] = {
+    e.UnknownLink: LinkState.UNKNOWN,
+    e.ExpiredLink: LinkState.EXPIRED,
+    e.ClosedLink: LinkState.CLOSED,
+    e.EmailRegistered: LinkState.CLOSED,
+}

@@ -1,0 +1,261 @@
+"""Check your mail: an attempt that waits until an address is proved, and what a link or a code does for it.
+
+What the attempt keeps is the same for every address, whoever has it: pages and answers tell nobody who has an account.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_verification as contract
+from app.contract.hub import Next, Step
+from app.identity.accounts import identifiers, store
+from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import EMAIL
+from app.identity.call import Call
+from app.identity.journeys import next as journey
+from app.identity.journeys import views
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
+from app.identity.sign_in import attempts, sessions, verified
+from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.attempts import Attempt
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+COOL_DOWN_SECONDS = 30  # interface limits.md section 4
+WAITS = timedelta(hours=1)
+_TRIES = Rate(20, 600)  # per attempt, whoever's address it is
+_KEY = "checking"
+_BY_MAIL = "otp"  # RFC 8176
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What an attempt waits for."""
+
+    email: str  # as it was typed
+    uid: str  # `verification.NOBODY` where there is nothing to verify
+    sent_at: int = 0  # seconds since 1970
+    password_digest: str = ""  # whose password was right in this browser: it need not be typed again
+    remember: bool = False
+
+    @property
+    def subject(self) -> str:
+        return identifiers.normal(EMAIL, self.email)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read_link)(read_link)
+    server.implements(contract.open_link)(open_link)
+    server.implements(contract.renew_link)(renew_link)
+    server.implements(contract.enter_code)(enter_code)
+    server.implements(contract.mail_again)(mail_again)
+
+
+def begin(
+    call: Call,
+    attempt: Attempt | None,
+    email: str,
+    account: Account | None,
+    *,
+    is_sent: bool,
+    knows_password: bool = False,
+    remember: bool = False,
+) -> Next:
+    """Let the attempt wait for the proof of an address, and return the step that says so.
+
+    Args:
+        account: whose address it is, or whose it will be; None where there is nothing to verify.
+        is_sent: whether the mail is on its way already; else it is sent, unless one went out a moment ago.
+        knows_password: whether the account's password was shown in this browser.
+    """
+    binding = None
+    if attempt is None:
+        attempt, binding = attempts.open(call, journey.RETURN, {})
+    digest = randomness.digest(account.password_hash) if knows_password and account and account.password_hash else ""
+    state = Checking(email, account.uid if account else verification.NOBODY, 0, digest, remember)
+    before = of(attempt)
+    if before is not None and before.subject == state.subject:
+        state = Checking(**{**asdict(state), "sent_at": before.sent_at})
+    if is_sent or not _seconds_left(call, state):
+        state = _sent(call, attempt, state, is_sent=is_sent)
+    attempt = attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+    return step(call, attempt, state).model_copy(update={"binding": binding})
+
+
+def after_password(call: Call, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
+    """Return the step of somebody whose password is right and whose address is not verified; raises 970 without one."""
+    if account is None or not account.email:
+        raise e.EmailUnverified
+    return begin(call, attempt, account.email, account, is_sent=False, knows_password=True, remember=remember)
+
+
+def of(attempt: Attempt) -> Checking | None:
+    """Return what the attempt waits for, if it does."""
+    held = attempt.request.get(_KEY)
+    return Checking(**held) if held else None
+
+
+def step(call: Call, attempt: Attempt, state: Checking) -> Next:
+    """Return the step of an attempt that waits."""
+    return Next(
+        step=Step.CHECK_MAIL,
+        attempt=attempt.attempt_id,
+        attempt_lifetime_seconds=max(1, int((attempt.expires_at - call.now).total_seconds())),
+        sent_to=state.email,
+        resend_in_seconds=_seconds_left(call, state),
+    )
+
+
+def read_link(call: Call, req: contract.LinkRead) -> contract.LinkView:
+    proof = verification.known(call, req.token)
+    if proof is None:
+        return contract.LinkView(state="unknown")
+    call.ledger.record("verification.link_looked_at", uid=proof.uid, by="machine" if req.is_machine else "browser")
+    account = store.by_uid(call, proof.uid)
+    if account is not None and verification.is_verified(account, proof.subject):
+        return contract.LinkView(state="used", sent_to=proof.subject)
+    try:
+        verification.peek(call, req.token)
+    except (e.ExpiredLink, e.UsedLink):
+        return contract.LinkView(state="expired", sent_to=proof.subject)
+    return contract.LinkView(state="open", sent_to=proof.subject)
+
+
+def open_link(call: Call, req: contract.LinkRequest) -> Next:
+    """A link that was used leads on as well, for as long as its address is confirmed: pages are reloaded."""
+    attempt = _living(call, req.attempt)
+    held = verification.known(call, req.token)
+    if held is None:
+        raise e.UnknownLink
+    account = store.by_uid(call, held.uid)
+    if account is not None and verification.is_verified(account, held.subject):
+        return _go_on(call, attempt, account, held, is_new=False)
+    try:
+        proof = verification.spend_link(call, req.token)
+    except e.UsedLink:
+        raise e.ExpiredLink from None
+    return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
+
+
+def renew_link(call: Call, req: contract.LinkRequest) -> Next:
+    held = verification.known(call, req.token)
+    if held is None:
+        raise e.UnknownLink
+    attempt, account = _living(call, req.attempt), store.by_uid(call, held.uid)
+    if account is None:
+        raise e.ClosedLink
+    if verification.is_verified(account, held.subject):
+        return _go_on(call, attempt, account, held, is_new=False)
+    typed = [str(one["Value"]) for one in account.emails if identifiers.normal_email(one["Value"]) == held.subject]
+    if not typed:
+        raise e.ClosedLink
+    return begin(call, attempt, typed[0], account, is_sent=False)
+
+
+def enter_code(call: Call, req: contract.CodeRequest) -> Next:
+    attempt = attempts.find(call, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    state, session = of(attempt), sessions.current(call)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    if state is None:
+        return journey.advance(call, attempt, session)
+    try:
+        call.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
+        if not req.code:
+            return _opened_elsewhere(call, attempt, state)
+        proof = proofs.spend_code(call, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE)
+        return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
+    except ApiError as refusal:
+        raise _with_page(call, refusal, state) from None
+
+
+def mail_again(call: Call, req: contract.AgainRequest) -> Next:
+    attempt = attempts.find(call, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    state, session = of(attempt), sessions.current(call)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    if state is None:
+        return journey.advance(call, attempt, session)
+    if left := _seconds_left(call, state):
+        raise _with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
+    try:
+        verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+    except e.MailLimitReached as refusal:
+        raise _with_page(call, refusal, state) from None
+    state = Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
+    return step(call, attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)}), state)
+
+
+def _living(call: Call, attempt_id: str | None) -> Attempt | None:
+    """Return the attempt that this browser began, if it still goes on."""
+    attempt = attempts.find(call, attempt_id) if attempt_id else None
+    return attempt if attempt is not None and not attempt.is_done else None
+
+
+def _sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:
+    """Send the mail where that is still to be done; a limit that is reached is kept silently."""
+    if not is_sent:
+        try:
+            verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+        except e.MailLimitReached:
+            call.ledger.record("verification.not_sent", uid=state.uid, reason="MailLimitReached")
+    return Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
+
+
+def _seconds_left(call: Call, state: Checking) -> int:
+    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
+
+
+def _confirmed(call: Call, proof: Proof) -> Account:
+    account = verification.confirm(call, proof)
+    verified.end_sessions(call, account)
+    return account
+
+
+def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
+    account = store.by_uid(call, state.uid)
+    if account is None or not verification.is_verified(account, state.email):
+        raise e.EmailUnverified
+    held = Proof(ProofKind.EMAIL, account.uid, state.subject, {}, call.now)
+    return _go_on(call, attempt, account, held, is_new=False)
+
+
+def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
+    """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
+    state = of(attempt) if attempt is not None else None
+    waits = state is not None and state.uid == proof.uid and state.subject == proof.subject
+    knows = waits and state is not None and state.password_digest == randomness.digest(account.password_hash or "")
+    may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
+    if may_enter and sign_in.enter(call, account):
+        remember = knows and state is not None and state.remember and call.tenant.settings.remember_me
+        session, text = sessions.start(call, account.uid, (sign_in.PASSWORD if knows else _BY_MAIL,), remember)
+        after = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
+        return after.model_copy(update={"session": views.cookie(call, session, text)})
+    return Next(
+        step=Step.EMAIL_CONFIRMED,
+        attempt=attempt.attempt_id if attempt is not None else None,
+        problem=None if is_new else "before",
+    )
+
+
+def _with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
+    """Return the refusal with what the page shows."""
+    shown: dict[str, Any] = contract.MailedTo(
+        sent_to=state.email, resend_in_seconds=_seconds_left(call, state)
+    ).model_dump(by_alias=True)
+    refusal.data = {**(refusal.data or {}), **shown}
+    return refusal
