@@ -13,7 +13,7 @@ from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.accounts import identifiers
 from app.identity.accounts.profile import age, born_on
 from app.identity.call import Call
-from app.identity.registration.drafting import Draft, Given
+from app.identity.registration.drafting import Draft, Given, Said
 from app.identity.tenants import registration_form
 from app.kit.errors import ApiError
 
@@ -44,7 +44,7 @@ def refuse_incomplete(settings: TenantSettings, given: Given, accepts_terms: boo
         raise e.FieldsRefused(problems=problems)
 
 
-def refuse_edits(settings: TenantSettings, given: Given, *, clears: bool) -> None:
+def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None:
     """Refuse an account's change that breaks a rule of the form, or empties a field that it requires.
 
     Args:
@@ -113,7 +113,7 @@ def _listed(entries: tuple[str, ...], form: str) -> str:
     return "domain" if is_domain else ""
 
 
-def _said(given: Given, accepts_terms: bool | None) -> dict[str, str]:
+def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
     """Return what was given, by the names of the form; nothing but text counts as given."""
     free = {name.lower(): value for name, value in given.free.items()}
     custom = free.get("customfields")

@@ -26,8 +26,8 @@ WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 """Who may write at registration."""
 
 
-class Given(Protocol):
-    """What the registration model says, whoever sends it."""
+class Said(Protocol):
+    """What is said of a person, whoever says it."""
 
     @property
     def email(self) -> list[EmailEntry] | None: ...
@@ -36,13 +36,18 @@ class Given(Protocol):
     @property
     def phone_id(self) -> str | None: ...
     @property
-    def uid(self) -> str | None: ...
-    @property
     def password(self) -> str | None: ...
     @property
     def security_question_answer(self) -> dict[str, str] | None: ...
     @property
     def free(self) -> dict[str, Any]: ...
+
+
+class Given(Said, Protocol):
+    """What the registration model says, whoever sends it."""
+
+    @property
+    def uid(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
