@@ -24,11 +24,6 @@ from tests.support.tenant_server import TenantServer
 assert areas.AREAS  # importing the areas states every operation
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
-RESOURCES = (  # interface tenant-config.md section 1
-    "profile", "role", "organization", "invitation", "webhook", "workflow", "template", "security", "provider", "client",
-    "migration", "sott", "customobject", "consent",
-)  # fmt: skip
-SCOPES = {"all"} | {f"{one}:{what}" for one in RESOURCES for what in ("read", "create", "update", "delete")}
 
 
 def every(*letters: Letter, without: tuple[Letter, ...] = ()) -> pytest.MarkDecorator:
@@ -213,17 +208,11 @@ def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -
     assert is_declared(operation, answer)
 
 
-@asked_of([one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", one.path)])
-def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
-    assert frozenset({Letter.M}) in operation.auth.ways
-    assert operation.scope in SCOPES
-
-
 @every(Letter.M)
 @pytest.mark.parametrize("token", ["", "x", "a.b.c", "a.e30.c"])
 def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: AnyOperation, token: str) -> None:
-    query = {"apikey": None, "apisecret": None}
-    answer = caller.ask(operation, query=query, headers={"Authorization": f"Bearer {token}"})
+    shown = {"Authorization": f"Bearer {token}"}
+    answer = caller.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
     wanted = (400, 908) if not token and Letter.K in operation.auth.letters() else (403, 6002)
     assert refusal(answer) == wanted
     assert is_declared(operation, answer)
@@ -369,21 +358,8 @@ def test_a_hostile_body_is_refused_in_the_interface_s_words(caller: Caller, oper
 
 
 WRONG: list[Any] = [
-    None,
-    True,
-    -1,
-    10**30,
-    1.5,
-    "",
-    "x" * 5_000,
-    [],
-    [[]],
-    {},
-    {"": None},
-    ["\u202e"],
-    "%00",
-    "<script>",
-]
+    None, True, -1, 10**30, 1.5, "", "x" * 5_000, [], [[]], {}, {"": None}, ["\u202e"], "%00", "<script>",
+]  # fmt: skip
 
 
 @with_body()

@@ -1,0 +1,27 @@
+"""What a machine may do, a statement says: every operation of the tenant's servers, each with a scope of the interface."""
+
+import re
+
+import pytest
+
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.kit.operation import AnyOperation, Letter
+
+assert areas.AREAS  # importing the areas states every operation
+RESOURCES = (  # interface tenant-config.md section 1
+    "profile", "role", "organization", "invitation", "webhook", "workflow", "template", "security", "provider", "client",
+    "migration", "sott", "customobject", "consent",
+)  # fmt: skip
+SCOPES = {"all"} | {f"{one}:{what}" for one in RESOURCES for what in ("read", "create", "update", "delete")}
+OF_SERVERS = [one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", one.path)]
+
+
+@pytest.mark.parametrize("operation", OF_SERVERS, ids=lambda operation: operation.name)
+def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
+    assert frozenset({Letter.M}) in operation.auth.ways
+    assert operation.scope in SCOPES
+
+
+def test_who_admits_no_machine_states_no_scope() -> None:
+    assert [one.name for one in CATALOGUE if one.scope and Letter.M not in one.auth.letters()] == []
