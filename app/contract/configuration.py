@@ -61,7 +61,9 @@ class PasswordPolicy(Stated):
     expiry_days: int = Field(default=0, ge=0, le=3650)
     common_check: bool = True
     profile_check: bool = True
-    breached: Literal["off", "record", "notify", "change"] = "off"  # change: refused when set, and to be reset at sign-in
+    breached: Literal["off", "record", "notify", "change"] = (
+        "off"  # change: refused when set, and to be reset at sign-in
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> "PasswordPolicy":
@@ -103,7 +105,9 @@ class PolicyVersion(Stated):
 class PrivacyPolicy(Stated):
     """What people accept (interface user.md rows U27, U28); the text itself stands where `brand.links.privacy` leads."""
 
-    mode: Literal["strict", "moderated"] = "moderated"  # strict: who has not accepted the present version goes no further
+    mode: Literal["strict", "moderated"] = (
+        "moderated"  # strict: who has not accepted the present version goes no further
+    )
     versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
 
 
@@ -152,13 +156,15 @@ class TenantSettings(Stated):
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
-    locales: Annotated[tuple[Tag, ...], Different] = Field(default=("en", "de", "ar"), min_length=1)
+    locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")
     default_locale: str = "en"
     denied_ips: tuple[Network, ...] = ()
     allowed_ips: tuple[Network, ...] = ()
 
     @model_validator(mode="after")
     def _agrees(self) -> "TenantSettings":
+        if not self.locales:
+            raise ValueError("locales: at least one language; found none")
         if self.default_locale not in self.locales:
             offered = ", ".join(self.locales)
             raise ValueError(f"default_locale: one of locales ({offered}); found {self.default_locale!r}")

@@ -131,8 +131,16 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("client_secret: none, because token_endpoint_auth_method is none")
         if self.is_public and "client_credentials" in self.grant_types:
             raise ValueError("grant_types: without client_credentials, because the application has no secret")
-        if "authorization_code" in self.grant_types and not self.redirect_uris:
+        if not self.grant_types or self.grant_types == ("refresh_token",):
+            raise ValueError("grant_types: authorization_code or client_credentials, which begin with something")
+        if "authorization_code" not in self.grant_types:
+            return self
+        if not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has authorization_code")
+        if not self.response_types:
+            raise ValueError("response_types: code, because grant_types has authorization_code")
+        if self.protocol == "openid" and "openid" not in self.scope.split():
+            raise ValueError("scope: openid among others, because protocol is openid")
         return self
 
     def settings(self) -> ApplicationSettings:
@@ -170,6 +178,9 @@ class AccountFile(Stated):
     def _can_be_named(self) -> "AccountFile":
         if not (self.email or self.username or self.phone):
             raise ValueError("email: an email, a username or a phone, so that the account can be named")
+        for kind in ("email", "phone"):
+            if getattr(self, f"{kind}_verified") and not getattr(self, kind):
+                raise ValueError(f"{kind}_verified: false, because the account has no {kind}")
         return self
 
     @property

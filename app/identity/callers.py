@@ -19,6 +19,7 @@ from app.identity.store.unit import Cost
 from app.identity.tenants.tenant import Tenant
 from app.identity.tokens import service as tokens
 from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, is_signed
 from app.settings import Settings
@@ -141,10 +142,11 @@ def _secret(raw: RawRequest) -> str | None:
 
 
 def _refuse_address(call: Call) -> None:
-    settings = call.tenant.settings
-    if settings.denied_ips and signed_requests.is_listed(call.raw.address, settings.denied_ips):
+    settings, address = call.tenant.settings, call.raw.address
+    is_unknown = read_address(address) is None  # a list that cannot be asked refuses
+    if settings.denied_ips and (is_unknown or signed_requests.is_listed(address, settings.denied_ips)):
         raise e.IpRefused
-    if settings.allowed_ips and not signed_requests.is_listed(call.raw.address, settings.allowed_ips):
+    if settings.allowed_ips and not signed_requests.is_listed(address, settings.allowed_ips):
         raise e.IpRefused
 
 

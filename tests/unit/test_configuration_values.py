@@ -1,0 +1,142 @@
+"""Configuration files: a value that means nothing is refused where it stands, not kept without effect."""
+
+from pathlib import Path
+
+import pytest
+
+from app.identity.configuration.problems import ConfigurationError
+from app.identity.configuration.reading import read
+
+HOUSE_LANGUAGES = "a language of the pages: en, de, ar"
+NETWORK = "an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"
+WEB = "a web address such as https://www.example.com/page"
+WITH_CODE = "redirect_uris: ['https://a.example/cb']"
+
+
+def problems(part: str) -> list[str]:
+    """What is wrong with one part of a tenant, without the place that they all share."""
+    try:
+        read(f"tenants:\n  - name: acme\n    {part}\n".encode(), "f.yaml", Path())
+    except ConfigurationError as refused:
+        return [str(problem).removeprefix("f.yaml:3: tenants[0].") for problem in refused.problems]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        ("denied_ips: [127.0.0.0/8, 10.0.0.0/33]", f"denied_ips[1]: expected {NETWORK}; found '10.0.0.0/33'"),
+        ("allowed_ips: [foo]", f"allowed_ips[0]: expected {NETWORK}; found 'foo'"),
+        (
+            "trial_ends_at: bla",
+            "trial_ends_at: expected a date or a moment such as 2027-01-31 or 2027-01-31T18:00:00Z; found 'bla'",
+        ),
+        ("locales: [xx]", f"locales[0]: expected {HOUSE_LANGUAGES}; found 'xx'"),
+        ("locales: []", "locales: expected at least one language; found none"),
+        ("locales: [en, en]", "locales: expected each entry once; found a list"),
+        ("default_locale: fr", "default_locale: expected one of locales (en, de, ar); found 'fr'"),
+        ("locales: [de]", "default_locale: expected one of locales (de); found 'en'"),
+        (
+            "password_policy: {min_length: 100, max_length: 20}",
+            "password_policy.max_length: expected at least min_length, which is 100; found 20",
+        ),
+        ("custom_fields: [a, a]", "custom_fields: expected each entry once; found a list"),
+        ("custom_fields: [' ']", "custom_fields[0]: expected words, not blanks alone; found ' '"),
+        ("security_questions: {pet: ''}", "security_questions.pet: expected words, not blanks alone; found ''"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_refused(stated: str, problem: str) -> None:
+    assert problems(f"settings: {{{stated}}}") == [f"settings.{problem}"]
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "denied_ips: [127.0.0.1, 10.0.0.0/8, '2001:db8::/32', 192.168.7.9/24]",
+        "trial_ends_at: 2027-01-31",
+        "trial_ends_at: 2027-01-31T18:00:00Z",
+        "locales: [ar, en]",
+        "{locales: [de], default_locale: de}",
+        "password_policy: {min_length: 20, max_length: 20}",
+    ],
+)
+def test_a_setting_that_means_something_is_taken(stated: str) -> None:
+    assert problems(f"settings: {{{stated.strip('{}') if stated.startswith('{') else stated}}}") == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        ("links: {terms: foo}", f"links.terms: expected {WEB}; found 'foo'"),
+        ("links: {terms: 'http://'}", f"links.terms: expected {WEB}; found 'http://'"),
+        (
+            "links: {imprint: 'https://a.example/'}",
+            "links.imprint: expected a link that the pages have: privacy, terms, help; found 'imprint'",
+        ),
+        ("sentence: {fr: Bonjour}", f"sentence.fr: expected {HOUSE_LANGUAGES}; found 'fr'"),
+        (
+            "logo: 'http://a.example/x.png'",
+            "logo: expected an https address, or a picture as a data: address; found 'http://a.example/x.png'",
+        ),
+    ],
+)
+def test_a_brand_that_pages_could_not_draw_is_refused(stated: str, problem: str) -> None:
+    assert problems(f"brand: {{{stated}}}") == [f"brand.{problem}"]
+
+
+@pytest.mark.parametrize("logo", ["https://a.example/x.png", "/static/acme.svg", "data:image/png;base64,AAAA"])
+def test_a_logo_that_pages_can_draw_is_taken(logo: str) -> None:
+    assert problems(f"brand: {{logo: '{logo}'}}") == []
+
+
+@pytest.mark.parametrize("key", ["client_uri", "policy_uri", "tos_uri", "logo_uri"])
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "data:text/html,x", "//x", "https://", "https://u:p@a.example/"]
+)
+def test_a_link_of_an_application_leads_to_the_web_or_is_refused(key: str, address: str) -> None:
+    (problem,) = problems(f"applications: [{{name: shop, {WITH_CODE}, {key}: '{address}'}}]")
+    assert problem.startswith(f"applications[0].{key}: expected ")
+    assert problem.endswith(f"; found '{address}'")
+
+
+@pytest.mark.parametrize("key", ["client_uri", "policy_uri", "tos_uri", "logo_uri"])
+def test_a_web_address_of_an_application_is_taken(key: str) -> None:
+    assert problems(f"applications: [{{name: shop, {WITH_CODE}, {key}: 'https://shop.example:8443/a?b=c#d'}}]") == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        (
+            "grant_types: []",
+            "grant_types: expected authorization_code or client_credentials, which begin with something",
+        ),
+        (
+            "grant_types: [refresh_token]",
+            "grant_types: expected authorization_code or client_credentials, which begin with something",
+        ),
+        ("response_types: []", "response_types: expected code, because grant_types has authorization_code"),
+        ("scope: profile", "scope: expected openid among others, because protocol is openid"),
+        (
+            "cors_origins: ['https://a.example:99999']",
+            "cors_origins[0]: expected an address whose host and port can be read; found 'https://a.example:99999'",
+        ),
+        (
+            "cors_origins: ['https://[::1']",
+            "cors_origins[0]: expected an address whose host and port can be read; found 'https://[::1'",
+        ),
+    ],
+)
+def test_an_application_that_could_do_nothing_is_refused(stated: str, problem: str) -> None:
+    assert problems(f"applications: [{{name: shop, {WITH_CODE}, {stated}}}]") == [f"applications[0].{problem}"]
+
+
+def test_an_application_for_machines_needs_neither_addresses_nor_openid() -> None:
+    assert problems("applications: [{name: robot, grant_types: [client_credentials], scope: 'orders:read'}]") == []
+
+
+@pytest.mark.parametrize("kind", ["email", "phone"])
+def test_what_an_account_does_not_have_is_not_verified(kind: str) -> None:
+    assert problems(f"accounts: [{{username: ada, {kind}_verified: true}}]") == [
+        f"accounts[0].{kind}_verified: expected false, because the account has no {kind}"
+    ]
