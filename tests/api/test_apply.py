@@ -272,6 +272,23 @@ def test_what_is_exported_can_be_applied_and_changes_nothing(ours: House) -> Non
     assert applied(ours, written).is_empty
 
 
+@pytest.mark.parametrize(
+    "beside", ["", "    url_whitelist: []\n", "    registration_form: []\n", "    settings: {}\n    brand: {}\n"]
+)
+def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: House, beside: str) -> None:
+    """Least of all the file of the README: an application and an account."""
+    applied(
+        ours,
+        "tenants:\n  - name: acme\n"
+        f"{beside}"
+        "    applications:\n      - {name: desk, redirect_uris: ['http://localhost:5000/signed-in']}\n"
+        "    accounts:\n      - {email: you@example.com, password: choose-1-yourself, email_verified: true}\n",
+    )
+    again = planned(ours, export(ours, "acme"))
+    assert [change.details for change in again.changes if change.details] == []
+    assert again.is_empty
+
+
 def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: House, tmp_path: Path) -> None:
     applied(ours, ACME)
     url = f"sqlite:///{tmp_path / 'elsewhere.db'}"

@@ -190,7 +190,7 @@ class _OneTenant:
         beside = {**held, **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude_unset=True)}
         for key in BESIDE_SETTINGS:
             kept = {name: value for name, value in kept.items() if name != key}
-            if beside.get(key) is not None:
+            if beside.get(key):  # an empty list is what stands by default
                 kept[key] = beside[key]
         return kept
 
