@@ -1,5 +1,7 @@
 """prompt, max_age, hints and consent: who must be asked, and what a session is worth."""
 
+import pytest
+
 from app.contract.hub import Step
 from app.identity.house import House
 from tests.support.oauth_world import World
@@ -113,7 +115,7 @@ def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
 def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.asks())
     assert step.step is Step.CONSENT
-    assert [scope.name for scope in step.scopes] == ["profile", "email"]
+    assert [scope.name for scope in step.scopes] == ["openid", "profile", "email"]
     assert step.person is not None
     assert step.person.label == ada.email
     assert step.attempt is not None
@@ -121,6 +123,19 @@ def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser
     assert browser.authorize(asking.asks()).step is Step.REDIRECT
     assert browser.authorize(asking.asks(scope="openid phone")).step is Step.CONSENT
     assert browser.authorize(asking.asks(prompt="consent")).step is Step.CONSENT
+
+
+@pytest.mark.parametrize("scope", [None, "openid"])
+def test_who_asks_for_no_scope_is_asked_about_too(
+    world: World, browser: Browser, ada: Person, scope: str | None
+) -> None:
+    legacy = world.application("Legacy", protocol="oauth", require_consent=True)
+    step = browser.signed_in(ada).authorize(legacy.asks(scope=scope), protocol="oauth", app="Legacy")
+    assert step.step is Step.CONSENT
+    assert step.attempt is not None
+    assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
+    again = browser.authorize(legacy.asks(scope=scope), protocol="oauth", app="Legacy")
+    assert again.step is Step.REDIRECT
 
 
 def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -24,6 +24,21 @@ def test_the_page_says_who_asks_for_what_in_human_words(world: World, visitor: V
     assert "ada@example.com" in page.text
 
 
+def test_an_application_that_only_wants_to_know_who_it_is_says_so(world: World, visitor: Visitor) -> None:
+    shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
+    page = visitor.asked_by(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert "Know that it is you" in page.text
+    assert page.press("Allow").query["code"]
+
+
+def test_no_application_asks_for_nothing(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", protocol="oauth", require_consent=True)
+    ada = world.person("ada@example.com")
+    page = visitor.asked_by(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert page.heading == "shop asks for access"
+    assert "Know that it is you" in page.text
+
+
 def test_allowing_returns_with_a_code(world: World, visitor: Visitor) -> None:
     assert asked(world, visitor).press("Allow").query["code"]
 

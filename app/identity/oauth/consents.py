@@ -13,11 +13,22 @@ from app.identity.oauth.tables import consents
 T = consents.c
 
 
+def covers(call: Call, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
+    """Return whether the account said yes to the client, and to each of these scopes."""
+    held = _held(call, uid, client_id)
+    return held is not None and held.issuperset(scopes)
+
+
 def given(call: Call, uid: str, client_id: str) -> frozenset[str]:
     """Return the scopes that the account gave to the client."""
+    return _held(call, uid, client_id) or frozenset()
+
+
+def _held(call: Call, uid: str, client_id: str) -> frozenset[str] | None:
+    """None where the account never said yes; a yes may be to no scope at all."""
     where = (T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     row = call.work.one(select(T.scopes).where(*where))
-    return frozenset(row.scopes) if row is not None else frozenset()
+    return frozenset(row.scopes) if row is not None else None
 
 
 def give(call: Call, uid: str, client_id: str, scopes: Iterable[str]) -> None:

@@ -111,7 +111,7 @@ def _is_hinted(hint: str | None, account: Account) -> bool:
 def _must_ask(call: Call, request: Authorization, client: Application, uid: str) -> bool:
     if prompt.CONSENT in request.prompt:
         return True
-    return client.settings.require_consent and not set(request.scope) <= consents.given(call, uid, client.client_id)
+    return client.settings.require_consent and not consents.covers(call, uid, client.client_id, request.scope)
 
 
 def _login(
@@ -142,7 +142,7 @@ def _consent(
         attempt=attempt.attempt_id if attempt is not None else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         person=views.person(account) if account is not None else None,
-        scopes=[ScopeView(name=name) for name in request.scope if name != "openid"],
+        scopes=[ScopeView(name=name) for name in request.scope],
         ui_locales=request.ui_locales,
         display=request.display,
     )
