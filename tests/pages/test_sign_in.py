@@ -1,11 +1,14 @@
 """Signing in on the page, as a person does it."""
 
+import re
+from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Visitor
 
 PASSWORD = "correct horse 7"
@@ -37,6 +40,26 @@ def test_what_was_typed_is_kept_but_for_the_password(world: World, visitor: Visi
     form = page.form("Sign in")
     assert form.fields["identifier"] == "ada@example.com"
     assert form.fields["password"] == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ({}, "email"),
+        ({"phone_login": True, "email_login": False}, "text"),
+        ({"username_login": True, "email_login": False}, "text"),
+        ({"username_login": True, "email_login": True}, "text"),
+    ],
+)
+def test_keyboards_leave_a_name_as_it_is_typed_and_managers_know_it(
+    new_world: NewWorld, new_visitor_at: Callable[[World], Visitor], settings: dict[str, Any], kind: str
+) -> None:
+    page = new_visitor_at(new_world(**settings)).open("/login")
+    field = re.findall(r'<input[^>]* id="identifier"[^>]*>', page.html)[0]
+    assert f'type="{kind}"' in field
+    assert 'autocomplete="username"' in field
+    assert 'spellcheck="false"' in field
+    assert kind == "email" or 'autocapitalize="none"' in field
 
 
 def test_empty_fields_are_named_and_linked(visitor: Visitor) -> None:

@@ -123,13 +123,17 @@ class LoginPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what the identifier is."""
+        """What tells keyboards and password managers what the identifier is.
+
+        No keyboard begins an `email` with a capital, and HTML knows no `autocapitalize` on it.
+        """
         common = {"autocomplete": "username", "spellcheck": "false"}
         if self.identifiers == (Identifier.EMAIL,):
             return {**common, "type": "email"}
+        typed = {**common, "type": "text", "autocapitalize": "none"}
         if self.identifiers == (Identifier.PHONE,):
-            return {**common, "type": "text", "inputmode": "tel", "dir": "ltr"}
-        return {**common, "type": "text", "autocapitalize": "none", "dir": "auto"}
+            return {**typed, "inputmode": "tel", "dir": "ltr"}
+        return {**typed, "dir": "auto"}
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:
