@@ -35,9 +35,8 @@ def auth() -> Response:
         return journey.onward(f"{page}?{urlencode(_kept('vtoken', 'attempt', 'lang'))}")
     if request.args.get("vtype") or action not in _SIGN_IN:
         raise NotFound
-    return journey.follow(
-        api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
-    )
+    step = api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
+    return journey.follow(step.model_copy(update=_kept("ui_locales", "login_hint")))
 
 
 def _kept(*names: str) -> dict[str, str]:

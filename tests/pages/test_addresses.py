@@ -24,6 +24,14 @@ def test_older_addresses_lead_to_the_page_of_today(visitor: Visitor, address: st
     assert visitor.open(address).heading == "Welcome back"
 
 
+@pytest.mark.parametrize("address", ["/auth.aspx?action=login", "/auth?", "/?action=login"])
+def test_older_addresses_pass_on_the_language_and_the_hint(visitor: Visitor, address: str) -> None:
+    page = visitor.open(f"{address}&ui_locales=xx+de&login_hint=ada%22%3E%40example.com")
+    assert page.language == "de"
+    assert page.form("Anmelden").fields["identifier"] == 'ada">@example.com'
+    assert page.press("Anmelden", password="wrong").language == "de"
+
+
 def test_a_return_address_of_the_whitelist_is_followed(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
