@@ -9,7 +9,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField, Field, PasswordField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, Length, Optional
 
-from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
 from app.hub import locale, visit
 
 _LABELS: Final[dict[str, Any]] = {
@@ -76,12 +76,15 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     if field.type == "multi":
         return BooleanField(label, required)
     if field.type == "password":
-        return PasswordField(label, required, render_kw=_ATTRIBUTES["password"])
+        length = Length(max=field.max_length, message=_TOO_LONG)
+        return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
         choices = [("", ""), *((one.value, in_visitors_language(one.text) or one.value) for one in field.options)]
         return SelectField(label, required, choices=choices, validate_choice=False)
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
-    attributes = dict(_ATTRIBUTES.get(field.name, _LINE))
+    attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))
+    if field.max_length == MOST_LETTERS:
+        attributes["maxlength"] = False  # nothing that the tenant said
     if is_second_name and attributes.get("autocomplete") == "username":
         attributes["autocomplete"] = "email" if field.name == "email" else "nickname"
     kind = TextAreaField if field.type == "text" else StringField

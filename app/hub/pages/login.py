@@ -113,6 +113,11 @@ class LoginPage(Page):
         return dict(visit.current().tenant.brand.links).get("help", "")
 
     @property
+    def has_registration(self) -> bool:
+        """Whether people may make an account of their own."""
+        return visit.current().tenant.registration is not None
+
+    @property
     def needs_help(self) -> bool:
         """Whether nothing that can be typed here leads on."""
         return self.refusal in BEYOND_THIS_PAGE
@@ -201,16 +206,14 @@ _WRONG_ANSWER = _l("That is not the answer we know.")
 def show_login() -> Response:
     """Draw the page. Who is signed in already goes on; for all others this asks nobody."""
     here = visit.current()
-    if named_attempt() and here.attempt is None:
-        return journey.start_again()
-    if here.attempt and here.attempt.lives_until <= workings().now():
+    if journey.is_attempt_gone():
         return journey.start_again()
     known = ""
     if here.session:
         step = (
             api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id)) if here.attempt else _plain_visit()
         )
-        if step.step is not Step.LOGIN:
+        if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
         here.meet(step.person)
         known = step.person.label if step.person else ""  # signed in, but asked for the password again

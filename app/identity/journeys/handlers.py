@@ -9,26 +9,31 @@ from app.contract.hub import Next, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
+from app.identity.journeys import checking, registering, views
 from app.identity.journeys import next as journey
-from app.identity.journeys import views
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
 from app.identity.sign_in import attempts, identifiers, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants.whitelist import is_allowed
 from app.identity.tokens import service as tokens
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
 from app.kit.server import Server
 
 
 def register(server: Server) -> None:
     """Implement the hub's operations."""
+    checking.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
     server.implements(hub.open_return)(open_return)
     server.implements(hub.resume)(resume)
     server.implements(hub.captcha)(read_captcha)
     server.implements(hub.sign_in)(with_password)
+    registering.register(server)
     server.implements(hub.consent)(answer_consent)
     server.implements(hub.switch_account)(switch_account)
     server.implements(hub.sign_out)(sign_out)
@@ -48,7 +53,7 @@ def open_authorization(call: Call, req: hub.AuthorizeRequest) -> Next:
 
 
 def open_return(call: Call, req: hub.ReturnRequest) -> Next:
-    return journey.open_return(call, req.return_url, sessions.current(call))
+    return journey.open_return(call, req.return_url, sessions.current(call), action=req.action)
 
 
 def resume(call: Call, req: hub.AttemptRequest) -> Next:
@@ -57,7 +62,9 @@ def resume(call: Call, req: hub.AttemptRequest) -> Next:
         return journey.START_AGAIN
     session = sessions.current(call)
     if attempt.is_done:
-        return _after_the_end(session)
+        return journey.after_the_end(session)
+    if session is None and (state := checking.of(attempt)) is not None:
+        return checking.step(call, attempt, state)
     return journey.advance(call, attempt, session)
 
 
@@ -72,13 +79,19 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
         return journey.START_AGAIN
     current = sessions.current(call) if attempt is not None and attempt.is_done else None
     if attempt is not None and attempt.is_done:
-        return _after_the_end(current)
+        return journey.after_the_end(current)
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
     proof = Proof(req.security_answer, captcha.of_form(req.captcha))
-    account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
-    session, text = sessions.start(
-        call, account.uid, (sign_in.PASSWORD,), req.remember and call.tenant.settings.remember_me
-    )
+    remember = req.remember and call.tenant.settings.remember_me
+    try:
+        account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
+    except e.EmailUnverified:
+        return checking.after_password(call, attempt, identifiers.account_of(call, identifier), remember)
+    except e.PhoneUnverified as refusal:
+        if (known := identifiers.account_of(call, identifier)) is not None:
+            verification.send_after_refusal(call, known, refusal, Wish())
+        raise
+    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), remember)
     step = (
         journey.to_return_address(call, session, None) if attempt is None else journey.advance(call, attempt, session)
     )
@@ -90,7 +103,7 @@ def answer_consent(call: Call, req: hub.ConsentRequest) -> Next:
     if attempt is None:
         return journey.START_AGAIN
     if attempt.is_done:
-        return _after_the_end(session)
+        return journey.after_the_end(session)
     return authorize.answer_consent(call, attempt, session, req.allow)
 
 
@@ -111,7 +124,7 @@ def sign_out(call: Call, req: hub.SignOutRequest) -> Next:
         return step.model_copy(update={"person": oauth_views.person(account) if account else None})
     if session is not None:
         _end(call, session)
-    if step.step is Step.SIGNED_OUT and req.return_url and journey.is_allowed(call, req.return_url):
+    if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(call, req.return_url):
         step = Next(step=Step.REDIRECT, address=req.return_url)
     return step.model_copy(update={"ends_session": True})
 
@@ -162,8 +175,3 @@ def _end(call: Call, session: BrowserSession) -> None:
     sessions.end(call, session.uid, session.session_id)
     tokens.revoke_session(call, session.session_id)
     call.ledger.record("session.ended", uid=session.uid, session=session.session_id)
-
-
-def _after_the_end(session: BrowserSession | None) -> Next:
-    """Back, refresh and a second submit after the attempt ended: the profile where signed in, else start again."""
-    return Next(step=Step.PROFILE, address=journey.PROFILE_PATH) if session else Next(step=Step.START_AGAIN)

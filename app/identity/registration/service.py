@@ -42,7 +42,7 @@ class Ask:
 class Outcome:
     """What became of it."""
 
-    account: Account | None  # None: the address has an account, which is told its owner only
+    account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
     may_sign_in: bool = False
     waits_for: str = ""  # email or phone: what has to be proved first
 
@@ -122,24 +122,23 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     An account that never proved the address does not keep others from it: who registers now waits beside it.
     """
     call.work.rollback()
-    for form in drafted.addresses.forms:
-        holder = accounts.by_email(call, form)
-        if holder is None:
-            continue
-        try:
-            if waiting.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone:
-                verification.send(call, waiting.add(call, form, _unbegun(columns)), ask.wish)
-            else:
-                verification.send_to_nobody(call, _spelling(holder, form), ask.wish)
-        except e.MailLimitReached:
-            call.work.rollback()
-        call.ledger.record("register.taken", uid=holder.uid)
-        break
-    return Outcome(None, waits_for="email")
-
-
-def _unbegun(columns: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in columns.items() if name not in ("logins", "last_login_at")}
+    holders = ((form, accounts.by_email(call, form)) for form in drafted.addresses.forms)
+    form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
+    if holder is None:  # gone again in this very moment: as little is known as of anybody
+        return Outcome(None, waits_for="email")
+    call.ledger.record("register.taken", uid=holder.uid)
+    is_open = waiting.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
+    account = None
+    try:
+        if is_open and call.tenant.settings.email_verification != "disabled":
+            account = waiting.add(call, form, columns)
+            verification.send(call, account, ask.wish)
+        else:
+            verification.send_to_nobody(call, _spelling(holder, form), ask.wish)
+    except e.MailLimitReached:
+        call.work.rollback()
+        account = None
+    return Outcome(account, waits_for="email")
 
 
 def _spelling(holder: Account, form: str) -> str:

@@ -36,14 +36,14 @@ def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str,
         return answers.refusal(asked.issuer.url, asked.kept, refusal)
     request = asked.checked()
     step = decision.decide(call, request, asked.client, sessions.current(call), None)
-    if step.step not in (Step.LOGIN, Step.CONSENT):
+    if step.step not in (Step.LOGIN, Step.REGISTER, Step.CONSENT):
         return step
     attempt, binding = attempts.open(call, KIND, request.to_store())
     return step.model_copy(update={"attempt": attempt.attempt_id, "binding": binding})
 
 
 def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
-    """Return what is next in an attempt: LOGIN, CONSENT, or back to the relying party with a code or an error."""
+    """Return what is next in an attempt: LOGIN or REGISTER, CONSENT, or back to the relying party with a code or an error."""
     request, client = _reread(call, attempt)
     if client is None or attempt.is_done:
         return start_again(call, attempt)

@@ -22,7 +22,7 @@ from app.kit import randomness
 def decide(
     call: Call, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt | None
 ) -> Next:
-    """Return LOGIN, CONSENT, or the answer at the redirect address."""
+    """Return LOGIN or REGISTER, CONSENT, or the answer at the redirect address."""
     if session is None:
         return _login(call, request, client, attempt, None)
     account = _account(call, session, attempt)
@@ -96,7 +96,7 @@ def _is_enough(request: Authorization, session: BrowserSession, account: Account
     """Return whether a session from before this request answers it."""
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         return False
-    if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT}:
+    if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
         return False
     if request.max_age is not None and now - session.authenticated_at > timedelta(seconds=request.max_age):
         return False
@@ -121,7 +121,7 @@ def _login(
         return refuse(call, request, attempt, Redirected("login_required", "The person must sign in."))
     is_same = account is not None and request.subject in (None, account.uid) and _is_hinted(request.login_hint, account)
     return Next(
-        step=Step.LOGIN,
+        step=Step.REGISTER if prompt.CREATE in request.prompt else Step.LOGIN,
         attempt=attempt.attempt_id if attempt is not None else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         person=views.person(account) if is_same and account is not None else None,

@@ -1,0 +1,32 @@
+"""What the hub asks when somebody registers on our page."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.captcha import CaptchaAnswer
+from app.contract.families import HUB
+from app.contract.hub import Next
+from app.contract.registration import REGISTRATION_REFUSALS
+from app.contract.registration_form import MOST_LETTERS
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
+
+
+class RegisterRequest(Wire):
+    """The registration form: what was typed, by the names of the tenant's form. `attempt` as at sign-in."""
+
+    attempt: str | None = None
+    fields: dict[str, FieldText] = Field(max_length=60)
+    captcha: CaptchaAnswer | None = None
+
+
+register = state(
+    "hub.register", "POST /hub/register", RegisterRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.WrongCaptcha, *REGISTRATION_REFUSALS),
+    summary="Register. An address that has an account is answered as one that has none; its owner gets a mail.",
+)  # fmt: skip

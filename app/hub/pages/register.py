@@ -1,0 +1,283 @@
+"""Sign up: an account of one's own, asked for by the tenant's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract import hub as contract
+from app.contract.captcha import CaptchaAnswer, Lock
+from app.contract.configuration import PasswordPolicy
+from app.contract.hub import Step
+from app.contract.hub_registration import RegisterRequest
+from app.contract.hub_registration import register as operation
+from app.contract.registration_form import IDENTIFIERS, TERMS, FormField, Option
+from app.hub import captcha, journey, visit
+from app.hub.arrival import api, named_attempt
+from app.hub.captcha import CaptchaField
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page, drawn_once
+from app.hub.pages import pages
+from app.hub.password_rules import Rule, rules_of
+from app.hub.registration_fields import widget
+from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.tenancy import Registration
+from app.kit.errors import ApiError
+
+
+class RegisterForm(HubForm):
+    """The tenant's fields stand in a subclass that `of` makes."""
+
+    captcha = CaptchaField()
+    asked: ClassVar[tuple[FormField, ...]] = ()
+
+    @classmethod
+    def of(cls, form: tuple[FormField, ...], **given: Any) -> RegisterForm:
+        """Return the form with the tenant's fields, in their order."""
+        names = [field.name for field in form if field.name in IDENTIFIERS]
+        widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in form}
+        kind: type[RegisterForm] = type("TenantsForm", (cls,), {**widgets, "asked": form})
+        return kind(**given)
+
+    @property
+    def rows(self) -> list[tuple[FormField, Any]]:
+        """Each field with its widget, but for the terms."""
+        return [(field, self[field.name]) for field in self.asked if field.name != TERMS]
+
+    @property
+    def terms(self) -> Any:
+        """The box to tick where the tenant wants one."""
+        return self._fields.get(TERMS)
+
+    def to_request(self) -> RegisterRequest:
+        attempt = visit.current().attempt
+        typed = {field.name: _text(field, self[field.name].data) for field in self.asked}
+        return RegisterRequest(attempt=attempt.id if attempt else None, fields=typed, captcha=self.answered)
+
+    @property
+    def answered(self) -> CaptchaAnswer | None:
+        return self.captcha.answer
+
+
+def _text(field: FormField, typed: Any) -> str:
+    """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
+    if field.type == "multi":
+        return "true" if typed else ""
+    text = str(typed or "")
+    parts = text.split("-")
+    is_day = field.name == "birth_date" and [len(part) for part in parts] == [4, 2, 2]
+    return f"{parts[1]}/{parts[2]}/{parts[0]}" if is_day else text
+
+
+@dataclass(frozen=True)
+class RegisterPage(Page):
+    """Sign up."""
+
+    template = "pages/register.html"
+    scripts = (*Page.scripts, "reveal", "rules", "work")
+
+    form: RegisterForm
+    rules: tuple[Rule, ...] = ()
+    relying_party: str = ""
+    refusal: Refusal | None = None
+    wait_seconds: int = 0
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The tenant's terms and privacy notice; empty where it has none."""
+        return {"terms": "", "privacy": "", **dict(visit.current().tenant.brand.links)}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RegisterPage]:
+        rules = rules_of(PasswordPolicy())
+        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True))
+        plain, typed = RegisterForm.of(_USUAL), {"data": {"email": "ada@example.com"}}
+        wrong = RegisterForm.of(_USUAL, **typed)
+        wrong.refuse("email", _l("This is not an email address."))
+        wrong.refuse("password", _RULES_BROKEN)
+        full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "size": "m"})
+        full.refuse("birth_date", _l("There is no such day."))
+        full.refuse(TERMS, _l("Tick this box to go on."))
+        puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, **typed)
+        puzzled.captcha.ask(captcha.sample())
+        again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
+        again.refuse("captcha", _OTHER_QUESTION)
+        return {
+            "fresh": cls(plain, rules),
+            "for an application": cls(plain, rules, relying_party="Acme Shop"),
+            "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
+            "every kind of field refused": cls(full, every),
+            "refused": cls(wrong, rules, relying_party="Acme Shop"),
+            "with a captcha": cls(puzzled, rules),
+            "captcha answered wrongly": cls(again, rules),
+            "too many": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
+            "token": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOKEN),
+        }
+
+
+@dataclass(frozen=True)
+class RegistrationOffPage(Page):
+    """The tenant takes no registrations: somebody else makes the accounts."""
+
+    template = "pages/registration_off.html"
+    scripts = ("language",)
+
+    relying_party: str = ""
+
+    @property
+    def help(self) -> str:
+        """Where the tenant helps people."""
+        return dict(visit.current().tenant.brand.links).get("help", "")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RegistrationOffPage]:
+        return {"alone": cls(), "for an application": cls("Acme Shop")}
+
+
+_PASSWORD = FormField(name="password", type="password", required=True)
+_USUAL = (FormField(name="email", required=True), _PASSWORD)
+_FULL = (
+    FormField(name="first_name", required=True),
+    FormField(name="last_name"),
+    FormField(name="email", required=True),
+    FormField(name="username", required=True),
+    FormField(name="phone"),
+    FormField(name="birth_date", required=True),
+    FormField(
+        name="cf_size",
+        label={"en": "T-shirt", "de": "T-Shirt", "ar": "قميص"},
+        type="option",
+        options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
+    ),
+    FormField(name="about", type="text"),
+    _PASSWORD,
+    FormField(name="is_email_subscribed", type="multi"),
+    FormField(name=TERMS, type="multi", required=True),
+)
+
+
+@pages.get("/register")
+def show_register() -> Response:
+    """Draw the form. Who is signed in already goes on; for all others this asks nobody, but for a captcha."""
+    here = visit.current()
+    if journey.is_attempt_gone():
+        return journey.start_again()
+    if here.session:
+        step = _resumed()
+        if step.step not in (Step.LOGIN, Step.REGISTER):
+            return journey.follow(step)
+    offered = here.tenant.registration
+    if offered is None:
+        return _off()
+    asking = here.attempt.relying_party if here.attempt else ""
+    if offered.has_captcha:
+        form = RegisterForm.of(offered.form)
+        form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()))
+        return _page(form).render()
+    hint = here.attempt.hint if here.attempt else ""
+    if "@" in hint or request.args.keys() - {"attempt"}:
+        return _page(RegisterForm.of(offered.form, data={"email": hint})).render()
+    return drawn_once(("register", asking), lambda: _page(RegisterForm.of(offered.form)))
+
+
+@pages.post("/register")
+def submit_register() -> Response:
+    here = visit.current()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    offered = here.tenant.registration
+    if offered is None:
+        return _off()
+    form = RegisterForm.of(offered.form)
+    if not form.validate():
+        return _page(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+    try:
+        step = api()(operation, form.to_request())
+    except e.RegistrationOff:
+        return _off()
+    except ApiError as refusal:
+        return _refused(offered, form, refusal)
+    return journey.follow(step)
+
+
+def _resumed() -> contract.Next:
+    attempt = visit.current().attempt
+    if attempt:
+        return api()(contract.resume, contract.AttemptRequest(attempt=attempt.id))
+    return api()(contract.open_return, contract.ReturnRequest(action="register"))
+
+
+def _page(form: RegisterForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> RegisterPage:
+    here = visit.current()
+    asking = here.attempt.relying_party if here.attempt else ""
+    return RegisterPage(form, rules_of(here.tenant.password_policy), asking, refusal, wait_seconds)
+
+
+def _off() -> Response:
+    attempt = visit.current().attempt
+    return RegistrationOffPage(attempt.relying_party if attempt else "").render(403)
+
+
+def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Response:
+    """Draw the page again with what was typed; each reason stands at its field."""
+    if refusal.data:
+        lock = Lock.model_validate(refusal.data)
+        if lock.captcha is not None:
+            form.captcha.ask(lock.captcha)
+    reason = Refusal.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
+    for name, sentence in _reasons(offered, refusal) if reason is None else ():
+        form.refuse(name, sentence)
+    response = _page(form, reason, refusal.retry_after_seconds or 0).render(refusal.status)
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
+    """Return which fields are refused, and what to do about each."""
+    by_wire = {field.wire_name: field.name for field in offered.form}
+    if isinstance(refusal, e.FieldsRefused):
+        named = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
+        return [(name, _RULES_BROKEN if name == "password" else _CHECK) for name in sorted(named)]
+    if isinstance(refusal, e.BadParameter):
+        words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
+        return [(name, _CHECK) for wire, name in by_wire.items() if wire.lower() in words] or [("", _CHECK_ALL)]
+    return next(
+        ([(name, sentence)] for kind, name, sentence in _ON_A_FIELD if isinstance(refusal, kind)), [("", _CHECK_ALL)]
+    )
+
+
+_CHECK = _l("Check how this is written.")
+_CHECK_ALL = _l("Check what you typed, then try again.")
+_RULES_BROKEN = _l("This password does not follow all of the rules below it.")
+_OTHER_QUESTION = _l("That was not the answer. Here is another question.")
+_TAKEN = _l("Somebody has this one already. Choose another one.")
+_NOT_HERE = _l("This address may not be used here. Take another one.")
+_ON_A_FIELD = (
+    (e.MalformedEmail, "email", _l("This is not an email address.")),
+    (e.EmailRefused, "email", _NOT_HERE),
+    (e.EmailDomainRefused, "email", _NOT_HERE),
+    (e.UsernameTaken, "username", _TAKEN),
+    (e.UsernameMissing, "username", _l("Choose a username.")),
+    (e.MalformedUsername, "username", _l("A username has 1 to 32 characters and no space.")),
+    (e.UsernameFormatRefused, "username", _l("A username has no @ and no invisible characters.")),
+    (e.PhoneTaken, "phone", _l("Somebody uses this number already.")),
+    (e.MalformedPhone, "phone", _l("Write the number with + and the country code, such as +49 30 123456.")),
+    (e.PhoneMissing, "phone", _l("Enter your phone number, with + and the country code.")),
+    (e.PasswordMissing, "password", _l("Choose a password.")),
+    (e.NewPasswordBreached, "password", _l("This password is known from a data theft. Choose another one.")),
+    (e.WeakPassword, "password", _l("This password is too easy to guess. Choose another one.")),
+    (e.MalformedDate, "birth_date", _l("There is no such day.")),
+    (e.TooYoung, "birth_date", _l("You are too young to have an account here.")),
+    (e.PolicyNotAccepted, TERMS, _l("Tick this box to go on.")),
+    (e.WrongCaptcha, "captcha", _OTHER_QUESTION),
+)

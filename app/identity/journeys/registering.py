@@ -1,0 +1,122 @@
+"""Registration on our page: the same rules as by the operations, but the answer never tells who has an account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import hub_registration as contract
+from app.contract.accounts import EmailEntry
+from app.contract.captcha import Lock
+from app.contract.hub import Next, Step
+from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.journeys import checking, views
+from app.identity.journeys import next as journey
+from app.identity.registration import service as registration
+from app.identity.registration.service import Ask, Outcome
+from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.attempts import Attempt
+from app.identity.tenants import registration_form, whitelist
+from app.identity.verification.service import Wish
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+COMPLETED = "register"
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.register)(submit)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The form of a page as the registration model."""
+
+    form: tuple[FormField, ...]
+    fields: dict[str, str]
+
+    @property
+    def email(self) -> list[EmailEntry] | None:
+        typed = self.fields.get("email", "").strip()
+        return [EmailEntry(type="Primary", value=typed)] if typed else None
+
+    @property
+    def user_name(self) -> str | None:
+        return self.fields.get("username", "").strip() or None
+
+    @property
+    def phone_id(self) -> str | None:
+        return self.fields.get("phone", "").strip() or None
+
+    @property
+    def uid(self) -> str | None:
+        return None
+
+    @property
+    def password(self) -> str | None:
+        return self.fields.get("password") or None
+
+    @property
+    def security_question_answer(self) -> dict[str, str] | None:
+        return None
+
+    @property
+    def free(self) -> dict[str, Any]:
+        """What fills the free profile: only what the form has, and only where something was typed."""
+        typed = [(field, self.fields.get(field.name, "").strip()) for field in self.form]
+        given = [(field, text) for field, text in typed if text]
+        free: dict[str, Any] = {field.member: text for field, text in given if field.member}
+        custom = {field.name.removeprefix(CUSTOM): text for field, text in given if field.is_custom}
+        return {**free, "CustomFields": custom} if custom else free
+
+
+def submit(call: Call, req: contract.RegisterRequest) -> Next:
+    """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
+    attempt = attempts.find(call, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.START_AGAIN
+    if attempt is not None and attempt.is_done:
+        return journey.after_the_end(sessions.current(call))
+    registration.refuse_off(call)
+    form = registration_form.of(call.tenant.settings)
+    asked = {field.name for field in form}
+    typed = Typed(form, {name: text for name, text in req.fields.items() if name in asked})
+    ask = Ask(
+        Wish(attempt=attempt.attempt_id if attempt else None),
+        source=f"{call.issuer}/register",
+        accepts_terms=bool(typed.fields.get(TERMS)),
+        hides_taken=True,
+    )
+    drafted = registration.draft(call, typed, ask)
+    if not call.tenant.settings.registration_captcha:
+        return _onward(call, attempt, typed, registration.register(call, drafted, ask))
+    captcha.demand(call, captcha.of_form(req.captcha))
+    try:
+        return _onward(call, attempt, typed, registration.register(call, drafted, ask))
+    except ApiError as refusal:  # this captcha is used up: the page asks another one with what it says
+        refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(call)).told()}
+        raise
+
+
+def _onward(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome) -> Next:
+    if outcome.account is None or not outcome.may_sign_in:
+        return _waiting(call, attempt, typed, outcome)
+    session, text = sessions.start(call, outcome.account.uid, (sign_in.PASSWORD,), False)
+    step = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
+    return step.model_copy(update={"session": views.cookie(call, session, text)})
+
+
+def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome) -> Next:
+    """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
+    wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == journey.RETURN else None
+    if attempt is not None and wanted and whitelist.is_allowed(call, wanted):
+        attempts.finish(call, attempt)
+        return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
+    if outcome.waits_for == "email":
+        email = typed.fields.get("email", "").strip()
+        return checking.begin(call, attempt, email, outcome.account, is_sent=True, knows_password=True)
+    return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

@@ -1,0 +1,263 @@
+"""Signing up on the page, as a person does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import Seen, Visitor
+
+PASSWORD = "Zebra-kettle-91"
+EMAIL = "Neuling@Example.test"
+CONFIRM = "Confirm"
+FREE = {"register_per_minute_per_address": 0}
+At = Callable[[World], Visitor]
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(limits=FREE)
+
+
+def sign_up(page: Seen, email: str = EMAIL, password: str = PASSWORD, **more: str) -> Seen:
+    return page.press("Create account", email=email, password=password, **more)
+
+
+def held(world: World) -> list[Any]:
+    """Every account of the tenant."""
+    work = UnitOfWork(world.house.database, world.tenant_id)
+    try:
+        return list(work.all(accounts.select().where(accounts.c.tenant_id == world.tenant_id)))
+    finally:
+        work.rollback()
+
+
+def test_a_person_signs_up_confirms_and_returns_to_the_application(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", client_name="Acme Shop")
+    page = visitor.asked_by(shop).follow("Create an account")
+    assert page.heading == "Create your account"
+    assert "Sign up to continue to Acme Shop" in page.text
+    waiting = sign_up(page)
+    assert waiting.status == 200
+    assert EMAIL in waiting.text
+    (mail,) = mailed_to(world.house, world.tenant_id, EMAIL)
+    landed = visitor.open(link_in(mail)).press(CONFIRM)
+    assert landed.address.startswith(shop.redirect_uri)
+    assert landed.query["code"]
+
+
+@pytest.mark.parametrize("mode", ["optional", "disabled"])
+def test_where_no_proof_is_needed_the_application_gets_its_code_at_once(
+    new_world: NewWorld, new_visitor_at: At, mode: str
+) -> None:
+    world = new_world(limits=FREE, email_verification=mode)
+    shop = world.application("shop")
+    landed = sign_up(new_visitor_at(world).asked_by(shop, prompt="create"))
+    assert landed.address.startswith(shop.redirect_uri)
+    assert landed.query["code"]
+
+
+def test_prompt_create_leads_to_the_form_and_back_to_sign_in(world: World, visitor: Visitor) -> None:
+    page = visitor.asked_by(world.application("shop"), prompt="create")
+    assert page.heading == "Create your account"
+    assert page.follow("Sign in").heading == "Welcome back"
+
+
+def test_alone_it_ends_at_the_profile(new_world: NewWorld, new_visitor_at: At) -> None:
+    visitor = new_visitor_at(new_world(limits=FREE, email_verification="optional"))
+    assert sign_up(visitor.open("/register")).address.endswith("/profile")
+    assert visitor.open("/register").address.endswith("/profile")
+
+
+def test_the_older_address_leads_here_and_says_so_at_its_return_address(
+    new_world: NewWorld, new_visitor_at: At
+) -> None:
+    world = new_world(limits=FREE, url_whitelist=("https://shop.example",))
+    page = new_visitor_at(world).open("/auth.aspx?action=Register&return_url=https://shop.example/in?x=1")
+    assert page.heading == "Create your account"
+    assert sign_up(page).address == "https://shop.example/in?x=1&action_completed=register"
+
+
+def test_a_return_address_that_is_not_listed_is_not_gone_to(world: World, visitor: Visitor) -> None:
+    page = visitor.open("/auth.aspx?action=register&return_url=https://evil.example/")
+    assert sign_up(page).address.startswith(visitor.home)
+
+
+@pytest.mark.parametrize("query", ["", "?action=register"])
+def test_a_tenant_without_registration_says_so(new_world: NewWorld, new_visitor_at: At, query: str) -> None:
+    world = new_world(registration=False)
+    visitor = new_visitor_at(world)
+    page = visitor.open("/auth.aspx?action=register" if query else "/register")
+    assert (page.status, page.heading) == (403, "No sign-up here")
+    assert "Create an account" not in visitor.open("/login").text
+
+
+def test_a_taken_address_looks_like_a_free_one_and_its_owner_gets_a_mail(world: World, new_visitor: Any) -> None:
+    ada = world.person("ada@example.com")
+    taken = sign_up(new_visitor().open("/register"), email=ada.email)
+    free = sign_up(new_visitor().open("/register"), email="free@example.com")
+    assert (taken.status, taken.heading) == (free.status, free.heading)
+    assert taken.text.replace(ada.email, "") == free.text.replace("free@example.com", "")
+    assert taken.cost["hashes"] == free.cost["hashes"]
+    assert "vtoken" not in str(mailed_to(world.house, world.tenant_id, ada.email)[-1])
+    assert "vtoken" in str(mailed_to(world.house, world.tenant_id, "free@example.com")[-1])
+    assert len(held(world)) == 2
+
+
+def test_the_post_costs_one_call_and_one_hash_whoever_has_the_address(world: World, new_visitor: Any) -> None:
+    ada = world.person("ada@example.com")
+    for email in (ada.email, "free@example.com"):
+        visitor = new_visitor()
+        form = visitor.open("/register").form("Create account")
+        sent = {**form.fields, "email": email, "password": PASSWORD}
+        answer = visitor.client.post("/register", data=sent, base_url=visitor.home)
+        cost = answer.headers["X-Gatehouse-Cost"]
+        assert answer.status_code == 303
+        assert "api=1;" in cost
+        assert "hashes=1;" in cost
+
+
+def test_the_page_asks_nobody(world: World, visitor: Visitor) -> None:
+    visitor.open("/register")
+    assert visitor.open("/register").cost.get("api", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"email": "no address"}, "email"),
+        ({"email": "a@example.test\r\nBcc: b@example.test"}, "email"),
+        ({"email": "x" * 10_000 + "@example.test"}, "email"),
+        ({"email": ""}, "email"),
+        ({"password": ""}, "password"),
+        ({"password": "short"}, "password"),
+        ({"password": "Password123!"}, "password"),
+        ({"password": "neuling-kettle-91"}, "password"),
+        ({"password": "x1-" * 400}, "password"),
+    ],
+)
+def test_what_is_refused_stands_at_its_field_and_what_was_typed_stays(
+    world: World, visitor: Visitor, typed: dict[str, str], field: str
+) -> None:
+    page = sign_up(visitor.open("/register"), **typed)
+    assert page.status in (400, 403, 422)
+    assert f'id="{field}-problem"' in page.html
+    assert page.title.startswith("Error: ")
+    again = page.form("Create account").fields
+    assert again["password"] == ""
+    assert again["email"] == typed.get("email", EMAIL)
+    assert held(world) == []
+
+
+FORM: tuple[dict[str, Any], ...] = (
+    {"name": "first_name", "required": True, "max_length": 20, "label": {"en": "What may we call you?", "de": "Wie heißen Sie?"}},
+    {"name": "email", "required": True},
+    {"name": "username", "required": True},
+    {"name": "birth_date", "required": True},
+    {"name": "cf_size", "type": "option", "options": [{"value": "m", "text": {"en": "Medium"}}, {"value": "xl"}]},
+    {"name": "about", "type": "text"},
+    {"name": "password", "type": "password", "required": True},
+    {"name": "terms", "type": "multi", "required": True},
+)  # fmt: skip
+GOOD = {"first_name": "Ada\u202e", "username": "Countess", "birth_date": "1999-12-31", "cf_size": "xl", "terms": "y"}
+
+
+@pytest.fixture
+def formal(new_world: NewWorld) -> World:
+    return new_world(limits=FREE, registration_form=FORM, custom_fields=("size",), minimum_age=16)
+
+
+def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(formal: World, new_visitor_at: At) -> None:
+    visitor = new_visitor_at(formal)
+    page = visitor.open("/register")
+    assert page.html.index("What may we call you?") < page.html.index("Username") < page.html.index("Date of birth")
+    assert "Wie heißen Sie?" in visitor.open("/register?lang=de").text
+    sign_up(page, **GOOD)
+    (account,) = held(formal)
+    assert (account.username, account.profile["BirthDate"]) == ("countess", "12/31/1999")
+    assert account.profile["CustomFields"] == {"size": "xl"}
+    assert "About" not in account.profile
+    assert "terms_accepted_at" in account.private
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"first_name": "x" * 21}, "first_name"),
+        ({"first_name": "x" * 10_000}, "first_name"),
+        ({"birth_date": "2001-02-29"}, "birth_date"),
+        ({"birth_date": "yesterday"}, "birth_date"),
+        ({"birth_date": "2020-01-01"}, "birth_date"),
+        ({"cf_size": "enormous"}, "cf_size"),
+        ({"username": "two words"}, "username"),
+        ({"username": "a@b.example"}, "username"),
+        ({"terms": ""}, "terms"),
+    ],
+)
+def test_the_tenants_form_is_enforced_at_its_fields(
+    formal: World, new_visitor_at: At, typed: dict[str, str], field: str
+) -> None:
+    sent = {name: value for name, value in {**GOOD, **typed}.items() if name != "terms" or value}
+    page = sign_up(new_visitor_at(formal).open("/register"), **sent)
+    assert f'id="{field}-problem"' in page.html
+    assert page.form("Create account").fields["email"] == EMAIL
+    assert held(formal) == []
+
+
+def test_a_taken_username_is_said(formal: World, new_visitor_at: At) -> None:
+    sign_up(new_visitor_at(formal).open("/register"), **GOOD)
+    page = sign_up(new_visitor_at(formal).open("/register"), email="other@example.test", **GOOD)
+    assert 'id="username-problem"' in page.html
+
+
+def test_members_that_the_form_does_not_ask_are_not_taken(world: World, visitor: Visitor) -> None:
+    sign_up(
+        visitor.open("/register"), first_name="Eve", EmailVerified="true", cf_x="1", uid="mine", phone="+4930123456"
+    )
+    (account,) = held(world)
+    assert (account.profile.get("FirstName"), account.email_verified, account.phone) == (None, False, None)
+
+
+def test_a_form_of_another_browser_is_drawn_again(world: World, new_visitor: Any) -> None:
+    token = new_visitor().open("/register").form("Create account").fields["token"]
+    page = sign_up(new_visitor().open("/register"), token=token)
+    assert page.status == 403
+    assert page.form("Create account").fields["email"] == EMAIL
+    assert held(world) == []
+
+
+def test_a_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(limits=FREE, email_verification="optional")
+    visitor = new_visitor_at(world)
+    page = visitor.asked_by(world.application("shop"))
+    form = page.follow("Create an account")
+    sign_up(form)
+    assert sign_up(form).address.endswith("/profile")
+    assert len(held(world)) == 1
+
+
+def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(limits={"register_per_minute_per_address": 1})
+    sign_up(new_visitor_at(world).open("/register"))
+    page = sign_up(new_visitor_at(world).open("/register"), email="b@example.test")
+    assert page.status == 429
+    assert page.form("Create account").fields["email"] == "b@example.test"
+
+
+def test_the_rules_of_the_password_are_those_that_are_enforced(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(password_policy={"min_length": 14, "require_symbol": False, "require_uppercase": True})
+    page = new_visitor_at(world).open("/register")
+    assert "At least 14 characters" in page.text
+    assert "An upper-case letter" in page.text
+    assert "A sign such as" not in page.text
+
+
+def test_an_attempt_that_is_over_starts_again(world: World, visitor: Visitor) -> None:
+    visitor.asked_by(world.application("shop"))
+    assert visitor.open("/register?attempt=unknown").status == 410
