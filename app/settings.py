@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
+_PORTS = range(1, 65_536)
 
 
 class SettingsError(Exception):
@@ -132,9 +137,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
-        development=env.get("GATEHOUSE_DEVELOPMENT", "") == "1",
-        shows_cost=env.get("GATEHOUSE_COST", "") == "1",
-        hashes_at_once=int(env.get("GATEHOUSE_HASHES_AT_ONCE") or os.cpu_count() or 2),
+        development=_switch(env, "GATEHOUSE_DEVELOPMENT"),
+        shows_cost=_switch(env, "GATEHOUSE_COST"),
+        hashes_at_once=_count(env, "GATEHOUSE_HASHES_AT_ONCE", os.cpu_count() or 2),
     )
     _check(settings)
     keys = _secrets(env, settings)
@@ -163,12 +168,81 @@ def _check(settings: Settings) -> None:
         raise SettingsError("GATEHOUSE_SCHEME=http works on localhost only; anywhere else browsers need https.")
     if settings.migrate_url and settings.is_sqlite:
         raise SettingsError("GATEHOUSE_MIGRATE_URL is for PostgreSQL; GATEHOUSE_DATABASE_URL names SQLite.")
-    if urlsplit(settings.mail_url).scheme not in ("inbox", "smtp", "smtps"):
-        raise SettingsError("GATEHOUSE_MAIL_URL must be inbox: or smtp://user:password@host:port.")
-    if urlsplit(settings.sms_url).scheme not in ("", "inbox", "https", "http"):
-        raise SettingsError("GATEHOUSE_SMS_URL must be inbox: or https://:token@host/path.")
-    if "/" in settings.hub_domain or not settings.hub_domain:
-        raise SettingsError("GATEHOUSE_HUB_DOMAIN is a host name such as id.example.com, without scheme or path.")
+    for name, text in (("GATEHOUSE_HUB_DOMAIN", settings.hub_domain), ("GATEHOUSE_API_HOST", settings.api_hostname)):
+        if not _HOST.match(text) or not _has_port(f"//{text}"):
+            raise SettingsError(f"{name} is a host name such as id.example.com, without scheme or path.")
+    if settings.api_hostname == settings.hub_domain:
+        raise SettingsError("GATEHOUSE_API_HOST must differ from GATEHOUSE_HUB_DOMAIN.")
+    if settings.metrics_bind and not re.match(r"[^/]*:[0-9]+\Z", settings.metrics_bind):
+        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.")
+    if settings.metrics_bind and int(settings.metrics_bind.rpartition(":")[2]) not in _PORTS:
+        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; a port is at most 65535.")
+    for address in _addresses(settings):
+        address.check()
+
+
+@dataclass(frozen=True)
+class _Address:
+    """An address of another program: its scheme, and where it must have one its host."""
+
+    name: str
+    url: str
+    schemes: tuple[str, ...]
+    like: str
+    hostless: tuple[str, ...] = ("inbox", "unix")
+
+    def check(self) -> None:
+        """Raise SettingsError where nothing could be reached there."""
+        scheme = self.url.partition(":")[0].lower()
+        if self.url and (
+            scheme not in self.schemes
+            or not _has_port(self.url)
+            or not (scheme in self.hostless or urlsplit(self.url).hostname)
+        ):
+            raise SettingsError(f"{self.name} must be {self.like}.")
+
+
+def _addresses(settings: Settings) -> tuple[_Address, ...]:
+    web = ("http", "https")
+    return (
+        _Address(
+            "GATEHOUSE_MAIL_URL",
+            settings.mail_url,
+            ("inbox", "smtp", "smtps"),
+            "inbox: or smtp://user:password@host:port",
+        ),
+        _Address("GATEHOUSE_SMS_URL", settings.sms_url, ("inbox", *web), "inbox: or https://:token@host/path"),
+        _Address(
+            "GATEHOUSE_REDIS_URL",
+            settings.redis_url,
+            ("redis", "rediss", "unix"),
+            "redis://host:6379/0, rediss:// or unix://",
+        ),
+        _Address("GATEHOUSE_API_URL", settings.api_url, web, "a web address such as http://identity:8000"),
+        _Address("GATEHOUSE_TELEMETRY_URL", settings.telemetry_url, web, "a web address such as http://collector:4318"),
+    )
+
+
+def _has_port(url: str) -> bool:
+    """Return whether the port, where there is one, is one."""
+    try:
+        port = urlsplit(url).port
+    except ValueError:
+        return False
+    return port is None or port in _PORTS
+
+
+def _switch(env: Mapping[str, str], name: str) -> bool:
+    if env.get(name, "") not in ("", "0", "1"):
+        raise SettingsError(f"{name} is {env[name]!r}; it must be 1 or 0.")
+    return env.get(name) == "1"
+
+
+def _count(env: Mapping[str, str], name: str, default: int) -> int:
+    text = env.get(name, "")
+    if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
+        raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
+    return int(text) if text else default
 
 
 def _database(url: str) -> str:
@@ -209,6 +283,8 @@ def _secrets(env: Mapping[str, str], settings: Settings) -> tuple[bytes, ...]:
             text = Path(named).read_text()
         except OSError as problem:
             raise SettingsError(f"GATEHOUSE_SECRET_KEY_FILE cannot be read: {problem.strerror}.") from None
+        except UnicodeDecodeError:
+            raise SettingsError("GATEHOUSE_SECRET_KEY_FILE is no text file; it holds one key a line.") from None
     if not text and settings.is_sqlite and settings.is_local:
         text = _generated(settings.data_dir / "secret")
     keys = tuple(line.strip().encode() for line in text.splitlines() if line.strip())

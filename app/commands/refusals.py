@@ -32,11 +32,16 @@ def settings() -> Settings:
 def in_words() -> Iterator[None]:
     """Turn what an operator can mend into a refusal."""
     from app.identity.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that reach the store pay for it
+    from app.identity.vault import Unsealable  # noqa: PLC0415 - as above
 
     try:
         yield
     except (SettingsError, StoreUnavailable) as problem:
         raise Refusal(str(problem)) from None
+    except Unsealable:
+        raise Refusal(
+            "GATEHOUSE_SECRET_KEY is not what the store was sealed under, so no key opens this value: is an older line missing?"
+        ) from None
     except OSError as problem:
         raise Refusal(f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")) from None
 
@@ -46,9 +51,11 @@ def house() -> Iterator[House]:
     """Give the process's services over a database that is up to date, or refuse."""
     from app.identity.house import House  # noqa: PLC0415 - as above
     from app.identity.store import migrate  # noqa: PLC0415 - as above
+    from app.identity.tenants import sealed  # noqa: PLC0415 - as above
 
     with in_words():
         made = House(settings())
         migrate.ready(made.settings, made.database)
+        sealed.refuse_foreign(made.database, made.vault)
         yield made
         made.database.dispose()

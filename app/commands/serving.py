@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from wsgiref.types import WSGIApplication
 
 import click
@@ -20,7 +21,10 @@ from app.kit.health import Check, Health
 from app.kit.observing import Observed, Told
 from app.kit.serving import Job
 from app.kit.serving import serve as serve_http
-from app.settings import Settings, share_metrics
+from app.settings import Settings, SettingsError, share_metrics
+
+if TYPE_CHECKING:
+    from app.identity.store.database import Database
 
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 WINGS = ("both", "hub", "identity")
@@ -97,6 +101,13 @@ def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: in
             "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anybody can read, and --bind is not a loopback address: "
             "set a mail server or bind 127.0.0.1."
         )
+    if settings.telemetry_url:
+        from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an extra, asked for
+
+        try:
+            refuse_missing()
+        except TelemetryMissing as problem:
+            raise Refusal(str(problem)) from None
     if wings == "hub" and not settings.api_url:
         raise Refusal("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
     if workers > 1 and wings != "hub" and not settings.redis_url:
@@ -107,12 +118,31 @@ def make_ready(settings: Settings) -> None:
     """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
     from app.identity.store import migrate  # noqa: PLC0415 - a hub apart has no store
     from app.identity.store.database import Database  # noqa: PLC0415 - as above
+    from app.identity.tenants import sealed  # noqa: PLC0415 - as above
+    from app.identity.vault import Vault  # noqa: PLC0415 - as above
 
     database = Database(settings.database, pool_size=1)
     try:
         migrate.ready(settings, database)
+        sealed.refuse_foreign(database, Vault(settings.secrets))
+        _refuse_api_host(settings, database)
     finally:
         database.dispose()
+
+
+def _refuse_api_host(settings: Settings, database: Database) -> None:
+    """Refuse to serve the JSON interface in the place of a tenant."""
+    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+
+    name, _, domain = settings.api_hostname.partition(".")
+    work = UnitOfWork(database, NOBODY)
+    try:
+        if domain == settings.hub_domain and changes.named(work, name) is not None:
+            raise SettingsError(f"GATEHOUSE_API_HOST is the host of tenant {name!r}; give one of them another name.")
+    finally:
+        work.rollback()
 
 
 def outbox_job(settings: Settings) -> Job:

@@ -12,6 +12,11 @@ class TelemetryMissing(Exception):
     """Traces are asked for and the extra is not installed."""
 
 
+def refuse_missing() -> None:
+    """Raise TelemetryMissing where the extra is not installed."""
+    _libraries()
+
+
 class Traced:
     """Makes one server span of each request. The query stays out of it."""
 
@@ -38,18 +43,25 @@ class Traced:
             return self._app(environ, start)
 
 
-def _tracer(url: str) -> tuple[Any, Any, Any]:
+def _libraries() -> tuple[Any, ...]:
+    names = (
+        "opentelemetry.trace",
+        "opentelemetry.propagate",
+        "opentelemetry.sdk.trace",
+        "opentelemetry.sdk.trace.export",
+        "opentelemetry.sdk.resources",
+        "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    )
     try:
-        api = importlib.import_module("opentelemetry.trace")
-        propagate = importlib.import_module("opentelemetry.propagate")
-        sdk = importlib.import_module("opentelemetry.sdk.trace")
-        export = importlib.import_module("opentelemetry.sdk.trace.export")
-        resources = importlib.import_module("opentelemetry.sdk.resources")
-        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        return tuple(importlib.import_module(name) for name in names)
     except ImportError as problem:
         raise TelemetryMissing(
             f"GATEHOUSE_TELEMETRY_URL is set, and {problem.name} is not installed: pip install gatehouse[telemetry]."
         ) from None
+
+
+def _tracer(url: str) -> tuple[Any, Any, Any]:
+    api, propagate, sdk, export, resources, otlp = _libraries()
     provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": "gatehouse"}))
     provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter(endpoint=url)))
     return provider.get_tracer("gatehouse"), api.SpanKind.SERVER, propagate.extract

@@ -1,6 +1,7 @@
 """The command line: what it does, and how it says no."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -
         (["serve"], {"mail_url": "pigeon:"}, "inbox: or smtp://"),
         (["serve"], {"database_url": "mysql://x"}, "sqlite:/// or postgresql://"),
         (["serve"], {"metrics_bind": "nowhere"}, "must be host:port"),
+        (["serve"], {"metrics_bind": "127.0.0.1:99999"}, "GATEHOUSE_METRICS_BIND"),
+        (["serve"], {"hashes_at_once": "abc"}, "GATEHOUSE_HASHES_AT_ONCE"),
+        (["serve"], {"hashes_at_once": "0"}, "GATEHOUSE_HASHES_AT_ONCE"),
+        (["serve"], {"hub_domain": "localhost:abc"}, "GATEHOUSE_HUB_DOMAIN"),
+        (["serve"], {"hub_domain": "http://x"}, "GATEHOUSE_HUB_DOMAIN"),
+        (["serve"], {"api_host": "api.localhost:99999"}, "GATEHOUSE_API_HOST"),
+        (["serve"], {"api_host": "localhost:8000"}, "GATEHOUSE_API_HOST"),
+        (["serve"], {"secret_key": "", "secret_key_file": "/bin/ls"}, "GATEHOUSE_SECRET_KEY_FILE"),
+        (["serve"], {"telemetry_url": "collector"}, "GATEHOUSE_TELEMETRY_URL"),
+        (["serve"], {"redis_url": "foo"}, "GATEHOUSE_REDIS_URL"),
+        (["serve"], {"redis_url": "redis://h:abc"}, "GATEHOUSE_REDIS_URL"),
+        (["serve"], {"mail_url": "smtp://h:abc"}, "GATEHOUSE_MAIL_URL"),
+        (["serve"], {"mail_url": "smtp://"}, "GATEHOUSE_MAIL_URL"),
+        (["serve"], {"sms_url": "https://"}, "GATEHOUSE_SMS_URL"),
+        (["serve", "--only", "hub"], {"api_url": "identity:8000"}, "GATEHOUSE_API_URL"),
+        (["serve"], {"development": "yes"}, "GATEHOUSE_DEVELOPMENT"),
         (["serve"], {"database_url": "postgresql://a:b@127.0.0.1:9/x"}, "does not answer"),
         (["demo", "--bind", "0.0.0.0:8000"], {}, "loopback"),
         (["tenant", "remove", "nobody", "--yes"], {}, "There is no tenant 'nobody'"),
@@ -108,6 +125,28 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     sentence = refused(run(*arguments, **settings))
     assert says in sentence
     assert sentence.count("\n") == 0
+
+
+@pytest.mark.parametrize("command", [("serve",), ("worker",), ("export", "acme"), ("apply", "acme.yaml")])
+def test_a_store_sealed_under_another_key_is_not_touched(run: Run, file: str, command: tuple[str, ...]) -> None:
+    run("apply", file)
+    sentence = refused(run(*command, secret_key=SECRETS[1]))
+    assert "GATEHOUSE_SECRET_KEY" in sentence
+    assert sentence.count("\n") == 0
+
+
+def test_the_interface_is_not_served_in_the_place_of_a_tenant(run: Run, file: str) -> None:
+    taken = {"api_host": "acme.localhost:8000"}
+    assert "GATEHOUSE_API_HOST" in refused(run("apply", file, **taken))
+    run("apply", file)
+    assert "host of tenant 'acme'" in refused(run("serve", **taken))
+
+
+def test_traces_that_nothing_can_make_are_refused_before_the_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    sentence = refused(run("serve", telemetry_url="http://collector:4318"))
+    assert "GATEHOUSE_TELEMETRY_URL" in sentence
+    assert "telemetry" in sentence
 
 
 def test_a_database_of_another_schema_is_not_served(run: Run, fresh_postgres: PostgresUrls) -> None:

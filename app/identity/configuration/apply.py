@@ -124,6 +124,9 @@ class _OneTenant:
 
     def _add(self) -> None:
         stated = self.stated
+        ours = self.run.house.settings
+        if f"{stated.name}.{ours.hub_domain}" == ours.api_hostname:
+            self.run.refuse((*self.path, "name"), "expected another name; GATEHOUSE_API_HOST is this tenant's host")
         key = stated.api_key or randomness.guid()
         secret = stated.api_secret or randomness.guid()
         for name, given, value in (("api_key", stated.api_key, key), ("api_secret", stated.api_secret, secret)):

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from sqlalchemy import select, update
 
+from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes
+from app.identity.tenants.store import NOBODY
 from app.identity.tenants.tables import signing_keys, tenants
 from app.identity.vault import Vault
+
+
+def refuse_foreign(database: Database, vault: Vault) -> None:
+    """Raise Unsealable where the secrets of this process are not those that the store was sealed under."""
+    work = UnitOfWork(database, NOBODY)
+    try:
+        row = work.one(select(tenants.c.tenant_id, tenants.c.api_secret).order_by(tenants.c.tenant_id).limit(1))
+        if row is not None:
+            vault.open(row.api_secret, changes.secret_context(row.tenant_id))
+    finally:
+        work.rollback()
 
 
 def reseal(work: UnitOfWork, vault: Vault) -> int:
