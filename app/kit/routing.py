@@ -55,13 +55,8 @@ class Router:
         held.sort(key=lambda one: not one.when)  # the one without a condition answers last
 
     def find(self, path: str) -> Found | None:
-        """Return what stands at the path; fixed segments win over parameters."""
-        segments = path.strip("/").split("/")
-        hit = _walk(self._root, segments, 0, [])
-        if hit is None:
-            return None
-        node, parameters = hit
-        return Found(node.methods, dict(parameters))
+        """Return what stands at the path; fixed segments win over parameters, which may bear several names."""
+        return _walk(self._root, path.strip("/").split("/"), 0, [])
 
     def owns(self, path: str) -> bool:
         """Return whether some operation stands at the path, whatever its method."""
@@ -71,20 +66,29 @@ class Router:
 _Pairs = list[tuple[str, str]]
 
 
-def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> tuple[_Node, _Pairs] | None:
+def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Found | None:
     if at == len(segments):
-        return (node, parameters) if node.methods else None
+        return Found(node.methods, dict(parameters)) if node.methods else None
     child = node.fixed.get(segments[at].lower())
     if child is not None:
         hit = _walk(child, segments, at + 1, parameters)
         if hit is not None:
             return hit
-    if segments[at]:
-        for name, child in node.open:
-            hit = _walk(child, segments, at + 1, [*parameters, (name, segments[at])])
-            if hit is not None:
-                return hit
-    return None
+    if not segments[at]:
+        return None
+    hits = [_walk(child, segments, at + 1, [*parameters, (name, segments[at])]) for name, child in node.open]
+    found = [hit for hit in hits if hit is not None]
+    return _together(found) if len(found) > 1 else next(iter(found), None)
+
+
+def _together(found: list[Found]) -> Found:
+    """Return paths that differ in a parameter's name alone as the one address that they are."""
+    methods: dict[str, list[AnyOperation]] = {}
+    parameters: dict[str, str] = {}
+    for hit in reversed(found):  # what was stated first wins
+        methods.update(hit.methods)
+        parameters.update(hit.parameters)
+    return Found(methods, parameters)
 
 
 def choose(operations: list[AnyOperation], query_names: Iterable[str]) -> AnyOperation | None:

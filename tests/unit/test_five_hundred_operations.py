@@ -206,3 +206,17 @@ def test_the_document_has_each_once(catalogue: Catalogue, operations: list[Opera
         assert ("requestBody" in entry) == ("first_name" in operation.request.model_fields)
     for schema in made["components"]["schemas"].values():
         jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None:
+    def at(method: str, path: str) -> Operation[Any, Any]:
+        return Operation(f"{method} {path}", method, path, Wire, Wire, OPEN, FAMILY)
+
+    router = Router([at("GET", "/lists/{type}"), at("PUT", "/lists/{record}"), at("DELETE", "/lists/type/{type}")])
+    found = router.find("/lists/shoes")
+    assert found is not None
+    assert set(found.methods) == {"GET", "PUT"}
+    assert found.parameters == {"type": "shoes", "record": "shoes"}
+    below = router.find("/lists/type/shoes")
+    assert below is not None
+    assert set(below.methods) == {"DELETE"}
