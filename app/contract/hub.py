@@ -26,6 +26,9 @@ class Step(StrEnum):
     REGISTER = "register"
     CHECK_MAIL = "check_mail"  # what proves the address `sent_to` waits there; said of every address, whoever has it
     EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` where it was confirmed earlier
+    FORGOT = "forgot"
+    RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
+    NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
     CONSENT = "consent"
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)

@@ -40,7 +40,10 @@ log = logging.getLogger("gatehouse.hub")
 OWN: Final = "profile"
 """The name of the hub's own registration."""
 LIFETIME_SECONDS: Final = 600
-_LANDINGS: Final = ("/profile", "/security")
+_LANDINGS: Final = (
+    "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/security", "/security-questions",
+    "/delete-account", "/change-password",
+)  # fmt: skip
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]

@@ -23,6 +23,9 @@ PAGES: Final = {
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",
     Step.CHECK_MAIL: "/verify",
+    Step.FORGOT: "/forgot-password",
+    Step.RESET_SENT: "/forgot-password/sent",
+    Step.NEW_PASSWORD: "/reset-password",
     Step.EMAIL_CONFIRMED: "/verify",
 }
 """Steps that are a page of their own address."""
@@ -47,6 +50,8 @@ def _query(step: Next, said: dict[str, str]) -> str:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
     if step.step is Step.EMAIL_CONFIRMED:
         said = {"confirmed": step.problem or "now", **said}
+    if step.step is Step.NEW_PASSWORD:
+        said = {"vtoken": step.address or "", **said}
     parameters = {**({"attempt": step.attempt} if step.attempt else {}), **said}
     return f"?{urlencode(parameters)}" if parameters else ""
 
@@ -60,7 +65,7 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
         drop(response, shared.session_cookie)
     if step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
-    elif here.attempt and step.attempt == here.attempt.id and step.step is Step.CHECK_MAIL:
+    elif here.attempt and step.attempt == here.attempt.id and step.step in (Step.CHECK_MAIL, Step.RESET_SENT):
         keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
     elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
         keep_attempt(response, begun(step, here.attempt.binding, shared.now()))

@@ -20,7 +20,7 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 """Actions that begin at the sign-in page; registration and the forgotten password get pages of their own later."""
 
 
-_MAILED: Final = {"emailverification": "/verify"}
+_MAILED: Final = {"emailverification": "/verify", "reset": "/reset-password"}
 """Where links of mails lead, by their `vtype`."""
 
 
@@ -66,4 +66,4 @@ def error() -> Response:
 @views.get("/.well-known/change-password")
 def change_password() -> Response:
     """Where password managers send people (W3C change-password-url); unknown well-knowns answer 404, so they can trust it."""
-    return journey.onward("/security")
+    return journey.onward("/change-password")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from wsgiref.types import WSGIApplication
 
@@ -80,6 +81,13 @@ class World:
             work.run(insert(accounts), row)
             work.run(insert(identifiers), known)
         return Person(self.house, self.tenant_id, uid, email, password)
+
+    def aged(self, person: Person, *, days: int) -> None:
+        """Let a person's password be that old."""
+        changed = self.house.clock.now() - timedelta(days=days)
+        where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == person.uid)
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            work.run(update(accounts).where(*where).values(password_changed_at=changed))
 
     def browser(self) -> Browser:
         return Browser(self.house, self.wsgi, self.name)

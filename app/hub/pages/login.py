@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -69,7 +69,7 @@ class LoginForm(HubForm):
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
         """Return the form for what a tenant's people may be named by."""
         form = cls(**given)
-        label, missing = _naming(frozenset(identifiers))
+        label, missing = naming(frozenset(identifiers))
         form.identifier.label.text = label
         form.identifier.validators = [InputRequired(missing)]
         if form.security_question.data:
@@ -77,7 +77,7 @@ class LoginForm(HubForm):
         return form
 
 
-def _naming(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
+def naming(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
     """The label of the identifier field, and what is said when it is empty."""
     email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
     names = {
@@ -92,12 +92,23 @@ def _naming(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
     return names.get(identifiers, all_three)
 
 
+def attributes_of(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
+    """Return what tells keyboards and password managers what the identifier is."""
+    common = {"autocomplete": "username", "spellcheck": "false"}
+    if identifiers == (Identifier.EMAIL,):
+        return {**common, "type": "email"}
+    if identifiers == (Identifier.PHONE,):
+        return {**common, "type": "text", "inputmode": "tel", "dir": "ltr"}
+    return {**common, "type": "text", "autocapitalize": "none", "dir": "auto"}
+
+
 @dataclass(frozen=True)
 class LoginPage(Page):
     """Sign in."""
 
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
+    query = {**Page.query, "reset": 4}
 
     form: LoginForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
@@ -106,6 +117,8 @@ class LoginPage(Page):
     refusal: Refusal | None = None
     wait_seconds: int = 0
     """How long until another try is worth while, where that is known."""
+    is_reset: bool = False
+    """A new password was just set."""
 
     @property
     def help(self) -> str:
@@ -124,6 +137,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
+        if self.is_reset and not self.refusal:
+            return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         return refused(self.refusal, self.wait_seconds) if self.refusal else None
 
     @property
@@ -152,6 +167,7 @@ class LoginPage(Page):
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
             "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
+            "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
@@ -220,7 +236,8 @@ def show_login() -> Response:
     asking, hint = (here.attempt.relying_party, here.attempt.hint or known) if here.attempt else ("", "")
     if not hint and request.args.keys() <= {"attempt"}:
         return drawn_once(("login", asking), lambda: _page(LoginForm.of(here.tenant.identifiers)))
-    return _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint})).render()
+    page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint}))
+    return replace(page, is_reset=request.args.get("reset") == "done").render()
 
 
 @pages.post("/login")

@@ -55,12 +55,14 @@ class SecurityPage(Page):
     """The sessions, each with a way to end it."""
 
     template = "pages/security.html"
-    query = {"ended": 1}
+    query = {"ended": 1, "password": 8}
 
     form: EndSessionForm
     sessions: tuple[Session, ...]
     has_ended: bool = False
     """Whether the last click ended one or more."""
+    has_new_password: bool = False
+    """Whether the password was just changed."""
 
     @property
     def notice(self) -> Notice | None:
@@ -68,6 +70,8 @@ class SecurityPage(Page):
             return Notice(
                 _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
             )
+        if self.has_new_password:
+            return Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok")
         if self.has_ended:
             return Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok")
         return None
@@ -86,6 +90,7 @@ class SecurityPage(Page):
         return {
             "three": cls(EndSessionForm(), (here, *others)),
             "this one alone": cls(EndSessionForm(), (here,)),
+            "password changed": cls(EndSessionForm(), (here,), has_new_password=True),
             "one ended": cls(EndSessionForm(), (here, others[0]), has_ended=True),
         }
 
@@ -113,7 +118,8 @@ def _shown(form: EndSessionForm, status: int = 200) -> Response:
     if known is None:
         return callback.begin("/security")
     has_ended = request.args.get("ended") == "1"
-    return SecurityPage(form, tuple(_row(view) for view in known.sessions), has_ended).render(status)
+    has_new_password = request.method == "GET" and bool(request.args.get("password"))
+    return SecurityPage(form, tuple(_row(view) for view in known.sessions), has_ended, has_new_password).render(status)
 
 
 def _row(view: contract.SessionView) -> Session:

@@ -9,7 +9,7 @@ from app.contract.hub import Next, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import checking, registering, views
+from app.identity.journeys import checking, recovering, registering, views
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
@@ -27,6 +27,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    recovering.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
     server.implements(hub.open_return)(open_return)
@@ -91,6 +92,8 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
         if (known := identifiers.account_of(call, identifier)) is not None:
             verification.send_after_refusal(call, known, refusal, Wish())
         raise
+    if (too_old := recovering.expired(call, account, attempt, remember)) is not None:
+        return too_old
     session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), remember)
     step = (
         journey.to_return_address(call, session, None) if attempt is None else journey.advance(call, attempt, session)

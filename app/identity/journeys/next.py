@@ -55,10 +55,11 @@ def open_return(call: Call, return_url: str | None, session: BrowserSession | No
     if session is not None:
         sessions.touch(call, session)
         return to_return_address(call, session, return_url)
-    attempt, binding = attempts.open(call, RETURN, {"return_url": return_url} if return_url else {})
+    asked = {"return_url": return_url} if return_url else {}
+    attempt, binding = attempts.open(call, RETURN, {**asked, "action": action})
     origin = redirect_origin(return_url) if return_url and is_allowed(call, return_url) else None
     asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
-    step = Step.REGISTER if action == "register" else Step.LOGIN
+    step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
     return Next(step=step, attempt=attempt.attempt_id, binding=binding, relying_party=asking)
 
 

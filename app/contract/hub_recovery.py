@@ -1,0 +1,115 @@
+"""What the hub asks around forgotten, reset and changed passwords (callers H only, beside `app.contract.hub`)."""
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.hub import Next
+from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+
+class ForgotRequest(Wire):
+    """`attempt`: the sign-in that waits; one is begun where there is none."""
+
+    attempt: str | None = None
+    identifier: str = Field(max_length=320)
+
+
+class AttemptOnly(Wire):
+    attempt: str
+
+
+class CodeRequest(Wire):
+    attempt: str
+    code: str = Field(max_length=64)
+
+
+class Shown(Wire):
+    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
+
+    sent_to: str = ""
+    resend_in_seconds: int = 0
+
+
+class LinkRead(Wire):
+    token: str = Field(max_length=300)
+    is_machine: bool = False  # a scanner of mail, as far as one can tell
+
+
+class LinkView(Wire):
+    """Where a link stands: open, used, expired or unknown. `label`: whose password it is."""
+
+    state: str
+    label: str = ""
+    reason: str = ""  # expired: the password was too old; code: a code was typed before
+
+
+class LinkRequest(Wire):
+    token: str = Field(max_length=300)
+    attempt: str | None = None
+
+
+class NewPassword(LinkRequest):
+    password: str = Field(max_length=1024)
+
+
+class OtherPassword(Wire):
+    old_password: str = Field(max_length=1024)
+    new_password: str = Field(max_length=1024)
+
+
+class PasswordTurned(Wire):
+    """Another password is set; how many other browsers were signed out by it."""
+
+    ended: int = 0
+
+
+class AlarmRequest(Wire):
+    token: str = Field(max_length=300)
+
+
+forgot = state(
+    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, auth=H, family=HUB, public=False,
+    summary="Send what resets a forgotten password; the answer is the same for everybody.",
+)  # fmt: skip
+recovery = state(
+    "hub.recovery", "POST /hub/password/recovery", AttemptOnly, Next, auth=H, family=HUB, public=False,
+    summary="Read where a recovery stands: for Back, refresh and a page opened again.",
+)  # fmt: skip
+again = state(
+    "hub.forgot_again", "POST /hub/password/again", AttemptOnly, Next, auth=H, family=HUB, public=False,
+    summary="Send it once more, unless that was done a moment ago. A refusal bears `Shown` as its data.",
+)  # fmt: skip
+reset_code = state(
+    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, auth=H, family=HUB, public=False,
+    errors=(*MAIL_CODE, *SMS_CODE, *LOCKED), summary="Take the code that was sent. A refusal bears `Shown` as its data.",
+)  # fmt: skip
+read_reset = state(
+    "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, auth=H, family=HUB, public=False,
+    summary="Read where a mailed link stands; nothing is used up.",
+)  # fmt: skip
+reset = state(
+    "hub.reset", "POST /hub/password/reset", NewPassword, Next, auth=H, family=HUB, public=False,
+    errors=(*LINK, *NEW_PASSWORD, e.AccountBlocked),
+    summary="Set a new password by a link, and go on: signed in where the tenant wants it.",
+)  # fmt: skip
+renew_reset = state(
+    "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.UnknownLink,), summary="Mail a new link where one is over.",
+)  # fmt: skip
+change = state(
+    "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.WrongCurrentPassword, *LOCKED, *NEW_PASSWORD),
+    summary="Change the signed-in person's password; every other session ends.",
+)  # fmt: skip
+read_alarm = state(
+    "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView, auth=H, family=HUB, public=False,
+    summary="Read where the link of a mail about a changed password stands.",
+)  # fmt: skip
+alarm = state(
+    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, auth=H, family=HUB, public=False, errors=LINK,
+    summary="It was somebody else: end every session, close the password, and mail what sets a new one.",
+)  # fmt: skip

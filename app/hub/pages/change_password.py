@@ -1,0 +1,113 @@
+"""Change the own password, by the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.configuration import PasswordPolicy
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.hub.pages.reset import problem_of
+from app.hub.password_rules import Rule, rules_of
+from app.hub.sign_in_refusals import Refusal, reason_of, refused
+from app.kit.errors import ApiError
+
+ADDRESS = "/change-password"
+
+
+class ChangePasswordForm(HubForm):
+    """The present password and the next."""
+
+    old_password = PasswordField(_l("Present password"), [InputRequired(_l("Enter your present password."))])
+    new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+
+    def to_request(self) -> contract.OtherPassword:
+        return contract.OtherPassword(
+            old_password=self.old_password.data or "", new_password=self.new_password.data or ""
+        )
+
+
+@dataclass(frozen=True)
+class ChangePasswordPage(Page):
+    """Another password."""
+
+    template = "pages/change_password.html"
+    scripts = (*Page.scripts, "reveal", "rules")
+
+    form: ChangePasswordForm
+    account: str
+    rules: tuple[Rule, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(self.refusal, 0) if self.refusal else None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChangePasswordPage]:
+        rules = rules_of(PasswordPolicy())
+        wrong, weak = ChangePasswordForm(), ChangePasswordForm()
+        wrong.refuse("old_password", _WRONG)
+        weak.refuse("new_password", _l("Choose one that keeps every rule below."))
+        return {
+            "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
+            "wrong": cls(wrong, "ada@example.com", rules),
+            "weak": cls(weak, "ada@example.com", rules),
+            "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.SUSPENDED),
+            "token": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.TOKEN),
+        }
+
+
+_WRONG = _l("This is not your present password.")
+
+
+@pages.get(ADDRESS)
+def show_change_password() -> Response:
+    return _shown(ChangePasswordForm(), 200)
+
+
+@pages.post(ADDRESS)
+def submit_change_password() -> Response:
+    form = ChangePasswordForm()
+    if not form.validate():
+        return _shown(form, form.refusal_status, Refusal.TOKEN if form.is_token_refused else None)
+    try:
+        turned = api()(contract.change, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    return journey.onward(f"/security?password={'others' if turned.ended else 'changed'}")
+
+
+def _shown(form: ChangePasswordForm, status: int, refusal: Refusal | None = None) -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADDRESS)
+    rules = rules_of(visit.current().tenant.password_policy)
+    return ChangePasswordPage(form, known.person.label, rules, refusal).render(status)
+
+
+def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
+    if isinstance(refusal, e.WrongCurrentPassword):
+        form.refuse("old_password", _WRONG)
+        return _shown(form, 401)
+    if (sentence := problem_of(refusal)) is not None:
+        form.refuse("new_password", sentence)
+        return _shown(form, 422)
+    response = _shown(form, refusal.status, reason_of(refusal))
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response

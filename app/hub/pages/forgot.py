@@ -1,0 +1,267 @@
+"""Forgotten password: who are you; then the page that says where to look, and takes the code.
+
+Nothing here differs between a name that somebody has and one that nobody has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.hub import Next, Step
+from app.hub import journey, visit
+from app.hub.arrival import api, named_attempt
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page, drawn_once
+from app.hub.pages import pages
+from app.hub.pages.login import attributes_of, naming
+from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.tenancy import Identifier
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/forgot-password"
+SENT: Final = "/forgot-password/sent"
+
+
+class ForgotForm(HubForm):
+    """One field, whatever the tenant lets people be named by."""
+
+    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+
+    def to_request(self) -> contract.ForgotRequest:
+        attempt = visit.current().attempt
+        return contract.ForgotRequest(attempt=attempt.id if attempt else None, identifier=self.identifier.data or "")
+
+    @classmethod
+    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> ForgotForm:
+        """Return the form for what a tenant's people may be named by."""
+        form = cls(**given)
+        label, missing = naming(frozenset(identifiers))
+        form.identifier.label.text = label
+        form.identifier.validators = [InputRequired(missing)]
+        return form
+
+
+@dataclass(frozen=True)
+class ForgotPage(Page):
+    """Who are you?"""
+
+    template = "pages/forgot.html"
+
+    form: ForgotForm
+    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    refusal: Refusal | None = None
+    wait_seconds: int = 0
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What tells keyboards and password managers what the identifier is."""
+        return attributes_of(self.identifiers)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ForgotPage]:
+        email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
+        given = {"data": {"identifier": "ada@example.com"}}
+        empty = ForgotForm.of((email,))
+        empty.refuse("identifier", _l("Enter your email."))
+        return {
+            "fresh": cls(ForgotForm.of((email,))),
+            "filled in": cls(ForgotForm.of((email,), **given)),
+            "by phone": cls(ForgotForm.of((phone,)), (phone,)),
+            "by any name": cls(ForgotForm.of((email, phone, username)), (email, phone, username)),
+            "empty": cls(empty),
+            "too many": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOO_MANY, wait_seconds=50),
+            "token": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOKEN),
+        }
+
+
+class ResetCodeForm(HubForm):
+    """The code, as people copy it: with spaces, dashes, in the digits of any script."""
+
+    code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
+
+    def to_request(self) -> contract.CodeRequest:
+        attempt = visit.current().attempt
+        return contract.CodeRequest(attempt=attempt.id if attempt else "", code=self.code.data or "")
+
+
+class AgainForm(HubForm):
+    """Nothing but a click."""
+
+
+class Sent(StrEnum):
+    """What the page says of the last click."""
+
+    AGAIN = "again"
+    WRONG = "wrong"
+    TOO_SOON = "too soon"
+    TOO_MANY = "too many"
+    TOKEN = "token"
+
+
+@dataclass(frozen=True)
+class ResetSentPage(Page):
+    """We wrote to you, if we know you."""
+
+    template = "pages/reset_sent.html"
+    scripts = (*Page.scripts, "wait")
+    query = {**Page.query, "sent": 8}
+
+    form: ResetCodeForm
+    sent_to: str
+    is_text: bool = False
+    """By SMS: there is a code and no link."""
+    resend_in_seconds: int = 0
+    said: Sent | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.said is Sent.TOO_SOON:
+            return Notice(_l("A message is on its way"), self.wait, "note")
+        return _NOTICES.get(self.said) if self.said else None
+
+    @property
+    def wait(self) -> Any:
+        """When the next message may be asked for."""
+        seconds = max(1, self.resend_in_seconds)
+        return _n(
+            "You can have another one sent in %(num)d second.",
+            "You can have another one sent in %(num)d seconds.",
+            seconds,
+        )
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetSentPage]:
+        empty = ResetCodeForm()
+        empty.refuse("code", _l("Type the code that we sent."))
+        return {
+            "fresh": cls(ResetCodeForm(), "ada@example.com"),
+            "a moment ago": cls(ResetCodeForm(), "ada@example.com", resend_in_seconds=27),
+            "to a username": cls(ResetCodeForm(), "ada"),
+            "to a phone": cls(ResetCodeForm(), "+44 20 7946 0018", is_text=True),
+            "empty": cls(empty, "ada@example.com"),
+            **{
+                said.value: cls(ResetCodeForm(data={"code": "123 456"}), "ada@example.com", resend_in_seconds=21, said=said)
+                for said in Sent
+            },
+        }  # fmt: skip
+
+
+_NOTICES: Final = {
+    Sent.AGAIN: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
+    Sent.WRONG: Notice(
+        _l("That code did not work"),
+        _l("Only the newest code works, and only for a few minutes. Have another one sent, or use the link."),
+    ),
+    Sent.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
+    Sent.TOKEN: Notice(
+        _l("Please send that once more"),
+        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+        "note",
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_forgot() -> Response:
+    """Draw the form; this asks nobody. What was typed at the sign-in, or the application's hint, is filled in."""
+    here = visit.current()
+    if journey.is_attempt_gone():
+        return journey.start_again()
+    hint = here.attempt.hint if here.attempt else ""
+    if not hint and request.args.keys() <= {"attempt"}:
+        return drawn_once(("forgot",), lambda: _forgot(ForgotForm.of(here.tenant.identifiers)))
+    return _forgot(ForgotForm.of(here.tenant.identifiers, data={"identifier": hint})).render()
+
+
+@pages.post(ADDRESS)
+def submit_forgot() -> Response:
+    here = visit.current()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    form = ForgotForm.of(here.tenant.identifiers)
+    if not form.validate():
+        return _forgot(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+    try:
+        step = api()(contract.forgot, form.to_request())
+    except e.TooManyRequests as refusal:
+        response = _forgot(form, Refusal.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return response
+    return journey.follow(step)
+
+
+@pages.get(SENT)
+def show_sent() -> Response:
+    """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
+    attempt = visit.current().attempt
+    if attempt is None:
+        return journey.start_again() if named_attempt() else journey.onward(ADDRESS)
+    step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt.id))
+    if step.step is not Step.RESET_SENT:
+        return journey.follow(step)
+    return _sent(ResetCodeForm(), step, Sent.AGAIN if request.args.get("sent") else None).render()
+
+
+@pages.post(SENT)
+def submit_sent() -> Response:
+    """Take the code, or send another message."""
+    attempt = visit.current().attempt
+    if attempt is None:
+        return journey.start_again()
+    wants_another = request.form.get("do") == "again"
+    form = AgainForm() if wants_another else ResetCodeForm()
+    if not form.validate():
+        return _drawn_again(form, attempt.id)
+    try:
+        if isinstance(form, ResetCodeForm):
+            return journey.follow(api()(contract.reset_code, form.to_request()))
+        step = api()(contract.again, contract.AttemptOnly(attempt=attempt.id))
+        return journey.follow(step, sent="again") if step.step is Step.RESET_SENT else journey.follow(step)
+    except ApiError as refusal:
+        return _refused(form, refusal, attempt.id)
+
+
+def _forgot(form: ForgotForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> ForgotPage:
+    return ForgotPage(form, visit.current().tenant.identifiers, refusal, wait_seconds)
+
+
+def _sent(form: ResetCodeForm, step: Next, said: Sent | None = None) -> ResetSentPage:
+    return ResetSentPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, said)
+
+
+def _drawn_again(form: HubForm, attempt: str, said: Sent | None = None, status: int = 0) -> Response:
+    step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
+    if step.step is not Step.RESET_SENT:
+        return journey.follow(step)
+    shown = form if isinstance(form, ResetCodeForm) else ResetCodeForm(formdata=None)
+    said = Sent.TOKEN if form.is_token_refused else said
+    return _sent(shown, step, said).render(status or form.refusal_status)
+
+
+def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
+    """Whatever is wrong with a code, an account's lock among it, the page says the same, at one status."""
+    if isinstance(refusal, e.TooManyRequests):
+        said = (
+            Sent.TOO_SOON
+            if (refusal.data or {}).get("ResendInSeconds") and isinstance(form, AgainForm)
+            else Sent.TOO_MANY
+        )
+        response = _drawn_again(form, attempt, said, 429)
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return response
+    return _drawn_again(form, attempt, Sent.WRONG, 403)

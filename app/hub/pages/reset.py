@@ -1,0 +1,250 @@
+"""Where a mailed link leads: a new password. To look at the page uses nothing up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from pydantic import ValidationError
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.configuration import PasswordPolicy
+from app.contract.hub import Next, Step
+from app.hub import journey, visit
+from app.hub.arrival import api, keep_attempt, workings
+from app.hub.attempt import begun
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.password_rules import Rule, rules_of
+from app.kit.agents import is_machine
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/reset-password"
+MOST_TOKEN_LETTERS: Final = 300
+
+TOO_WEAK = _l("Choose one that keeps every rule below.")
+COMMON = _l("Many people use this one, or it holds your name or address. Choose another.")
+USED_BEFORE = _l("You used this one before. Choose another.")
+BREACHED = _l("This one stands in lists of stolen passwords. Choose another.")
+_ON_THE_FIELD: Final[dict[type[ApiError], Any]] = {
+    e.FieldsRefused: TOO_WEAK,
+    e.WeakPassword: COMMON,
+    e.PasswordNotAcceptable: USED_BEFORE,
+    e.NewPasswordBreached: BREACHED,
+}
+
+
+def problem_of(refusal: ApiError) -> Any | None:
+    """Return what is wrong with a new password; None where the refusal speaks of something else."""
+    return next((sentence for kind, sentence in _ON_THE_FIELD.items() if isinstance(refusal, kind)), None)
+
+
+class ResetForm(HubForm):
+    """The new password; once, because it can be shown."""
+
+    password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+
+
+class Reason(StrEnum):
+    """Why a new password is asked for."""
+
+    FORGOTTEN = ""
+    CODE = "code"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True)
+class ResetPage(Page):
+    """A new password."""
+
+    template = "pages/reset.html"
+    scripts = (*Page.scripts, "reveal", "rules")
+    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+
+    form: ResetForm
+    token: str
+    account: str
+    rules: tuple[Rule, ...] = ()
+    reason: Reason = Reason.FORGOTTEN
+    is_too_many: bool = False
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.is_too_many:
+            return Notice(_l("That was a lot at once"), _l("Wait a minute, then try again."))
+        if self.form.is_token_refused:
+            return Notice(
+                _l("Please send that once more"),
+                _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+                "note",
+            )
+        return None
+
+    @property
+    def address(self) -> str:
+        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
+        return f"{ADDRESS}?{urlencode({'vtoken': self.token})}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetPage]:
+        rules = rules_of(PasswordPolicy())
+        fresh = cls(ResetForm(), "a-token", "ada@example.com", rules)
+        refused = {}
+        for name, sentence in (
+            ("too weak", TOO_WEAK),
+            ("common", COMMON),
+            ("used before", USED_BEFORE),
+            ("breached", BREACHED),
+        ):
+            form = ResetForm()
+            form.refuse("password", sentence)
+            refused[name] = replace(fresh, form=form)
+        return {
+            "fresh": fresh,
+            "expired": replace(fresh, reason=Reason.EXPIRED),
+            "every rule": replace(
+                fresh, rules=rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True))
+            ),
+            "too many": replace(fresh, is_too_many=True),
+            **refused,
+        }
+
+
+class RenewForm(HubForm):
+    """Nothing but the click."""
+
+
+class LinkState(StrEnum):
+    """Why a link leads no further."""
+
+    USED = "used"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True)
+class ResetLinkPage(Page):
+    """The link leads no further; a new one is a click away."""
+
+    template = "pages/reset_link.html"
+    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+
+    form: RenewForm
+    state: LinkState
+    token: str = ""
+    relying_party: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.form.is_token_refused:
+            return Notice(
+                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
+            )
+        return None
+
+    @property
+    def address(self) -> str:
+        return f"{ADDRESS}?{urlencode({'vtoken': self.token})}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetLinkPage]:
+        return {state.value: cls(RenewForm(), state, "a-token") for state in LinkState}
+
+
+@pages.get(ADDRESS)
+def show_reset() -> Response:
+    token = request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]
+    if not token:
+        return journey.onward("/forgot-password")
+    return _drawn(token, ResetForm(), 200)
+
+
+@pages.post(ADDRESS)
+def submit_reset() -> Response:
+    token = request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]
+    if request.form.get("do") == "renew":
+        return _renew(token)
+    form, attempt = ResetForm(), visit.current().attempt
+    if not form.validate():
+        return _drawn(token, form, form.refusal_status)
+    try:
+        asked = contract.NewPassword(
+            token=token, attempt=attempt.id if attempt else None, password=form.password.data or ""
+        )
+    except ValidationError:
+        form.refuse("password", _l("This is too long."))
+        return _drawn(token, form, 422)
+    try:
+        step = api()(contract.reset, asked)
+    except ApiError as refusal:
+        return _refused(token, form, refusal)
+    return finished(step)
+
+
+def finished(step: Next) -> Response:
+    """Go on signed in, or to the sign-in, which knows the name and says that the password is new."""
+    if step.step is not Step.LOGIN:
+        return journey.follow(step)
+    response = journey.follow(step, reset="done")
+    shared, here = workings(), visit.current()
+    kept = begun(step, step.binding, shared.now()) if step.binding else here.attempt
+    if kept is not None:
+        keep_attempt(response, replace(kept, hint=(step.login_hint or "")[:120]))
+    return response
+
+
+def _drawn(token: str, form: ResetForm, status: int, *, is_too_many: bool = False) -> Response:
+    agent = request.headers.get("User-Agent", "")
+    machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
+    link = api()(contract.read_reset, contract.LinkRead(token=token, is_machine=machine))
+    if link.state != "open":
+        return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
+    rules = rules_of(visit.current().tenant.password_policy)
+    reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
+    return ResetPage(form, token, link.label, rules, reason, is_too_many).render(status)
+
+
+def _over(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
+    attempt = visit.current().attempt
+    page = ResetLinkPage(form or RenewForm(formdata=None), state, token, attempt.relying_party if attempt else "")
+    return page.render(status)
+
+
+def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
+    if (sentence := problem_of(refusal)) is not None:
+        form.refuse("password", sentence)
+        return _drawn(token, form, 422)
+    if isinstance(refusal, e.TooManyRequests):
+        response = _drawn(token, form, 429, is_too_many=True)
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return response
+    states: dict[type[ApiError], LinkState] = {
+        e.UsedLink: LinkState.USED,
+        e.ExpiredLink: LinkState.EXPIRED,
+        e.AccountBlocked: LinkState.BLOCKED,
+    }
+    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), LinkState.UNKNOWN)
+    return _over(state, token, refusal.status)
+
+
+def _renew(token: str) -> Response:
+    form, attempt = RenewForm(), visit.current().attempt
+    if not form.validate():
+        link = api()(contract.read_reset, contract.LinkRead(token=token))
+        state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
+        return _over(state, token, form.refusal_status, form)
+    try:
+        step = api()(contract.renew_reset, contract.LinkRequest(token=token, attempt=attempt.id if attempt else None))
+    except e.UnknownLink:
+        return _over(LinkState.UNKNOWN, "", 403)
+    return journey.follow(step)

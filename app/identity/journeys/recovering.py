@@ -1,0 +1,306 @@
+"""A forgotten password on our own pages: what is sent, the code or the link that comes back, and on with the sign-in.
+
+Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.hub import Next, Step
+from app.identity.accounts import service as accounts
+from app.identity.accounts import store
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.journeys import next as journey
+from app.identity.journeys import views
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
+from app.identity.recovery import sending
+from app.identity.recovery.handlers import spend
+from app.identity.recovery.sending import MAIL, SMS, Wish
+from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
+from app.identity.sign_in import service as sign_in
+from app.identity.sign_in.attempts import Attempt
+from app.identity.tenants import whitelist
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+COOL_DOWN_SECONDS = 30  # interface limits.md section 4
+WAITS = timedelta(hours=1)
+EXPIRED, CODE = "expired", "code"
+COMPLETED = "forgotpassword"  # hosted-pages.md section 3
+_TRIES = Rate(20, 600)  # per attempt, whoever's name it is
+_KEY = "recovering"
+_NOT_SENT = (
+    e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recovering:
+    """What an attempt waits for."""
+
+    name: str  # as it was typed
+    uid: str  # `sending.NOBODY` where no account has it
+    by: str = MAIL
+    sent_at: int = 0  # seconds since 1970
+
+    @property
+    def subject(self) -> str:
+        return self.by if self.uid != sending.NOBODY else sending.stranger(self.name)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.forgot)(forgot)
+    server.implements(contract.recovery)(recovery)
+    server.implements(contract.again)(again)
+    server.implements(contract.reset_code)(reset_code)
+    server.implements(contract.read_reset)(read_reset)
+    server.implements(contract.reset)(reset)
+    server.implements(contract.renew_reset)(renew_reset)
+    server.implements(contract.change)(change)
+    server.implements(contract.read_alarm)(read_alarm)
+    server.implements(contract.alarm)(alarm)
+
+
+def forgot(call: Call, req: contract.ForgotRequest) -> Next:
+    spend(call)
+    attempt, binding = _living(call, req.attempt), None
+    if attempt is None:
+        attempt, binding = attempts.open(call, journey.RETURN, {})
+    return _begin(call, attempt, req.identifier).model_copy(update={"binding": binding})
+
+
+def recovery(call: Call, req: contract.AttemptOnly) -> Next:
+    attempt = attempts.find(call, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    session, state = sessions.current(call), _of(attempt)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    return _step(call, attempt, state) if state is not None else journey.advance(call, attempt, session)
+
+
+def again(call: Call, req: contract.AttemptOnly) -> Next:
+    attempt, state = _waiting(call, req.attempt)
+    if attempt is None or state is None:
+        return recovery(call, req)
+    spend(call)
+    if left := _seconds_left(call, state):
+        raise _with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
+    return _begin(call, attempt, state.name)
+
+
+def reset_code(call: Call, req: contract.CodeRequest) -> Next:
+    """A good code is used up for a token of the page that sets the password: a refused password needs no other code."""
+    attempt, state = _waiting(call, req.attempt)
+    if attempt is None or state is None:
+        return recovery(call, contract.AttemptOnly(attempt=req.attempt))
+    errors = SMS_CODE if state.by == SMS else MAIL_CODE
+    try:
+        call.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
+        kind = ProofKind.RESET_PASSWORD
+        proof = proofs.spend_code(call, kind, state.uid, req.code, subject=state.subject, errors=errors)
+    except ApiError as refusal:
+        raise _with_page(call, refusal, state) from None
+    account = accounts.by_uid(call, proof.uid)
+    if account is None:
+        raise _with_page(call, errors.wrong(), state)
+    token = sending.page_token(call, account, reason=CODE, email=proof.facts.get("email"))
+    return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token)
+
+
+def read_reset(call: Call, req: contract.LinkRead) -> contract.LinkView:
+    return _looked_at(call, ProofKind.RESET_PASSWORD, req)
+
+
+def reset(call: Call, req: contract.NewPassword) -> Next:
+    """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
+    recovered.spend(call)
+    attempt = _living(call, req.attempt)
+    account, proof = recovered.with_link(call, req.token, req.password)
+    is_step = proof.facts.get("reason") == EXPIRED
+    if (is_step or call.tenant.settings.login_on_password_reset) and sign_in.enter(call, account):
+        remember = is_step and bool(proof.facts.get("remember"))
+        method = sign_in.PASSWORD if is_step else "otp"  # RFC 8176
+        session, text = sessions.start(call, account.uid, (method,), remember)
+        step = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
+        return step.model_copy(update={"session": views.cookie(call, session, text)})
+    label = str(proof.facts.get("email") or label_of(account))
+    if attempt is not None:
+        attempts.note(call, attempt, lives_for=WAITS, **{_KEY: None})
+        return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
+    opened = journey.open_return(call, None, None)
+    return opened.model_copy(update={"login_hint": label, "ends_session": True})
+
+
+def renew_reset(call: Call, req: contract.LinkRequest) -> Next:
+    spend(call)
+    held = proofs.known_link(call, ProofKind.RESET_PASSWORD, req.token)
+    account = accounts.by_uid(call, held.uid) if held is not None else None
+    if held is None or account is None:
+        raise e.UnknownLink
+    attempt, binding = _living(call, req.attempt), None
+    if attempt is None:
+        attempt, binding = attempts.open(call, journey.RETURN, {})
+    name = str(held.facts.get("email") or label_of(account))
+    return _begin(call, attempt, name, account).model_copy(update={"binding": binding})
+
+
+def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
+    session = sessions.current(call)
+    account = accounts.by_uid(call, session.uid) if session else None
+    if session is None or account is None:
+        raise e.NotAuthenticated
+    recovered.spend(call)
+    after = changed.change(call, account, req.old_password, req.new_password, locks.Proof())
+    others = len(sessions.of_account(call, account.uid)) - 1
+    recovered.end_everything(call, after, except_session=session.session_id)
+    return contract.PasswordTurned(ended=max(0, others))
+
+
+def read_alarm(call: Call, req: contract.LinkRead) -> contract.LinkView:
+    return _looked_at(call, ProofKind.PASSWORD_ALARM, req)
+
+
+def alarm(call: Call, req: contract.AlarmRequest) -> Next:
+    """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
+    recovered.spend(call)
+    proofs.peek_link(call, ProofKind.PASSWORD_ALARM, req.token)
+    call.work.pause()
+    nobodys = call.hashing.hash(randomness.token())
+    proof = proofs.spend_link(call, ProofKind.PASSWORD_ALARM, req.token)
+    account = store.change(call, proof.uid, {"password_hash": nobodys})
+    if account is None:
+        raise e.UnknownLink
+    recovered.end_everything(call, account)
+    call.ledger.record("password.alarm", uid=account.uid)
+    attempt, binding = attempts.open(call, journey.RETURN, {})
+    return _begin(call, attempt, label_of(account), account).model_copy(
+        update={"binding": binding, "ends_session": True}
+    )
+
+
+def expired(call: Call, account: Account, attempt: Attempt | None, remember: bool) -> Next | None:
+    """Return the step of somebody whose password is right and too old; None where it is not."""
+    if account.password_expires_at is None or account.password_expires_at > call.now:
+        return None
+    token = sending.page_token(call, account, reason=EXPIRED, remember=remember)
+    call.ledger.record("password.expired", uid=account.uid)
+    return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id if attempt else None, address=token)
+
+
+def label_of(account: Account) -> str:
+    """Return by what an account is named to its owner."""
+    return account.email or account.username or account.phone or ""
+
+
+def _begin(call: Call, attempt: Attempt, name: str, account: Account | None = None) -> Next:
+    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently."""
+    identifier = identifiers.guessed(call.tenant.settings, name)
+    account = account or identifiers.account_of(call, identifier)
+    if account is not None and (not account.is_active or account.is_deleted):
+        account = None
+    is_phone = identifier.kind == "phone"
+    if account is not None and is_phone and not account.phone_verified:
+        account = None
+    uid = account.uid if account else sending.NOBODY
+    state = Recovering(name, uid, SMS if is_phone else MAIL)
+    before = _of(attempt)
+    if before is not None and before.subject == state.subject and before.uid == uid:
+        state = replace(state, sent_at=before.sent_at)
+    if not _seconds_left(call, state):
+        _send(call, attempt, state, account)
+        state = replace(state, sent_at=int(call.now.timestamp()))
+    attempt = attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+    wanted = attempt.request.get("return_url")
+    if attempt.request.get("action") == COMPLETED and wanted and whitelist.is_allowed(call, str(wanted)):
+        return Next(step=Step.REDIRECT, address=whitelist.with_query(str(wanted), action_completed=COMPLETED))
+    return _step(call, attempt, state)
+
+
+def _send(call: Call, attempt: Attempt, state: Recovering, account: Account | None) -> None:
+    wish = Wish(attempt=attempt.attempt_id)
+    try:
+        if state.by == SMS:
+            _ = sending.text(call, account, None) if account else sending.text_nobody(call, state.name, None)
+        elif account is not None:
+            sending.send(call, account, wish, email=state.name if "@" in state.name else None)
+        else:
+            sending.send_to_nobody(call, state.name, wish)
+    except _NOT_SENT as reason:
+        call.ledger.record(
+            "password.forgot_not_sent", uid=account.uid if account else None, reason=type(reason).__name__
+        )
+
+
+def _step(call: Call, attempt: Attempt, state: Recovering) -> Next:
+    return Next(
+        step=Step.RESET_SENT,
+        attempt=attempt.attempt_id,
+        attempt_lifetime_seconds=max(1, int((attempt.expires_at - call.now).total_seconds())),
+        sent_to=state.name,
+        problem=state.by,
+        resend_in_seconds=_seconds_left(call, state),
+    )
+
+
+def _of(attempt: Attempt) -> Recovering | None:
+    held = attempt.request.get(_KEY)
+    return Recovering(**held) if held else None
+
+
+def _living(call: Call, attempt_id: str | None) -> Attempt | None:
+    attempt = attempts.find(call, attempt_id) if attempt_id else None
+    return attempt if attempt is not None and not attempt.is_done else None
+
+
+def _waiting(call: Call, attempt_id: str) -> tuple[Attempt | None, Recovering | None]:
+    attempt = _living(call, attempt_id)
+    return attempt, _of(attempt) if attempt is not None else None
+
+
+def _seconds_left(call: Call, state: Recovering) -> int:
+    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
+
+
+def _looked_at(call: Call, kind: ProofKind, req: contract.LinkRead) -> contract.LinkView:
+    held = proofs.known_link(call, kind, req.token)
+    account = accounts.by_uid(call, held.uid) if held is not None else None
+    if held is None or account is None:
+        return contract.LinkView(state="unknown")
+    call.ledger.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    return contract.LinkView(
+        state=_state(call, kind, req.token), label=_label(held, account), reason=str(held.facts.get("reason") or "")
+    )
+
+
+def _label(held: Proof, account: Account) -> str:
+    return str(held.facts.get("email") or label_of(account))
+
+
+def _state(call: Call, kind: ProofKind, token: str) -> str:
+    try:
+        proofs.peek_link(call, kind, token)
+    except e.UsedLink:
+        return "used"
+    except e.ExpiredLink:
+        return "expired"
+    return "open"
+
+
+def _with_page(call: Call, refusal: ApiError, state: Recovering) -> ApiError:
+    """Return the refusal with what the page shows."""
+    shown: dict[str, Any] = contract.Shown(sent_to=state.name, resend_in_seconds=_seconds_left(call, state)).model_dump(
+        by_alias=True
+    )
+    refusal.data = {**(refusal.data or {}), **shown}
+    return refusal
