@@ -142,12 +142,20 @@ def drop(response: Response, name: str) -> None:
 
 
 def keep_attempt(response: Response, attempt: Attempt) -> None:
-    """Let the browser keep an attempt; the oldest of too many gives way."""
+    """Let the browser keep an attempt; the oldest of too many gives way, all but who had asked in it."""
     attempts, tenant = workings().attempts, visit.current().tenant.name
     name, value = attempts.write(attempt, tenant)
     keep(response, name, value, KEPT_SECONDS)
-    for old in attempts.too_many(request.cookies, tenant, name):
+    gone = attempts.too_many(request.cookies, tenant, name)
+    for old in gone:
         drop(response, old)
+    if gone:
+        keep(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, gone), KEPT_SECONDS)
+
+
+def who_asked() -> tuple[str, str]:
+    """Return name and home of the application that had asked in the attempt that the address names, if it is known still."""
+    return workings().attempts.who_asked(request.cookies, visit.current().tenant.name, named_attempt())
 
 
 def _added(costs: list[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from operator import itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
@@ -15,6 +16,8 @@ from app.kit import randomness
 
 MOST: Final = 5
 """How many attempts one browser may have open; the oldest gives way."""
+MOST_ASKED: Final = 8
+"""How many attempts that gave way are still known by who had asked."""
 KEPT_SECONDS: Final = 24 * 3600
 """How long the cookie outlives its attempt: "start again" still knows who had asked."""
 
@@ -102,14 +105,35 @@ class AttemptCookies:
         ]
         return name, self._seal.close(held, f"{tenant} {name}")
 
-    def too_many(self, cookies: Mapping[str, str], tenant: str, keeping: str) -> list[str]:
-        """Return the names of the cookies that give way to one more."""
+    def too_many(self, cookies: Mapping[str, str], tenant: str, keeping: str) -> dict[str, Attempt | None]:
+        """Return the cookies that give way to one more, by their names, each with its attempt where it can be read."""
         aged = []
         for name, value in cookies.items():
             if name.startswith(self._prefix) and name != keeping:
                 attempt = self._opened(value, tenant, name)
-                aged.append((attempt.opened_at if attempt else 0, name))
-        return [name for _, name in sorted(aged, reverse=True)[MOST - 1 :]]
+                aged.append((attempt.opened_at if attempt else 0, name, attempt))
+        aged.sort(key=itemgetter(0, 1), reverse=True)
+        return {name: attempt for _, name, attempt in aged[MOST - 1 :]}
+
+    @property
+    def asked_cookie(self) -> str:
+        """Remembers who had asked in attempts that gave way, so that their tabs find the way back."""
+        return self._prefix.replace("attempt-", "asked")
+
+    def remember(self, cookies: Mapping[str, str], tenant: str, gone: Mapping[str, Attempt | None]) -> str:
+        """Return the value of that cookie with the attempts that give way now; the oldest of too many are forgotten."""
+        told = [[name, known.relying_party[:40], known.home[:160]] for name, known in gone.items() if known]
+        kept = [*self._asked(cookies, tenant), *(entry for entry in told if entry[2])]
+        return self._seal.close(kept[-MOST_ASKED:], f"{tenant} asked")
+
+    def who_asked(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> tuple[str, str]:
+        """Return name and home of the application that had asked in an attempt that gave way; empty where unknown."""
+        name = self.name_of(attempt_id)
+        return next(((asked[1], asked[2]) for asked in self._asked(cookies, tenant) if asked[0] == name), ("", ""))
+
+    def _asked(self, cookies: Mapping[str, str], tenant: str) -> list[list[str]]:
+        held: Any = self._seal.open(cookies.get(self.asked_cookie, ""), f"{tenant} asked")
+        return held if isinstance(held, list) else []
 
     def _opened(self, value: str, tenant: str, name: str) -> Attempt | None:
         held: Any = self._seal.open(value, f"{tenant} {name}")

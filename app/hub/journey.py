@@ -11,7 +11,7 @@ from flask import Response, redirect, request
 
 from app.contract.hub import Next, Step
 from app.hub import visit
-from app.hub.arrival import drop, keep, keep_attempt, named_attempt, workings
+from app.hub.arrival import drop, keep, keep_attempt, named_attempt, who_asked, workings
 from app.hub.attempt import begun
 from app.hub.pages.hand_over import HandOverPage
 from app.hub.pages.signed_out import SignedOutPage
@@ -105,7 +105,7 @@ def start_again(step: Next | None = None) -> Response:
         return StartAgainPage(asking.name, asking.home or "").render(410)
     if attempt:
         return StartAgainPage(attempt.relying_party, attempt.home).render(410)
-    return StartAgainPage().render(410)
+    return StartAgainPage(*who_asked()).render(410)
 
 
 _ANSWERS: Final[dict[Step, Callable[[Next], Response]]] = {

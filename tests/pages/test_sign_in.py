@@ -154,6 +154,23 @@ def test_one_browser_keeps_five_attempts_at_most(world: World, visitor: Visitor)
     assert len(visitor.cookies("gatehouse-attempt-")) == 5
 
 
+def test_an_attempt_that_gave_way_to_newer_ones_still_knows_who_had_asked(
+    world: World, visitor: Visitor, new_visitor: NewVisitor
+) -> None:
+    first = visitor.asked_by(world.application("first", client_name="First", client_uri="https://first.example/start"))
+    second = visitor.asked_by(world.application("second", client_name="Second", client_uri="https://second.example/"))
+    shop, ada = world.application("shop"), world.person("ada@example.com")
+    for _ in range(8):
+        world.house.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        visitor.asked_by(shop)
+    gone = visitor.open(first.address)
+    assert gone.status == 410
+    assert gone.follow("Continue to First").address == "https://first.example/start"
+    sent = second.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert sent.follow("Continue to Second").address == "https://second.example/"
+    assert "Continue to First" not in new_visitor().open(first.address).text
+
+
 def test_the_hint_of_the_application_stands_in_the_field(world: World, visitor: Visitor) -> None:
     page = visitor.asked_by(world.application("shop"), login_hint='ada"><script>@example.com')
     assert "<script>@" not in page.html
