@@ -6,10 +6,14 @@ from functools import cache
 
 from redis import Redis
 
-from app.identity.store.database import Database, StoreUnavailable
+from app.identity.store.database import Database, StoreUnavailable, refuse_unwritable
 from app.identity.store.migrate import HEAD, revision_of
+from app.kit.clock import monotonic
 from app.kit.health import Check
 from app.settings import Settings
+
+_WRITES_EVERY = 5.0
+"""Seconds between two probes that write; those between them only read."""
 
 
 def checks(settings: Settings) -> dict[str, Check]:
@@ -19,9 +23,16 @@ def checks(settings: Settings) -> dict[str, Check]:
     def database() -> Database:
         return Database(settings.database, pool_size=1)
 
+    next_write = 0.0
+
     def schema() -> str | None:
+        nonlocal next_write
         with database().connect() as connection:
-            return revision_of(connection)
+            stands = revision_of(connection)
+            if stands == HEAD and monotonic() >= next_write:
+                refuse_unwritable(connection)
+                next_write = monotonic() + _WRITES_EVERY
+            return stands
 
     def store() -> None:
         if schema() == HEAD:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, func, insert, select, text
+from sqlalchemy.engine import Engine
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Argon2, Brand, TenantSettings
-from app.identity import create_app, create_house, create_service
+from app.identity import create_app, create_house, create_service, health
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.house import House
 from app.identity.store import migrate
@@ -198,3 +199,38 @@ def test_a_database_that_another_process_holds_is_waited_for_then_refused(
         holder.close()
     assert place.rows() == before
     assert place.create("third@example.test").status_code == 200
+
+
+def test_a_database_that_cannot_be_written_is_not_ready(place: Place) -> None:
+    def read_only(connection: Any, _record: Any) -> None:
+        connection.execute(FAULTS["read-only"])
+
+    assert health.checks(place.house.settings)["database"]() is None
+    event.listen(Engine, "connect", read_only)
+    try:
+        with pytest.raises(StoreUnavailable, match="readonly"):
+            health.checks(place.house.settings)["database"]()
+    finally:
+        event.remove(Engine, "connect", read_only)
+
+
+def test_a_database_that_somebody_writes_is_ready(place: Place) -> None:
+    with place.house.database.connect() as connection:
+        connection.execute(text("BEGIN IMMEDIATE"))
+        assert health.checks(place.house.settings)["database"]() is None
+        connection.execute(text("ROLLBACK"))
+
+
+def test_probes_write_seldom(place: Place) -> None:
+    check = health.checks(place.house.settings)["database"]
+    check()
+    before = changes_of(place)
+    for _ in range(5):
+        check()
+    assert changes_of(place) == before
+
+
+def changes_of(place: Place) -> int:
+    """Return SQLite's own count of what others committed."""
+    with place.house.database.connect() as connection:
+        return int(connection.execute(text("PRAGMA data_version")).scalar_one())

@@ -45,6 +45,26 @@ class Database:
         self.engine.dispose()
 
 
+def refuse_unwritable(connection: Connection) -> None:
+    """Raise StoreUnavailable where the database takes no writes: a read-only or full disk, a PostgreSQL standby.
+
+    On SQLite only a committed write tells: it states the schema's revision anew, as it stands.
+    """
+    try:
+        if connection.dialect.name == "postgresql":
+            if connection.exec_driver_sql(_READ_ONLY).scalar():
+                raise StoreUnavailable("The database takes no writes.")
+            return
+        connection.exec_driver_sql("PRAGMA busy_timeout=500")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")  # in autocommit
+    except DBAPIError as problem:
+        if "locked" not in str(problem.orig):  # then somebody writes
+            raise StoreUnavailable(_sentence(problem)) from problem
+
+
+_READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+
+
 def translate(problem: DBAPIError) -> Exception:
     """Return StoreUnavailable for a lost, full or read-only database, else the problem itself."""
     text = str(problem.orig).lower()
