@@ -12,6 +12,7 @@ pytest_plugins = [
     "tests.support.samples",
     "tests.support.browsers",
     "tests.support.visitor",
+    "tests.support.hub_in_browser",
 ]
 
 # A busy machine is no failure: hypothesis measures nothing here.

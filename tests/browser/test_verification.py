@@ -1,0 +1,158 @@
+"""From the relying party, through an address that is not confirmed yet, back to it: in Chromium, over the whole house."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.hub.locale import LANGUAGES
+from tests.pages.test_verification import ADA, PASSWORD, asking, is_verified, unverified, wait
+from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.letterbox import code_in, link_in
+from tests.support.oauth_world import Person, World
+
+AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
+WORDS = {
+    "en": ("Email", "Password", "Sign in", "Check your mail", "Confirm", "Code from the mail"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تحقق من بريدك", "تأكيد", "الرمز الوارد في الرسالة"),
+}
+
+
+class Visit:
+    """Ada, unverified, in one browser."""
+
+    def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
+        self.world, self.served, self.page = world, served, page
+        self.email, self.password, self.sign_in, self.heading, self.confirm, self.code = WORDS[language]
+
+    def come(self, address: str) -> None:
+        self.page.goto(address)
+        self.page.get_by_label(self.email).fill(ADA)
+        self.page.get_by_label(self.password, exact=True).fill(PASSWORD)
+        self.page.get_by_role("button", name=self.sign_in).click()
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(self.heading)
+
+    @property
+    def link(self) -> str:
+        """The link of the last mail, at the port where this browser finds the hub."""
+        usual = self.world.house.settings.hub_url(self.world.name)
+        return link_in(asking(self.world)[-1]).replace(usual, self.served)
+
+    @property
+    def typed(self) -> str:
+        return code_in(asking(self.world)[-1])
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return unverified(world)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
+)
+def test_the_mailed_link_leads_back_to_the_shop(
+    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
+) -> None:
+    language = how.get("locale", "en")
+    visit = Visit(world, served, opened(**how), language)
+    visit.come(sign_in_address(served, the_shop(world, served)))
+    expect(visit.page.get_by_text(ADA)).to_be_visible()
+    visit.page.goto(visit.link)
+    assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
+    assert not is_verified(world, ada)
+    visit.page.get_by_role("button", name=visit.confirm).click()
+    visit.page.wait_for_url(AT_THE_SHOP)
+    expect(visit.page.get_by_role("heading")).to_have_text("Welcome to the shop")
+    assert is_verified(world, ada)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
+)
+def test_the_mailed_code_leads_back_to_the_shop(
+    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
+) -> None:
+    visit = Visit(world, served, opened(**how), how.get("locale", "en"))
+    visit.come(sign_in_address(served, the_shop(world, served)))
+    field = visit.page.get_by_label(visit.code)
+    assert field.get_attribute("autocomplete") == "one-time-code"
+    code = visit.typed
+    shown = code if "locale" not in how else "".join(chr(0x660 + int(digit)) for digit in code)
+    field.fill(f"{shown[:3]} {shown[3:]}")
+    field.press("Enter")
+    visit.page.wait_for_url(AT_THE_SHOP)
+
+
+def test_the_link_opens_in_another_tab_and_the_first_goes_on(
+    world: World, served: str, opened: Opened, ada: Person
+) -> None:
+    first = Visit(world, served, opened())
+    first.come(sign_in_address(served, the_shop(world, served)))
+    other = first.page.context.new_page()
+    other.goto(first.link)
+    other.get_by_role("button", name="Confirm").click()
+    other.wait_for_url(AT_THE_SHOP)
+    first.page.get_by_role("button", name="I have opened the link").click()
+    expect(first.page.get_by_role("heading", level=1)).not_to_have_text("Check your mail")
+    assert first.page.context.cookies()
+
+
+def test_in_another_browser_the_link_confirms_and_the_first_browser_goes_on(
+    world: World, served: str, opened: Opened, ada: Person
+) -> None:
+    first = Visit(world, served, opened())
+    first.come(sign_in_address(served, the_shop(world, served)))
+    elsewhere = opened()
+    elsewhere.goto(first.link)
+    elsewhere.get_by_role("button", name="Confirm").click()
+    expect(elsewhere.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    elsewhere.goto(first.link)
+    expect(elsewhere.get_by_text("It was confirmed before")).to_be_visible()
+    first.page.get_by_role("button", name="I have opened the link").click()
+    first.page.wait_for_url(AT_THE_SHOP)
+
+
+def test_back_and_reload_after_the_click_harm_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.come(sign_in_address(served, the_shop(world, served)))
+    visit.page.reload()
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    visit.page.goto(visit.link)
+    visit.page.get_by_role("button", name="Confirm").click()
+    visit.page.wait_for_url(AT_THE_SHOP)
+    visit.page.go_back()
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    visit.page.reload()
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+
+
+def test_a_scanner_that_runs_scripts_confirms_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.come(sign_in_address(served, the_shop(world, served)))
+    scanner = opened(user_agent="Mozilla/5.0 (compatible; SafeLinks preview)")
+    scanner.goto(visit.link)
+    scanner.wait_for_timeout(500)
+    where = urlsplit(visit.link)
+    head = httpx.head(
+        f"http://127.0.0.1:{where.port}{where.path}?{where.query}", headers={"Host": where.netloc, "User-Agent": "scan"}
+    )
+    assert head.status_code == 200
+    assert not is_verified(world, ada)
+
+
+def test_another_mail_can_be_had_after_a_while(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.come(sign_in_address(served, the_shop(world, served)))
+    again = visit.page.get_by_role("button", name="Send another mail")
+    expect(again).to_be_disabled()
+    wait(world, seconds=31)
+    visit.page.reload()
+    expect(again).to_be_enabled()
+    again.click()
+    expect(visit.page.get_by_text("We sent another mail")).to_be_visible()
+    assert len(asking(world)) == 2

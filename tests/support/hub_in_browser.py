@@ -1,0 +1,79 @@
+"""The hub at a port of its own, for a browser; the relying party's page stands beside it. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from threading import Thread
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page
+from werkzeug.serving import make_server
+from werkzeug.test import Client
+from werkzeug.wrappers import Request, Response
+
+from app.hub import create_app
+from app.identity.house import House
+from tests.support.oauth_world import World
+from tests.support.relying_party import RelyingParty
+
+
+@pytest.fixture
+def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
+    """The tenant's pages at a free port; the hub believes to be at its usual one, so the address is put right on the way."""
+    hub = create_app(house.settings, httpx.WSGITransport(app=identity_app), house.clock)
+    usual = house.settings.hub_url(world.name).partition("://")[2]
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+
+    @Request.application
+    def at_the_usual_port(request: Request) -> object:
+        if request.host.startswith("127."):
+            return Response("<!doctype html><title>Shop</title><h1>Welcome to the shop</h1>", mimetype="text/html")
+        asked = {
+            name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
+        }
+        answer = Client(hub, use_cookies=False).open(
+            request.full_path, method=request.method, base_url=f"http://{usual}", headers=asked, data=request.get_data()
+        )
+        here, there = f"http://{usual}", f"http://{request.host}"
+        if "Location" in answer.headers:
+            answer.headers["Location"] = answer.headers["Location"].replace(here, there)
+        return answer
+
+    server = make_server("127.0.0.1", 0, at_the_usual_port, threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://{world.name}.localhost:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Opened]:
+    contexts = []
+
+    def open_page(**how: object) -> Page:
+        context = chromium.new_context(**how)  # type: ignore[arg-type]  # Playwright's own names
+        contexts.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def the_shop(world: World, served: str, **settings: object) -> RelyingParty:
+    """A shop on an origin of its own."""
+    address = f"http://127.0.0.1:{served.rpartition(':')[2]}/cb"
+    return world.application("shop", client_name="Acme Shop", redirect_uris=(address,), **settings)
+
+
+def sign_in_address(served: str, shop: RelyingParty, **changed: str) -> str:
+    asked = {name: value for name, value in shop.asks(**changed).items() if value is not None}
+    return f"{served}/service/oidc/authorize?{urlencode(asked)}"
