@@ -182,10 +182,9 @@ class _Schemas:
 
     def shared(self) -> dict[str, Any]:
         """Return the components; requests stand in their operations instead, unless something refers to them."""
-        text = str([schema for name, schema in self._made.items() if name not in self._requests])
-        return {
-            name: schema for name, schema in self._made.items() if name not in self._requests or f"/{name}'" in text
-        }
+        inlined = self._requests - self._whole
+        text = str([schema for name, schema in self._made.items() if name not in inlined])
+        return {name: schema for name, schema in self._made.items() if name not in inlined or f"/{name}'" in text}
 
     def parameters_of(self, operation: AnyOperation) -> Iterable[tuple[str, str, dict[str, Any], bool]]:
         """Yield place, name, schema and whether it must be there."""
