@@ -83,3 +83,16 @@ def test_a_logo_of_the_application_writes_nothing_into_the_policy(world: World, 
     assert page.answer is not None
     assert "img-src 'self' data:;" in page.answer.headers["Content-Security-Policy"]
     assert logo not in page.html
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "//evil.example/"])
+def test_what_an_application_calls_its_links_is_drawn_only_where_it_leads_to_the_web(
+    world: World, visitor: Visitor, address: str
+) -> None:
+    links = {"client_uri": address, "policy_uri": address, "tos_uri": address, "logo_uri": address}
+    shop, ada = world.application("shop", require_consent=True, **links), world.person("ada@example.com")
+    page = visitor.asked_by(shop)
+    assert address not in page.html
+    asked_for = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert asked_for.heading.endswith("asks for access")
+    assert address not in asked_for.html
