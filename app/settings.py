@@ -137,9 +137,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
-        development=_switch(env, "GATEHOUSE_DEVELOPMENT"),
-        shows_cost=_switch(env, "GATEHOUSE_COST"),
-        hashes_at_once=_count(env, "GATEHOUSE_HASHES_AT_ONCE", os.cpu_count() or 2),
+        development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
+        shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
+        hashes_at_once=_count("GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), os.cpu_count() or 2),
     )
     _check(settings)
     keys = _secrets(env, settings)
@@ -232,14 +232,13 @@ def _has_port(url: str) -> bool:
     return port is None or port in _PORTS
 
 
-def _switch(env: Mapping[str, str], name: str) -> bool:
-    if env.get(name, "") not in ("", "0", "1"):
-        raise SettingsError(f"{name} is {env[name]!r}; it must be 1 or 0.")
-    return env.get(name) == "1"
+def _switch(name: str, text: str) -> bool:
+    if text not in ("", "0", "1"):
+        raise SettingsError(f"{name} is {text!r}; it must be 1 or 0.")
+    return text == "1"
 
 
-def _count(env: Mapping[str, str], name: str, default: int) -> int:
-    text = env.get(name, "")
+def _count(name: str, text: str, default: int) -> int:
     if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
         raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
     return int(text) if text else default
