@@ -138,12 +138,29 @@ def test_who_asks_for_no_scope_is_asked_about_too(
     assert again.step is Step.REDIRECT
 
 
+def test_a_second_yes_gets_a_code_and_a_no_after_it_none(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(asking.asks())
+    assert step.attempt is not None
+    codes = [code_of(browser.consent(step.attempt, allow=True)) for _ in range(2)]
+    assert [asking.redeem(code).status_code for code in codes] == [200, 200]
+    assert browser.consent(step.attempt, allow=False).step is Step.START_AGAIN
+
+
+def test_a_second_yes_of_a_closed_account_gets_no_code(asking: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(asking.asks())
+    assert step.attempt is not None
+    browser.consent(step.attempt, allow=True)
+    ada.close()
+    assert browser.consent(step.attempt, allow=True).step is Step.START_AGAIN
+
+
 def test_saying_no_is_told_and_ends_the_attempt(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.asks())
     assert step.attempt is not None
     held = parameters_of(browser.consent(step.attempt, allow=False))
     assert (held["error"], held["state"], held["iss"]) == ("access_denied", "a state", asking.issuer)
-    assert browser.consent(step.attempt, allow=True).step is not Step.REDIRECT
+    for allow in (True, False):
+        assert parameters_of(browser.consent(step.attempt, allow=allow))["error"] == "access_denied"
     assert browser.authorize(asking.asks()).step is Step.CONSENT
 
 
@@ -163,16 +180,6 @@ def test_sign_in_leads_on_to_consent(asking: RelyingParty, browser: Browser, ada
     asked = browser.sign_in(step.attempt, ada.email, ada.password)
     assert asked.step is Step.CONSENT
     assert "code" in parameters_of(browser.consent(asked.attempt or "", allow=True))
-
-
-def test_an_attempt_gives_one_code_however_often_it_is_answered(
-    asking: RelyingParty, browser: Browser, ada: Person
-) -> None:
-    step = browser.signed_in(ada).authorize(asking.asks())
-    first = browser.consent(step.attempt or "", allow=True)
-    second = browser.consent(step.attempt or "", allow=True)
-    assert first.step is Step.REDIRECT
-    assert second.step is not Step.REDIRECT
 
 
 def test_a_no_is_a_no_although_another_tab_said_yes(asking: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -127,7 +127,29 @@ def test_back_after_the_end_lands_on_the_profile(world: World, visitor: Visitor)
     ada = world.person("ada@example.com")
     page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert visitor.open(page.address).heading == ada.email
-    assert page.press("Sign in", identifier=ada.email, password=PASSWORD).heading == ada.email
+
+
+def test_a_second_submit_of_the_form_returns_to_the_application_too(world: World, visitor: Visitor) -> None:
+    shop, ada = world.application("shop"), world.person("ada@example.com")
+    page = visitor.asked_by(shop, state="of the tab")
+    landed = [page.press("Sign in", identifier=ada.email, password=PASSWORD) for _ in range(3)]
+    assert all(each.address.startswith(shop.redirect_uri) for each in landed)
+    assert {each.query["state"] for each in landed} == {"of the tab"}
+    assert len({each.query["code"] for each in landed}) == 3
+    assert shop.redeem(landed[-1].query["code"]).status_code == 200, "a browser follows the last answer alone"
+
+
+def test_a_second_submit_by_somebody_else_gets_no_code_and_names_the_application(
+    world: World, visitor: Visitor
+) -> None:
+    shop = world.application("shop", client_name="Acme Shop")
+    ada, bob = world.person("ada@example.com"), world.person("bob@example.com")
+    page = visitor.asked_by(shop)
+    page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    other = page.press("Sign in", identifier=bob.email, password=PASSWORD)
+    assert other.status == 410
+    assert "Continue to Acme Shop" in other.text
+    assert page.press("Sign in", identifier=ada.email, password="wrong").status == 401
 
 
 def test_an_attempt_opened_in_another_browser_starts_again(world: World, new_visitor: NewVisitor) -> None:

@@ -74,25 +74,26 @@ def read_captcha(call: Call, req: hub.CaptchaRead) -> Challenge:
 
 
 def with_password(call: Call, req: hub.SignInRequest) -> Next:
-    """Verify, begin the session under a new id, and go on with the attempt; all in one transaction."""
+    """Verify, begin the session under a new id, and go on with the attempt; all in one transaction.
+
+    A second submit of the form is answered as the first was: a browser follows the last answer alone.
+    """
     attempt = attempts.find(call, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
         return journey.START_AGAIN
-    current = sessions.current(call) if attempt is not None and attempt.is_done else None
-    if attempt is not None and attempt.is_done:
-        return journey.after_the_end(current)
+    going_on = attempt if attempt is not None and not attempt.is_done else None
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
     proof = Proof(req.security_answer, captcha.of_form(req.captcha))
     remember = req.remember and call.tenant.settings.remember_me
     try:
         account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
-        return checking.after_password(call, attempt, identifiers.account_of(call, identifier), remember)
+        return checking.after_password(call, going_on, identifiers.account_of(call, identifier), remember)
     except e.PhoneUnverified as refusal:
         if (known := identifiers.account_of(call, identifier)) is not None:
             verification.send_after_refusal(call, known, refusal, Wish())
         raise
-    if (too_old := recovering.expired(call, account, attempt, remember)) is not None:
+    if (too_old := recovering.expired(call, account, going_on, remember)) is not None:
         return too_old
     session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), remember)
     step = (
@@ -105,7 +106,7 @@ def answer_consent(call: Call, req: hub.ConsentRequest) -> Next:
     attempt, session = attempts.find(call, req.attempt), sessions.current(call)
     if attempt is None:
         return journey.START_AGAIN
-    if attempt.is_done:
+    if attempt.kind != journey.AUTHORIZE:
         return journey.after_the_end(session)
     return authorize.answer_consent(call, attempt, session, req.allow)
 

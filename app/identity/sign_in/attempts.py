@@ -14,6 +14,7 @@ from app.identity.sign_in.tables import attempts
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
+ENDED = "ended"  # the member of an attempt's request that says how it ended
 A = attempts.c
 
 
@@ -81,11 +82,11 @@ def note(call: Call, attempt: Attempt, *, lives_for: timedelta, **facts: Any) ->
     return replace(attempt, request=request, expires_at=ends)
 
 
-def finish(call: Call, attempt: Attempt) -> bool:
-    """End the attempt; False where another tab or a second submit ended it before."""
-    return (
-        call.work.changed(update(attempts).where(*_where(call, attempt), A.is_done.is_(False)).values(is_done=True)) > 0
-    )
+def finish(call: Call, attempt: Attempt, **ended: Any) -> bool:
+    """End the attempt and note how it `ended`; False where another tab or a second submit ended it before."""
+    noted = {**attempt.request, ENDED: ended}
+    change = update(attempts).where(*_where(call, attempt), A.is_done.is_(False))
+    return call.work.changed(change.values(is_done=True, request=noted)) > 0
 
 
 def _where(call: Call, attempt: Attempt) -> tuple[Any, ...]:

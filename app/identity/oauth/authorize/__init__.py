@@ -45,16 +45,21 @@ def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str,
 def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
     """Return what is next in an attempt: LOGIN or REGISTER, CONSENT, or back to the relying party with a code or an error."""
     request, client = _reread(call, attempt)
-    if client is None or attempt.is_done:
+    if client is None:
         return start_again(call, attempt)
+    if attempt.is_done:
+        return decision.again(call, request, client, session, attempt)
     return decision.decide(call, request, client, session, attempt)
 
 
 def answer_consent(call: Call, attempt: Attempt, session: BrowserSession | None, allow: bool) -> Next:
     """Keep the answer and return what is next; who is signed in is looked at again."""
     request, client = _reread(call, attempt)
-    if client is None or attempt.is_done:
+    if client is None:
         return start_again(call, attempt)
+    if attempt.is_done:
+        is_same = allow or "problem" in attempt.request.get(attempts.ENDED, {})
+        return decision.again(call, request, client, session, attempt) if is_same else start_again(call, attempt)
     before = decision.before_consent(call, request, client, session, attempt)
     if session is None or before is not None:
         return before or start_again(call, attempt)

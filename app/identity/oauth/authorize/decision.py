@@ -71,9 +71,47 @@ def _before_consent(
 def finish(
     call: Call, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
 ) -> Next:
-    """Answer with a code; where another tab or a second submit ended the attempt before, there is none to give."""
-    if attempt is not None and not attempts.finish(call, attempt):
+    """Answer with a code, as a second submit is answered too whose twin ended the attempt a moment ago."""
+    if attempt is not None and not attempts.finish(call, attempt, uid=session.uid):
+        return again(call, request, client, session, attempts.find(call, attempt.attempt_id))
+    return _code(call, request, client, session)
+
+
+def again(
+    call: Call, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt | None
+) -> Next:
+    """Answer an ended attempt once more, for a second submit of its form: a browser follows the last answer alone.
+
+    The code is a new one, so that each stays good for one exchange. It gives nothing that the session would not get at
+    the authorization endpoint: only whoever ended the attempt, who authenticated within it and whose yes still stands,
+    gets one. An attempt that ended with a refusal repeats that.
+    """
+    ended = attempt.request.get(attempts.ENDED, {}) if attempt is not None else {}
+    if problem := ended.get("problem"):
+        return answers.refusal(request.issuer, request.model_dump(), Redirected(*problem))
+    if (
+        session is None
+        or ended.get("uid") != session.uid
+        or not _may_have_another(call, request, client, session, attempt)
+    ):
         return Next(step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri))
+    return _code(call, request, client, session)
+
+
+def _may_have_another(
+    call: Call, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+) -> bool:
+    account = accounts.by_uid(call, session.uid)
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        return False
+    is_asked_for = _is_fresh(session, attempt) and request.subject in (None, session.uid)
+    needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
+    return (is_asked_for or _is_enough(request, session, account, call.now)) and (
+        not needs_yes or consents.covers(call, session.uid, client.client_id, request.scope)
+    )
+
+
+def _code(call: Call, request: Authorization, client: Application, session: BrowserSession) -> Next:
     sessions.touch(call, session)
     sessions.note_relying_party(call, session, client.client_id)
     kept = request.model_dump(
@@ -87,7 +125,7 @@ def finish(
 def refuse(call: Call, request: Authorization, attempt: Attempt | None, problem: Redirected) -> Next:
     """Answer with an error and end the attempt."""
     if attempt is not None:
-        attempts.finish(call, attempt)
+        attempts.finish(call, attempt, problem=[problem.error, problem.description])
     call.ledger.record("authorize.refused", client_id=request.client_id, error=problem.error)
     return answers.refusal(request.issuer, request.model_dump(), problem)
 
