@@ -56,6 +56,10 @@ class Settings:
     """Where OpenTelemetry traces go (OTLP over HTTP); empty: nowhere. Needs the extra `telemetry`."""
     captcha_urls: tuple[tuple[str, str], ...] = ()
     """Where captcha providers verify answers, if not at their usual place: `recaptcha_v2=https://... hcaptcha=https://...`."""
+    breaches_url: str = ""
+    """The range API of stolen passwords (https://api.pwnedpasswords.com/range); empty: nobody is asked. Five digits of a digest go out."""
+    breaches_file: str = ""
+    """A sorted file of SHA-1 digests of stolen passwords, or of their first ten digits and more; for installations that ask nobody."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     development: bool = False
@@ -136,6 +140,8 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
+        breaches_url=env.get("GATEHOUSE_BREACHES_URL", ""),
+        breaches_file=env.get("GATEHOUSE_BREACHES_FILE", ""),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),

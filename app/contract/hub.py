@@ -210,6 +210,7 @@ captcha = state(
 SIGN_IN_REFUSALS = (
     e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha,
+    e.PasswordBreached, e.PasswordResetMailed,
     e.WrongQuestionOrAnswer, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
 )  # fmt: skip
 

@@ -30,6 +30,7 @@ class Refusal(StrEnum):
     TOO_MANY = "too many"
     TOKEN = "token"
     SESSIONS = "sessions"
+    BREACHED = "breached"
 
 
 def refused(refusal: Refusal, wait_seconds: int) -> Notice:
@@ -91,6 +92,11 @@ _NOTICES: Final = {
         _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
         "note",
     ),
+    Refusal.BREACHED: Notice(
+        _l("This password was stolen elsewhere"),
+        _l("It stands in lists that thieves use. We sent you a mail: set a new one with it, then you can sign in."),
+        "note",
+    ),
     Refusal.SESSIONS: Notice(
         _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
     ),
@@ -107,6 +113,8 @@ REFUSALS: Final[dict[type[ApiError], Refusal]] = {
     e.LockedForCaptcha: Refusal.CAPTCHA,
     e.LockedForSecurityQuestion: Refusal.QUESTION,
     e.TooManySessions: Refusal.SESSIONS,
+    e.PasswordBreached: Refusal.BREACHED,
+    e.PasswordResetMailed: Refusal.BREACHED,
     e.TooManyRequests: Refusal.TOO_MANY,
 }
 """Whatever is not named here says no more than that it did not work."""

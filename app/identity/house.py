@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.identity.passwords.hashing import Hashing, TenantHashing
+from app.identity.providers.breaches import Breaches
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory
 from app.identity.tenants.keys import Keyring
@@ -26,6 +27,7 @@ class House:
     limits: Limits = field(init=False)
     directory: Directory = field(init=False)
     keyring: Keyring = field(init=False)
+    breaches: Breaches = field(init=False)
     hub_key: bytes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -35,6 +37,7 @@ class House:
         self.limits = Limits(self.settings.redis_url, self.clock)
         self.directory = Directory(self.database, self.settings.hub_url)
         self.keyring = Keyring(self.vault, self.clock)
+        self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
         self.hub_key = derive(self.settings.secret, "hub calls")
 
 

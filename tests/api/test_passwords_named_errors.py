@@ -2,71 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from sqlalchemy import select, update
 from werkzeug.test import Client, TestResponse
 
-from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import tenants
-from tests.support.letterbox import code_in, mailed_to, token_in
-from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.customers import NEW, PATH, Customer, a_customer
+from tests.support.tenant_server import NewTenantServer, answered, refused
 
-PATH = "/identity/v2/auth/password"
-NEW = "Quartz-lantern-58"
-UNLIMITED = {"forgot_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
-
-
-@dataclass
-class Customer:
-    """A person at a tenant, whose mails can be read."""
-
-    tenant: TenantServer
-    uid: str
-    email: str
-    username: str
-
-    def ask(self, method: str, body: Any = None, *, path: str = PATH, **query: Any) -> TestResponse:
-        return self.tenant.send(method, path, body, with_secret=False, **query)
-
-    def forgot(self, **query: Any) -> TestResponse:
-        return self.ask("POST", {"email": self.email}, **query)
-
-    def reset(self, **body: Any) -> TestResponse:
-        return self.ask("PUT", body)
-
-    def mail(self) -> dict[str, Any]:
-        """The newest mail about a forgotten password."""
-        answered(self.forgot())
-        found = mailed_to(self.tenant.house, self.tenant.tenant_id, self.email)
-        return found[-1]
-
-    def token(self) -> str:
-        return token_in(self.mail())
-
-    def code(self) -> str:
-        return code_in(self.mail())
-
-    def by_code(self, otp: str, **more: Any) -> TestResponse:
-        return self.reset(**{"email": self.email, "otp": otp, "password": NEW, **more})
-
-    def guesses(self, times: int) -> TestResponse:
-        """Fail to sign in so often."""
-        for _ in range(times):
-            answer = self.ask("POST", {"email": self.email, "password": "wrong"}, path="/identity/v2/auth/login")
-        return answer
-
-    def lives(self, **columns: Any) -> None:
-        """Change the account's row, as nothing in the interface does."""
-        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
-            where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
-            work.run(update(accounts).where(*where).values(**columns))
 
 
 Make = Callable[..., Customer]
@@ -75,14 +23,7 @@ Make = Callable[..., Customer]
 @pytest.fixture
 def customer(new_tenant_server: NewTenantServer) -> Make:
     def make(**settings: Any) -> Customer:
-        stated = {"email_login": True, "username_login": True, "reset_password_codes": True, "limits": UNLIMITED}
-        tenant = new_tenant_server(**{**stated, **settings})
-        email, username = f"{secrets.token_hex(5)}@example.test", f"u{secrets.token_hex(5)}"
-        held = tenant.create(
-            Email=[{"Type": "Primary", "Value": email}], UserName=username, EmailVerified=True,
-            **({"SecurityQuestionAnswer": {"pet": "Grey Owl"}} if settings.get("security_questions") else {}),
-        )  # fmt: skip
-        return Customer(tenant, held["Uid"], email, username)
+        return a_customer(new_tenant_server, **settings)
 
     return make
 

@@ -130,7 +130,7 @@ def test_what_the_service_does_not_read_is_the_fault_of_the_address_not_ours(vis
 
 def test_password_managers_find_the_page_and_can_trust_the_status(visitor: Visitor) -> None:
     answer = visitor.client.get("/.well-known/change-password", base_url=visitor.home)
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/security")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/change-password")
     known = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200"
     assert visitor.open(known).status == 404
 

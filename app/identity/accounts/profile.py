@@ -47,6 +47,7 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "LastPasswordChangeDate": iso(account.password_changed_at),
         "PasswordExpirationDate": iso(account.password_expires_at),
         "IsSecurePassword": bool(account.private.get("is_secure_password")),
+        "IsPasswordBreached": bool(account.private.get("is_password_breached")),
         "IsCustomUid": bool(account.private.get("is_custom_uid")),
         "PreviousUids": account.private.get("previous_uids"),
         "PrivacyPolicy": account.private.get("privacy_policy"),

@@ -37,12 +37,15 @@ def hashed(call: Call, password: str, words: Iterable[str | None], earlier: Sequ
 
     Raises:
         FieldsRefused, WeakPassword: the policy refuses the password.
+        NewPasswordBreached: it was stolen elsewhere, and the tenant takes none of those.
         PasswordNotAcceptable: it is one of the earlier ones.
     """
     settings = call.tenant.settings
     rules = settings.password_policy
     policy.refuse(rules, password, words)
     call.work.pause()
+    if rules.breached == "change" and call.house.breaches.has(password):
+        raise e.NewPasswordBreached
     remembered = [stored for stored in earlier if stored][: rules.history]
     if any(call.hashing.is_match(stored, password) for stored in remembered):
         raise e.PasswordNotAcceptable("This password was used before.")

@@ -125,7 +125,7 @@ def _secrets(call: Call, wanted: Wanted, fresh: Account) -> Columns:
         policy = call.tenant.settings.password_policy
         earlier = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
         private["password_history"] = earlier[: max(0, policy.history - 1)]
-        private["is_secure_password"] = policy.common_check
+        private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
         values = {"password_hash": wanted.password_hash, "password_changed_at": call.now}
     return {**values, "private": private} if private != fresh.private or values else {}
 

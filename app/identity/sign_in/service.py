@@ -9,7 +9,7 @@ from app.identity.accounts.gate import Failure
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.passwords import setting
-from app.identity.sign_in import identifiers, locks, sessions, strangers
+from app.identity.sign_in import breached, identifiers, locks, sessions, strangers
 from app.identity.sign_in.identifiers import Identifier
 from app.identity.sign_in.locks import Lock, Proof
 from app.identity.sign_in.sought import Sought
@@ -39,6 +39,7 @@ def verify(
         WrongCredentials: the password does not match.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`: what was shown does not open the lock.
+        PasswordBreached, PasswordResetMailed: the password is right, and known to thieves.
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, the account may not.
     """
     settings = call.tenant.settings
@@ -57,6 +58,7 @@ def verify(
     if account.password_hash and call.hashing.is_stale(account.password_hash):
         new_hash = call.hashing.hash(password)
     _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
+    breached.refuse(call, account, password)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash
     )

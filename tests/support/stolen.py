@@ -1,0 +1,54 @@
+"""A list of stolen passwords elsewhere: a real HTTP server that speaks the range API, with padding."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Stolen:
+    """What the server knows, and what it was asked."""
+
+    passwords: tuple[str, ...]
+    url: str = ""
+    status: int = 200
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def lines(self, prefix: str) -> str:
+        digests = [hashlib.sha1(one.encode(), usedforsecurity=False).hexdigest().upper() for one in self.passwords]
+        padding = [f"{number:035X}:0" for number in range(5)]
+        return "\r\n".join([*padding, *(f"{one[5:]}:7" for one in digests if one.startswith(prefix))])
+
+
+@contextmanager
+def stolen(*passwords: str) -> Iterator[Stolen]:
+    """Serve a list of these passwords."""
+    held = Stolen(passwords)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            prefix = self.path.rpartition("/")[2]
+            held.asked.append((prefix, self.headers.get("Add-Padding", "")))
+            body = held.lines(prefix).encode()
+            self.send_response(held.status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    held.url = f"http://127.0.0.1:{server.server_port}/range"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        server.server_close()
