@@ -92,9 +92,9 @@ class Breaches:
                 low, high = 0, lines.seek(0, 2)
                 while low < high:
                     middle = (low + high) // 2
-                    lines.seek(middle)
+                    lines.seek(max(0, middle - 1))
                     if middle:
-                        lines.readline()
+                        lines.readline()  # the rest of the line before, so that one that begins right here counts
                     begins = lines.tell()
                     line = lines.readline().decode("ascii", "replace").partition(":")[0].strip().upper()
                     if not line or begins >= high:
