@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.contract import errors as e
 from app.contract.configuration import EmailAccess, TenantSettings
@@ -16,6 +15,7 @@ from app.identity.call import Call
 from app.identity.registration.drafting import Draft, Given, Said
 from app.identity.tenants import registration_form
 from app.kit.errors import ApiError
+from app.kit.web_addresses import is_web_address
 
 _MISSING: dict[str, type[ApiError]] = {
     "email": e.MalformedEmail,
@@ -159,19 +159,11 @@ def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, s
     return ""
 
 
-def _is_web_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and not any(letter.isspace() for letter in text)
-
-
 _RULES: dict[str, Callable[[str], bool]] = {
     "integer": lambda text: re.fullmatch(r"[-+]?[0-9]+", text) is not None,
     "numeric": lambda text: re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", text) is not None,
     "alphanumeric_combo": str.isalnum,
-    "valid_url": _is_web_address,
+    "valid_url": is_web_address,
     "callback_valid_date": lambda text: born_on(text) is not None,
 }
 _SENTENCES = {
