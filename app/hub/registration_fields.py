@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField, Field, PasswordField, SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length, Optional
 
 from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
@@ -79,7 +80,8 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
         length = Length(max=field.max_length, message=_TOO_LONG)
         return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
-        choices = [("", ""), *((one.value, in_visitors_language(one.text) or one.value) for one in field.options)]
+        offered = [(one.value, in_visitors_language(one.text) or one.value) for one in field.options]
+        choices = [SelectChoice(value, text) for value, text in [("", ""), *offered]]
         return SelectField(label, required, choices=choices, validate_choice=False)
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
     attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))

@@ -5,28 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
+from werkzeug.test import Client
 
+from tests.support.registering import REGISTER, UNLIMITED, register
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
-REGISTER = "/identity/v2/auth/register"
 EMAIL = [{"Type": "Primary", "Value": "Ada@Example.test"}]
-UNLIMITED = {"register_per_minute_per_address": 0}
 
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(limits=UNLIMITED)
-
-
-def register(tenant: TenantServer, *, query: dict[str, Any] | None = None, **members: Any) -> TestResponse:
-    """Register with a good token; without names of its own, by the usual email."""
-    body = {"Password": PASSWORD, **members}
-    if not body.keys() & {"Email", "UserName", "PhoneId"}:
-        body["Email"] = EMAIL
-    asked = {"sott": sott_of(tenant), **(query or {})}
-    return tenant.send("POST", REGISTER, body, with_secret=False, **asked)
 
 
 def account(tenant: TenantServer, **named: Any) -> dict[str, Any]:
@@ -58,13 +48,11 @@ def test_fields_are_projected(new_tenant_server: NewTenantServer) -> None:
 
 def test_a_username_alone_signs_in_at_once(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, username_login=True)
-    assert answered(register(acme, UserName="Countess"))["Data"]["Profile"]["UserName"] == "countess"
+    assert answered(register(acme, None, UserName="Countess"))["Data"]["Profile"]["UserName"] == "countess"
 
 
 def test_the_page_it_came_from_is_kept_without_its_query(acme: TenantServer) -> None:
     body = {"Password": PASSWORD, "Email": EMAIL}
-    from werkzeug.test import Client
-
     answer = Client(acme.app).post(
         REGISTER,
         json=body,
@@ -176,7 +164,9 @@ def test_letters_that_look_alike_are_other_names(acme: TenantServer) -> None:
 
 
 def test_what_only_the_tenants_servers_may_say_is_ignored(acme: TenantServer) -> None:
-    answered(register(acme, EmailVerified=True, IsActive=False, DisableLogin=True, RegistrationSource="me", Roles=["x"]))
+    answered(
+        register(acme, EmailVerified=True, IsActive=False, DisableLogin=True, RegistrationSource="me", Roles=["x"])
+    )
     held = account(acme)
     assert (held["EmailVerified"], held["IsActive"], held["RegistrationSource"]) == (False, True, "API")
     assert held["Roles"] is None

@@ -32,43 +32,34 @@ def register(server: Server) -> None:
     server.implements(contract.register)(submit)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Typed:
-    """The form of a page as the registration model."""
+    """What was typed into the form of a page, as the registration model."""
 
     form: tuple[FormField, ...]
     fields: dict[str, str]
+    email: list[EmailEntry] | None = None
+    user_name: str | None = None
+    phone_id: str | None = None
+    uid: str | None = None
+    password: str | None = None
+    security_question_answer: dict[str, str] | None = None
 
-    @property
-    def email(self) -> list[EmailEntry] | None:
-        typed = self.fields.get("email", "").strip()
-        return [EmailEntry(type="Primary", value=typed)] if typed else None
+    def __post_init__(self) -> None:
+        address = self.said("email")
+        self.email = [EmailEntry(type="Primary", value=address)] if address else None
+        self.user_name = self.said("username") or None
+        self.phone_id = self.said("phone") or None
+        self.password = self.fields.get("password") or None
 
-    @property
-    def user_name(self) -> str | None:
-        return self.fields.get("username", "").strip() or None
-
-    @property
-    def phone_id(self) -> str | None:
-        return self.fields.get("phone", "").strip() or None
-
-    @property
-    def uid(self) -> str | None:
-        return None
-
-    @property
-    def password(self) -> str | None:
-        return self.fields.get("password") or None
-
-    @property
-    def security_question_answer(self) -> dict[str, str] | None:
-        return None
+    def said(self, name: str) -> str:
+        """Return what stands in a field, without the spaces around it."""
+        return self.fields.get(name, "").strip()
 
     @property
     def free(self) -> dict[str, Any]:
         """What fills the free profile: only what the form has, and only where something was typed."""
-        typed = [(field, self.fields.get(field.name, "").strip()) for field in self.form]
-        given = [(field, text) for field, text in typed if text]
+        given = [(field, text) for field in self.form if (text := self.said(field.name))]
         free: dict[str, Any] = {field.member: text for field, text in given if field.member}
         custom = {field.name.removeprefix(CUSTOM): text for field, text in given if field.is_custom}
         return {**free, "CustomFields": custom} if custom else free
@@ -117,6 +108,5 @@ def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome
         attempts.finish(call, attempt)
         return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
-        email = typed.fields.get("email", "").strip()
-        return checking.begin(call, attempt, email, outcome.account, is_sent=True, knows_password=True)
+        return checking.begin(call, attempt, typed.said("email"), outcome.account, is_sent=True, knows_password=True)
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

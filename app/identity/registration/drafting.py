@@ -29,16 +29,12 @@ WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 class Said(Protocol):
     """What is said of a person, whoever says it."""
 
-    @property
-    def email(self) -> list[EmailEntry] | None: ...
-    @property
-    def user_name(self) -> str | None: ...
-    @property
-    def phone_id(self) -> str | None: ...
-    @property
-    def password(self) -> str | None: ...
-    @property
-    def security_question_answer(self) -> dict[str, str] | None: ...
+    email: list[EmailEntry] | None
+    user_name: str | None
+    phone_id: str | None
+    password: str | None
+    security_question_answer: dict[str, str] | None
+
     @property
     def free(self) -> dict[str, Any]: ...
 
@@ -46,8 +42,7 @@ class Said(Protocol):
 class Given(Said, Protocol):
     """What the registration model says, whoever sends it."""
 
-    @property
-    def uid(self) -> str | None: ...
+    uid: str | None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,112 @@
+"""Lists that a registration form offers: interface user.md rows U10 and U11, account.md rows A51 to A55."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.tenant_server import TenantServer, answered, refused
+
+MANAGED, PUBLIC = "/identity/v2/manage/registrationdata", "/identity/v2/auth/registrationdata"
+MEMBERS = {"Id", "Code", "Type", "Key", "Value", "ParentId", "ParentType", "IsActive", "DateCreated", "DateModified"}
+
+
+def add(acme: TenantServer, *records: dict[str, Any]) -> Any:
+    return acme.send("POST", MANAGED, {"Data": list(records)})
+
+
+def town(name: str, **more: Any) -> dict[str, Any]:
+    return {"type": "Town", "key": name.lower(), "value": name, **more}
+
+
+def listed(acme: TenantServer, kind: str = "town", **query: Any) -> list[dict[str, Any]]:
+    found: Any = answered(acme.send("GET", f"{PUBLIC}/{kind}", with_secret=False, **query))
+    return list(found)
+
+
+def test_what_is_added_is_listed_without_its_code(acme: TenantServer) -> None:
+    assert answered(add(acme, town("Bonn", code="s3cret"), town("Ulm"))) == {"IsPosted": True}
+    bonn, _ulm = listed(acme, "TOWN")
+    assert set(bonn) == MEMBERS
+    assert (bonn["Value"], bonn["Code"], bonn["IsActive"]) == ("Bonn", None, True)
+    managed: Any = answered(acme.send("GET", f"{MANAGED}/town"))
+    assert [one["Code"] for one in managed] == ["s3cret", None]
+
+
+def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
+    add(acme, town("Bonn"))
+    (bonn,) = listed(acme)
+    add(acme, {"type": "school", "key": "a", "value": "A", "parentid": bonn["Id"]})
+    (school,) = listed(acme, "school", parentid=bonn["Id"])
+    assert (school["ParentId"], school["ParentType"]) == (bonn["Id"], "town")
+    assert refused(acme.send("GET", f"{PUBLIC}/school", with_secret=False, parentid="none")) == (403, 1156)
+
+
+def test_pages_hold_fifty_at_most(acme: TenantServer) -> None:
+    add(acme, *(town(f"T{number:02}") for number in range(60)))
+    assert len(listed(acme)) == 50
+    assert [one["Value"] for one in listed(acme, skip=58)] != []
+    assert len(listed(acme, limit=3)) == 3
+    assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False, limit=51)) == (400, 908)
+
+
+def test_what_is_not_active_is_the_tenants_alone(acme: TenantServer) -> None:
+    add(acme, town("Bonn", isactive=False))
+    assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
+    assert len(answered(acme.send("GET", f"{MANAGED}/town"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"type": "town", "key": "x"}, (403, 1151)),
+        ({"type": "town", "key": " ", "value": "x"}, (403, 1151)),
+        ({"type": "town", "key": "x" * 201, "value": "x"}, (403, 1151)),
+        ({"type": "to/wn", "key": "x", "value": "x"}, (403, 1158)),
+        ({"type": "town", "key": "x", "value": "x", "parentid": "nobody"}, (403, 1154)),
+    ],
+)
+def test_a_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any], expected: tuple[int, int]) -> None:
+    assert refused(add(acme, town("Bonn"), record)) == expected
+    assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
+
+
+def test_a_code_is_checked(acme: TenantServer) -> None:
+    add(acme, town("Bonn", code="s3cret"), town("Ulm"))
+    bonn, ulm = (one["Id"] for one in listed(acme))
+
+    def check(record: str, code: str | None) -> Any:
+        body = {"recordid": record, "code": code}
+        return acme.send("POST", f"{PUBLIC}/validatecode", body, with_secret=False)
+
+    assert answered(check(bonn, "s3cret")) == {"IsValid": True}
+    assert refused(check(bonn, "S3cret")) == (403, 1153)
+    assert refused(check(bonn, None)) == (403, 1157)
+    assert refused(check(ulm, "s3cret")) == (403, 1152)
+    assert refused(check("nobody", "s3cret")) == (403, 1150)
+
+
+def test_a_record_is_changed_and_removed(acme: TenantServer) -> None:
+    add(acme, town("Bonn"))
+    (bonn,) = listed(acme)
+    changed = answered(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "Bonn am Rhein", "Code": "new"}))
+    assert (changed["IsPosted"], changed["Data"]["Value"], changed["Data"]["Code"]) == (True, "Bonn am Rhein", "new")
+    assert refused(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"ParentId": bonn["Id"]})) == (403, 1154)
+    assert answered(acme.send("DELETE", f"{MANAGED}/{bonn['Id']}")) == {"IsDeleted": True}
+    assert refused(acme.send("DELETE", f"{MANAGED}/{bonn['Id']}")) == (403, 1150)
+    assert refused(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "x"})) == (403, 1150)
+
+
+def test_a_list_is_removed_whole(acme: TenantServer) -> None:
+    add(acme, town("Bonn"), town("Ulm"))
+    assert answered(acme.send("DELETE", f"{MANAGED}/type/Town")) == {"IsDeleted": True}
+    assert refused(acme.send("DELETE", f"{MANAGED}/type/town")) == (403, 1155)
+
+
+def test_another_tenants_list_does_not_exist(acme: TenantServer, globex: TenantServer) -> None:
+    add(acme, town("Bonn", code="s3cret"))
+    (bonn,) = listed(acme)
+    assert refused(globex.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
+    assert refused(globex.send("DELETE", f"{MANAGED}/{bonn['Id']}")) == (403, 1150)
+    assert refused(add(globex, {**town("Ulm"), "parentid": bonn["Id"]})) == (403, 1154)

@@ -1,0 +1,82 @@
+"""Registration where the tenant hides who has an account: the operation answers every address alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from tests.support.letterbox import link_in, mailed_to, token_in
+from tests.support.registering import ADA, UNLIMITED, primary, register
+from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+VERIFY, LOGIN = "/identity/v2/auth/email", "/identity/v2/auth/login"
+OTHER = "Teapot-zebra-17"
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server(limits=UNLIMITED, hide_unknown_accounts=True)
+
+
+def count(acme: TenantServer) -> int:
+    work = UnitOfWork(acme.house.database, acme.tenant_id)
+    try:
+        return len(work.all(accounts.select().where(accounts.c.tenant_id == acme.tenant_id)))
+    finally:
+        work.rollback()
+
+
+def mails(acme: TenantServer, to: str = ADA) -> list[dict[str, Any]]:
+    return mailed_to(acme.house, acme.tenant_id, to)
+
+
+def login(acme: TenantServer, password: str) -> int:
+    return acme.send("POST", LOGIN, {"email": ADA, "password": password}, with_secret=False).status_code
+
+
+def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:
+    acme.create(Email=primary(ADA), EmailVerified=True)
+    taken, free = register(acme), register(acme, "free@example.test")
+    assert (taken.status_code, taken.get_json()) == (free.status_code, free.get_json())
+    assert taken.headers["X-Gatehouse-Cost"].split("hashes=")[1][0] == "1"
+    assert count(acme) == 2
+    assert "vtoken" not in str(mails(acme)[-1])
+
+
+def test_the_owner_of_an_address_that_nobody_proved_gets_it_by_the_link(acme: TenantServer) -> None:
+    register(acme, FirstName="Eve", Password=OTHER)
+    register(acme, FirstName="Ada")
+    assert count(acme) == 1
+    answered(acme.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1])))
+    held = answered(acme.send("GET", MANAGE, email=ADA))
+    assert (held["FirstName"], held["EmailVerified"]) == ("Ada", True)
+    assert (login(acme, PASSWORD), login(acme, OTHER)) == (200, 401)
+    assert count(acme) == 1
+
+
+def test_the_link_of_another_tenant_opens_nothing(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
+    register(acme)
+    other = new_tenant_server(limits=UNLIMITED)
+    shown = other.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1]))
+    assert refused(shown) == (403, 1063)
+
+
+def test_the_language_and_the_page_of_the_relying_party_are_in_the_mail(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, url_whitelist=["https://shop.example"])
+    register(acme, query={"verificationurl": "https://shop.example/welcome?x=1"})
+    link = link_in(mails(acme)[-1])
+    assert link.startswith("https://shop.example/welcome?x=1&vtype=emailverification&vtoken=")
+
+
+def test_no_mail_is_sent_where_the_caller_wants_none(acme: TenantServer) -> None:
+    register(acme, query={"options": "preventverificationemail,preventverificationsms"})
+    assert mails(acme) == []
+
+
+def test_no_mail_is_sent_where_nothing_is_verified(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, email_verification="disabled")
+    register(acme)
+    assert mails(acme) == []

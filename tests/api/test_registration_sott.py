@@ -1,0 +1,120 @@
+"""Secured one-time tokens: who may register with one, and for how long (interface account.md section 8)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
+from tests.support.sotts import sealed, sott_of
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+SOTT, SERVERINFO = "/identity/v2/manage/account/sott", "/identity/v2/serverinfo"
+Both = tuple[int, int | None]
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server(limits=UNLIMITED)
+
+
+def shown(acme: TenantServer, sott: str | None, headers: dict[str, str] | None = None) -> Both:
+    """Register with this token in the query, or with headers; return status and code."""
+    asked = {"apikey": acme.api_key, **({"sott": sott} if sott is not None else {})}
+    base = f"http://{acme.house.settings.api_hostname}"
+    body = {"Password": PASSWORD, "Email": primary("ada@example.test")}
+    return refused(Client(acme.app).post(REGISTER, json=body, query_string=asked, base_url=base, headers=headers or {}))
+
+
+def test_the_one_that_the_service_makes_is_good(acme: TenantServer) -> None:
+    made = answered(acme.send("GET", SOTT, timedifference=5))
+    assert set(made) == {"Sott", "ExpiryTime"}
+    assert shown(acme, made["Sott"]) == (200, None)
+
+
+def test_the_clock_and_the_pair_of_the_service_make_one(acme: TenantServer) -> None:
+    period = answered(acme.send("GET", SERVERINFO, with_secret=False))["Sott"]
+    plain = f"{period['StartTime']}#{acme.api_key}#{period['EndTime']}".encode()
+    assert shown(acme, sealed(plain, acme.api_secret)) == (200, None)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%Y/%m/%d %H:%M:%S",
+        "%Y/%-m/%-d %-H:%-M:%-S",
+        "%Y-%m-%d %H:%M:%S",
+        "%Y/%m/%d %I:%M:%S %p",
+        "%Y/%m/%d %I:%M:%S",
+    ],
+)
+def test_client_libraries_write_times_in_their_own_ways(acme: TenantServer, form: str) -> None:
+    assert shown(acme, sott_of(acme, form=form)) == (200, None)
+
+
+@pytest.mark.parametrize("name", ["X-Acme-Sott", "x-lr-SOTT"])
+def test_the_header_wins_over_the_query(acme: TenantServer, name: str) -> None:
+    assert shown(acme, sott_of(acme), {name: "nonsense"}) == (403, 1049)
+    assert shown(acme, "nonsense", {name: sott_of(acme)}) == (200, None)
+
+
+def test_none_at_all_is_another_refusal(acme: TenantServer) -> None:
+    assert shown(acme, None) == (400, 1048)
+    assert shown(acme, "", {"X-Acme-Sott": ""}) == (400, 1048)
+
+
+def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) -> None:
+    now = acme.house.clock.now()
+    for begins, minutes, expected in ((4, 10, 200), (6, 10, 403), (-11, 10, 403), (-10, 10.5, 200), (-1500, 10, 403)):
+        sott = sott_of(acme, start=now + timedelta(minutes=begins), minutes=minutes)
+        answer = acme.send("POST", REGISTER, {}, with_secret=False, sott=sott)
+        assert (answer.status_code == 403) is (expected == 403), begins
+
+
+def test_the_secret_the_key_and_every_letter_count(acme: TenantServer, globex: TenantServer) -> None:
+    good = sott_of(acme)
+    text, _, mark = good.partition("*")
+    cut = base64.b64encode(base64.b64decode(text)[:-16]).decode()
+    wrong = (
+        sott_of(acme, secret=globex.api_secret),
+        sott_of(acme, key=globex.api_key),
+        sott_of(globex),
+        text,
+        f"{text}*{mark[:-1]}",
+        f"{text}*{'0' * 32}",
+        f"*{hashlib.md5(b'', usedforsecurity=False).hexdigest()}",
+        f"{cut}*{hashlib.md5(cut.encode(), usedforsecurity=False).hexdigest()}",
+        sealed(b"2026/01/01 00:00:00#" + acme.api_key.encode(), acme.api_secret),
+        sealed(b"9999/99/99 99:99:99#" + acme.api_key.encode() + b"#9999/99/99 99:99:99", acme.api_secret),
+        sealed(b"\xff\xfe", acme.api_secret),
+        "x" * 5_000,
+        "\u0661*\u0662",
+    )
+    assert {shown(acme, one) for one in wrong} == {(403, 1049)}
+
+
+def test_a_plus_that_nobody_encoded_is_understood(acme: TenantServer) -> None:
+    begun = (acme.house.clock.now() - timedelta(seconds=second) for second in range(300))
+    sott = next(made for start in begun if "+" in (made := sott_of(acme, start=start)))
+    assert shown(acme, sott.replace("+", " ")) == (200, None)
+
+
+def test_it_is_not_single_use_and_many_at_once_are_no_exception(acme: TenantServer) -> None:
+    bodies: list[dict[str, Any]] = [
+        {"Password": PASSWORD, "Email": primary(f"a{number}@example.test")} for number in range(8)
+    ]
+    answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
+    assert {answer.status_code for answer in answers} == {200}
+
+
+def test_only_the_secret_makes_one(acme: TenantServer) -> None:
+    assert refused(acme.send("GET", SOTT, with_secret=False)) == (400, 923)
+
+
+def test_registration_that_is_off_asks_for_no_token(new_tenant_server: NewTenantServer) -> None:
+    assert refused(register(new_tenant_server(registration=False), query={"sott": None})) == (403, 1190)

@@ -1,0 +1,43 @@
+"""Programs of a tenant that register people over the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.support.sotts import sott_of
+from tests.support.tenant_server import PASSWORD, TenantServer
+
+REGISTER, WITH_CAPTCHA = "/identity/v2/auth/register", "/identity/v2/auth/register/captcha"
+ADA = "ada@example.test"
+UNLIMITED = {"register_per_minute_per_address": 0}
+
+
+def primary(address: str) -> list[dict[str, str]]:
+    """Return an address as the registration model has it."""
+    return [{"Type": "Primary", "Value": address}]
+
+
+def register(
+    tenant: TenantServer, email: str | None = ADA, *, query: dict[str, Any] | None = None, **members: Any
+) -> TestResponse:
+    """Register with a good token."""
+    body = {"Password": PASSWORD, **({"Email": primary(email)} if email else {}), **members}
+    asked = {"sott": sott_of(tenant), **(query or {})}
+    return tenant.send("POST", REGISTER, body, with_secret=False, **asked)
+
+
+def all_at_once(tenant: TenantServer, path: str, bodies: Sequence[dict[str, Any]], **query: Any) -> list[TestResponse]:
+    """Send all bodies in the same moment."""
+    line = Barrier(len(bodies))
+
+    def run(body: dict[str, Any]) -> TestResponse:
+        line.wait()
+        return tenant.send("POST", path, body, with_secret=False, **query)
+
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        return list(pool.map(run, bodies))
