@@ -1,0 +1,91 @@
+"""Check your mail tells nobody who has an account: the same text and status for every address, and the same time as nearly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import pytest
+
+from tests.pages.test_verification import ADA, wait
+from tests.support.letterbox import mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import Seen, Visitor
+
+STRONG = "Zebra-kettle-91"
+ROUNDS = 200
+UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
+NewVisitorAt = Callable[[World], Visitor]
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(limits=UNLIMITED)
+
+
+class Waiting:
+    """Somebody who signed up with an address and looks at the page."""
+
+    def __init__(self, world: World, visitor: Visitor, email: str) -> None:
+        self.world, self.email = world, email
+        self.page = visitor.open("/register").press("Create account", email=email, password=STRONG)
+
+    def says(self, seen: Seen) -> tuple[int, str]:
+        return seen.status, seen.text.replace(self.email, "")
+
+    def goes_through(self) -> list[tuple[int, str]]:
+        """Do everything that the page offers; return what is said each time."""
+        said = [self.says(self.page), self.says(self.page.press("Send another mail"))]
+        wait(self.world, seconds=31)
+        said += [self.says(self.page.press("Confirm", code="000000")) for _ in range(7)]
+        said += [self.says(self.page.press("Confirm")), self.says(self.page.press("I have opened the link"))]
+        for _ in range(8):
+            said.append(self.says(self.page.press("Send another mail")))
+            wait(self.world, seconds=31)
+        return [(status, "".join(letter for letter in text if not letter.isdigit())) for status, text in said]
+
+
+def test_every_answer_is_the_same_for_known_and_unknown_addresses(world: World, new_visitor_at: NewVisitorAt) -> None:
+    world.person(ADA)
+    known = Waiting(world, new_visitor_at(world), ADA).goes_through()
+    unknown = Waiting(world, new_visitor_at(world), "nobody@example.com").goes_through()
+    pending = Waiting(world, new_visitor_at(world), "nobody@example.com").goes_through()
+    assert known == unknown == pending
+    assert {status for status, _ in known} >= {200, 403, 422, 429}
+
+
+def test_whoever_has_the_address_is_told_by_mail_alone(world: World, new_visitor_at: NewVisitorAt) -> None:
+    world.person(ADA)
+    waiting = Waiting(world, new_visitor_at(world), ADA)
+    wait(world, seconds=31)
+    waiting.page.press("Send another mail")
+    mails = mailed_to(world.house, world.tenant_id, ADA)
+    assert len(mails) == 2
+    assert "vtoken" not in str(mails)
+
+
+def test_the_times_of_known_and_unknown_addresses_are_printed(
+    world: World, new_visitor_at: NewVisitorAt, capsys: Any
+) -> None:
+    world.person(ADA)
+    asked = {"known": ADA, "unknown": "nobody@example.com"}
+    people = {name: Waiting(world, new_visitor_at(world), email) for name, email in asked.items()}
+    taken: dict[str, list[float]] = {f"{name} {what}": [] for name in asked for what in ("look", "code", "mail")}
+    for _ in range(ROUNDS):
+        wait(world, seconds=35)
+        for name, person in people.items():
+            for what, act in (
+                ("look", lambda page: page.visitor.open(page.address)),
+                ("code", lambda page: page.press("Confirm", code="000000")),
+                ("mail", lambda page: page.press("Send another mail")),
+            ):
+                begun = time.perf_counter()
+                act(person.page)
+                taken[f"{name} {what}"].append(time.perf_counter() - begun)
+    with capsys.disabled():
+        print()
+        for name, seconds in sorted(taken.items()):
+            print(f"  check your mail, {name}: median of {len(seconds)} {median(seconds) * 1000:.2f} ms")
+    assert all(len(seconds) == ROUNDS for seconds in taken.values())
