@@ -1,0 +1,138 @@
+"""From the relying party, through a forgotten password, back to it: in Chromium, over the whole house."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.hub.locale import LANGUAGES
+from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.letterbox import code_in, link_in, mailed_to
+from tests.support.oauth_world import Person, World
+
+ADA, NEW = "ada@example.com", "Quartz-lantern-58"
+AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
+WORDS = {
+    "en": ("Forgot it?", "Email", "Send it", "Code", "Continue", "New password", "Save the new password", "Password", "Sign in"),
+    "ar": (
+        "نسيتها؟", "البريد الإلكتروني", "أرسل", "الرمز", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور الجديدة", "كلمة المرور",
+        "تسجيل الدخول",
+    ),
+}  # fmt: skip
+HOW = pytest.mark.parametrize(
+    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
+)
+
+
+class Visit:
+    """Ada, who forgot her password, in one browser."""
+
+    def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
+        self.world, self.served, self.page = world, served, page
+        self.forgot, self.email, self.send, self.code, self.go_on, self.new, self.save, self.password, self.sign_in = (
+            WORDS[language]
+        )
+
+    def comes_and_asks(self) -> None:
+        self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
+        self.page.get_by_role("link", name=self.forgot).click()
+        self.page.get_by_label(self.email).fill(ADA)
+        self.page.get_by_role("button", name=self.send, exact=True).click()
+        expect(self.page.get_by_label(self.code, exact=True)).to_be_visible()
+
+    @property
+    def mail(self) -> dict[str, Any]:
+        return mailed_to(self.world.house, self.world.tenant_id, ADA)[-1]
+
+    @property
+    def link(self) -> str:
+        """The link of the last mail, at the port where this browser finds the hub."""
+        return link_in(self.mail).replace(self.world.house.settings.hub_url(self.world.name), self.served)
+
+    def sets(self, password: str = NEW) -> None:
+        field = self.page.get_by_label(self.new, exact=True)
+        assert field.get_attribute("autocomplete") == "new-password"
+        field.fill(password)
+        self.page.get_by_role("button", name=self.save).click()
+
+    def signs_in(self) -> None:
+        """The name stands in its field already."""
+        expect(self.page.get_by_label(self.email)).to_have_value(ADA)
+        self.page.get_by_label(self.password, exact=True).fill(NEW)
+        self.page.get_by_role("button", name=self.sign_in).click()
+        self.page.wait_for_url(AT_THE_SHOP)
+        expect(self.page.get_by_role("heading")).to_have_text("Welcome to the shop")
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return world.person(ADA)
+
+
+@HOW
+def test_the_mailed_link_leads_back_to_the_shop(
+    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
+) -> None:
+    language = how.get("locale", "en")
+    visit = Visit(world, served, opened(**how), language)
+    visit.comes_and_asks()
+    visit.page.goto(visit.link)
+    assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
+    visit.sets()
+    visit.signs_in()
+
+
+@HOW
+def test_the_mailed_code_leads_back_to_the_shop(
+    world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
+) -> None:
+    language = how.get("locale", "en")
+    visit = Visit(world, served, opened(**how), language)
+    visit.comes_and_asks()
+    code = code_in(visit.mail)
+    shown = code if language == "en" else "".join(chr(0x660 + int(digit)) for digit in code)
+    field = visit.page.get_by_label(visit.code, exact=True)
+    assert field.get_attribute("autocomplete") == "one-time-code"
+    field.fill(f"{shown[:3]} {shown[3:]}")
+    visit.page.get_by_role("button", name=visit.go_on, exact=True).click()
+    visit.sets()
+    visit.signs_in()
+
+
+def test_the_rules_tick_themselves_off(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.comes_and_asks()
+    visit.page.goto(visit.link)
+    field = visit.page.get_by_label("New password", exact=True)
+    field.press_sequentially("abc")
+    assert visit.page.locator(".rules .kept").count() == 0
+    field.press_sequentially("defghijk-1")
+    assert visit.page.locator(".rules .kept").count() == 3
+
+
+def test_in_two_tabs_the_first_goes_on_after_the_second(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.comes_and_asks()
+    other = Visit(world, served, visit.page.context.new_page())
+    other.page.goto(visit.link)
+    other.sets()
+    other.signs_in()
+    visit.page.reload()
+    expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_back_and_reload_harm_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
+    visit = Visit(world, served, opened())
+    visit.comes_and_asks()
+    visit.page.reload()
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    link = visit.link
+    visit.page.goto(link)
+    visit.sets("short")
+    expect(visit.page.get_by_role("link", name="Choose one that keeps every rule below.")).to_be_visible()
+    visit.sets()
+    expect(visit.page.get_by_text("Your password is changed")).to_be_visible()
+    visit.page.goto(link)
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("This link was used already")
