@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from threading import Thread
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx
@@ -68,7 +69,7 @@ def opened(chromium: Browser) -> Iterator[Opened]:
         context.close()
 
 
-def the_shop(world: World, served: str, **settings: object) -> RelyingParty:
+def the_shop(world: World, served: str, **settings: Any) -> RelyingParty:
     """A shop on an origin of its own."""
     address = f"http://127.0.0.1:{served.rpartition(':')[2]}/cb"
     return world.application("shop", client_name="Acme Shop", redirect_uris=(address,), **settings)
