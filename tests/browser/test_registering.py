@@ -1,0 +1,47 @@
+"""Signing up from the shop, in Chromium: form, mail, back at the shop; with scripts and without."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import World
+
+EMAIL, PASSWORD = "neu@example.test", "Zebra-kettle-91"
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_person_signs_up_at_the_shop_and_returns_to_it(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    page = opened(java_script_enabled=has_script)
+    page.goto(sign_in_address(served, the_shop(world, served)))
+    page.get_by_role("link", name="Create an account").click()
+    expect(page.get_by_text("Sign up to continue to Acme Shop.")).to_be_visible()
+    page.get_by_label("Email").fill(EMAIL)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_text(EMAIL)).to_be_visible()
+    (mail,) = mailed_to(world.house, world.tenant_id, EMAIL)
+    page.goto(served + "/verify" + link_in(mail).partition("/verify")[2])
+    page.get_by_role("button", name="Confirm", exact=True).click()
+    page.wait_for_url("http://127.0.0.1:*/cb?**")
+    expect(page.get_by_role("heading")).to_have_text("Welcome to the shop")
+
+
+def test_the_rules_of_the_password_tick_off_while_it_is_typed(world: World, served: str, opened: Opened) -> None:
+    page = opened()
+    page.goto(f"{served}/register")
+    rules = page.locator(".rules li")
+    kept = page.locator(".rules .kept")
+    expect(rules).to_have_count(5)
+    expect(kept).to_have_count(0)
+    field = page.get_by_label("Password", exact=True)
+    field.press_sequentially("zebra1")
+    expect(kept).to_have_text(["A number done"])
+    field.press_sequentially("-kettle")
+    expect(kept).to_have_count(3)
+    page.get_by_role("button", name="Show password").click()
+    assert field.get_attribute("type") == "text"
