@@ -30,6 +30,8 @@ class Step(StrEnum):
     RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
     NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
     CONSENT = "consent"
+    PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
+    MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
     PROFILE = "profile"
@@ -88,6 +90,7 @@ class Next(Wire):
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
+    missing: list[str] = Field(default_factory=list)  # names of the tenant's form
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
@@ -125,6 +128,7 @@ class TenantView(Wire):
     registration: bool = True
     uses_https: bool = False
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one
+    every_question: dict[str, str] = Field(default_factory=dict)  # by id: what people may answer beforehand
     registration_form: list[FormField] = Field(default_factory=list)
     registration_captcha: bool = False
     password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
@@ -211,7 +215,7 @@ SIGN_IN_REFUSALS = (
     e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha,
     e.PasswordBreached, e.PasswordResetMailed,
-    e.WrongQuestionOrAnswer, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
+    e.WrongQuestionOrAnswer, e.AccountLeaving, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
 )  # fmt: skip
 
 sign_in = state(
@@ -284,6 +288,8 @@ class ProfileAnswer(Wire):
     person: PersonView
     profile: dict[str, Any]
     sessions: list[SessionView] = Field(default_factory=list)
+    answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
+    needs_password: bool = False  # the last proof is too old for what a thief would profit from
 
 
 profile = state(

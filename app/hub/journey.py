@@ -22,6 +22,8 @@ PAGES: Final = {
     Step.REGISTER: "/register",
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",
+    Step.PRIVACY_POLICY: "/privacy-policy",
+    Step.MISSING_FIELDS: "/missing-fields",
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",
     Step.RESET_SENT: "/forgot-password/sent",

@@ -20,7 +20,7 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 """Actions that begin at the sign-in page; registration and the forgotten password get pages of their own later."""
 
 
-_MAILED: Final = {"emailverification": "/verify", "reset": "/reset-password"}
+_MAILED: Final = {"emailverification": "/verify", "reset": "/reset-password", "deleteuser": "/delete-account"}
 """Where links of mails lead, by their `vtype`."""
 
 

@@ -58,6 +58,10 @@ class Tenant:
     version: str = ""
     security_questions: tuple[tuple[str, str], ...] = ()
     """Each by its id, where a locked sign-in may ask one."""
+    form: tuple[FormField, ...] = ()
+    """What a new account is asked for, whoever makes it; part of it is what people change later."""
+    every_question: tuple[tuple[str, str], ...] = ()
+    """The security questions, each by its id, that people may answer beforehand."""
     registration: Registration | None = None
     """What the page of registration draws; None where the tenant takes none."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
@@ -143,6 +147,8 @@ def seen(view: contract.TenantView) -> Tenant:
         if view.registration
         else None,
         password_policy=view.password_policy,
+        form=tuple(view.registration_form),
+        every_question=tuple(view.every_question.items()),
     )
 
 

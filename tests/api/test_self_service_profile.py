@@ -47,10 +47,15 @@ def ada(acme: TenantServer) -> Person:
     return Person(acme, FirstName="Ada", UserName="ada", Email=email)
 
 
-def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
+def sent(server: TenantServer, kind: str) -> list[dict[str, Any]]:
+    """Return what was put into the outbox, in order."""
     with UnitOfWork(server.house.database, server.tenant_id).apart() as work:
-        rows = work.all(outbox.select().where(outbox.c.tenant_id == server.tenant_id, outbox.c.kind == "mail"))
-    return [row.payload for row in sorted(rows, key=lambda row: row.created_at) if to in ("", row.payload["to"])]
+        rows = work.all(outbox.select().where(outbox.c.tenant_id == server.tenant_id, outbox.c.kind == kind))
+    return [row.payload for row in sorted(rows, key=lambda row: row.created_at)]
+
+
+def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
+    return [payload for payload in sent(server, "mail") if to in ("", payload["to"])]
 
 
 def entries(server: TenantServer) -> list[str]:

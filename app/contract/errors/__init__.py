@@ -127,6 +127,7 @@ from app.contract.errors.registration import (
     WrongSott,
 )
 from app.contract.errors.self_service import (
+    AccountLeaving,
     EmailNotAddable,
     NoEmailOnProfile,
     NoPhoneOnProfile,
@@ -177,6 +178,7 @@ from app.contract.errors.sign_in import (
 )
 
 __all__ = [
+    "AccountLeaving",
     "EmailNotAddable",
     "NoEmailOnProfile",
     "NoPhoneOnProfile",

@@ -44,6 +44,13 @@ class PolicyAcceptedAlready(ApiError):
     description = "Newest policy accepted before."
 
 
+class AccountLeaving(ApiError):
+    """Ours alone: answered to the hub's pages, after a right password."""
+
+    code, status, message = 9991, 403, "The account is being deleted"
+    description = "Data says until when it can be kept, and holds a token that keeps it."
+
+
 class RequestInvalid(ApiError):
     code, status, message = 2017, 400, "Request is invalid"
     description = "Text messages are not set up here."

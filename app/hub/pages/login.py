@@ -21,7 +21,7 @@ from app.hub.arrival import api, named_attempt, workings
 from app.hub.captcha import CaptchaField
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
-from app.hub.pages import pages
+from app.hub.pages import delete_account, pages
 from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, Refusal, reason_of, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
@@ -250,6 +250,8 @@ def submit_login() -> Response:
         return _page(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
     try:
         step = api()(contract.sign_in, form.to_request())
+    except e.AccountLeaving as refusal:
+        return delete_account.offer_to_keep(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
     return journey.follow(step)

@@ -15,7 +15,7 @@ from app.contract.errors import NotAuthenticated
 from app.hub import callback, visit
 from app.hub.arrival import api
 from app.hub.brand import initials
-from app.hub.page import Page
+from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.kit.web_addresses import is_web_address
 
@@ -46,7 +46,7 @@ class ProfilePage(Page):
 
     template = "pages/profile.html"
     scripts = ("language",)
-    query = {"landing": 10}
+    query = {"landing": 10, "saved": 1}
 
     name: str
     account: str
@@ -54,6 +54,11 @@ class ProfilePage(Page):
     picture: str = ""
     is_landing_refused: bool = False
     """The visitor asked to be sent to an address that is not registered, and landed here instead."""
+    is_saved: bool = False
+
+    @property
+    def notice(self) -> Notice | None:
+        return Notice(_l("Saved"), tone="ok") if self.is_saved else None
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -91,6 +96,7 @@ class ProfilePage(Page):
                 "ada@example.com",
                 (Group(_l("How to reach you"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
             ),
+            "after a change": cls("Ada Lovelace", "ada@example.com", full, is_saved=True),
             "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_landing_refused=True),
         }
 
@@ -122,6 +128,7 @@ def show_profile() -> Response:
         groups=groups,
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_landing_refused=request.args.get("landing") == "refused",
+        is_saved=request.args.get("saved") == "1",
     ).render()
 
 

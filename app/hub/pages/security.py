@@ -61,6 +61,8 @@ class SecurityPage(Page):
     sessions: tuple[Session, ...]
     has_ended: bool = False
     """Whether the last click ended one or more."""
+    is_saved: bool = False
+    """Whether something else about the account's security was just changed."""
     has_new_password: bool = False
     """Whether the password was just changed."""
 
@@ -72,6 +74,8 @@ class SecurityPage(Page):
             )
         if self.has_new_password:
             return Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok")
+        if self.is_saved:
+            return Notice(_l("Saved"), tone="ok")
         if self.has_ended:
             return Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok")
         return None
@@ -91,6 +95,7 @@ class SecurityPage(Page):
             "three": cls(EndSessionForm(), (here, *others)),
             "this one alone": cls(EndSessionForm(), (here,)),
             "password changed": cls(EndSessionForm(), (here,), has_new_password=True),
+            "something saved": cls(EndSessionForm(), (here,), is_saved=True),
             "one ended": cls(EndSessionForm(), (here, others[0]), has_ended=True),
         }
 

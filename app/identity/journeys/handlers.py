@@ -9,7 +9,7 @@ from app.contract.hub import Next, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import checking, recovering, registering, views
+from app.identity.journeys import checking, own_account, recovering, registering, views
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
@@ -27,6 +27,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    own_account.register(server)
     recovering.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
@@ -144,6 +145,8 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
         person=oauth_views.person(account),
         profile=accounts.profile_of(account),
         sessions=[views.session(call, held, session) for held in live],
+        answered=list(account.security_answers),
+        needs_password=call.now - session.authenticated_at > own_account.FRESH,
     )
 
 

@@ -8,7 +8,7 @@ from app.contract.hub import Next, RelyingPartyView, Step
 from app.identity.call import Call
 from app.identity.oauth import authorize
 from app.identity.oauth.views import redirect_origin
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.whitelist import is_allowed
@@ -25,6 +25,8 @@ def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Nex
         return authorize.advance(call, attempt, session)
     if session is None:
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+    if (wanted := unmet.step(call, session.uid)) is not None:
+        return wanted.model_copy(update={"attempt": attempt.attempt_id})
     attempts.finish(call, attempt)
     return to_return_address(call, session, attempt.request.get("return_url"))
 

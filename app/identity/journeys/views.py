@@ -31,6 +31,7 @@ def tenant(call: Call) -> hub.TenantView:
         remember_me=settings.remember_me,
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
+        every_question=settings.security_questions,
         registration_form=list(registration_form.of(settings)),
         registration_captcha=settings.registration_captcha,
         password_policy=settings.password_policy,

@@ -13,7 +13,7 @@ from app.identity.letters import service as letters
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import SMS_CODE, Proof, ProofKind
 from app.identity.self_service import notices
-from app.identity.sign_in import sessions
+from app.identity.sign_in import sessions, undoing
 from app.identity.store import removal
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
@@ -122,6 +122,12 @@ def leave(call: Call, uid: str, *, is_silent: bool = False) -> Account:
     call.ledger.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(call, "DeleteAccount", after, is_silent)
     return after
+
+
+def keep_by(call: Call, token: str) -> bool:
+    """Undo a deletion by the token that a refused sign-in gave; returns whether there was one to undo."""
+    uid = undoing.uid_of(call, token)
+    return uid is not None and keep(call, uid)
 
 
 def keep(call: Call, uid: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
-from app.identity.accounts import gate
+from app.identity.accounts import gate, policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.gate import Failure
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.passwords import setting
-from app.identity.sign_in import breached, identifiers, locks, sessions, strangers
+from app.identity.sign_in import breached, identifiers, locks, sessions, strangers, undoing
 from app.identity.sign_in.identifiers import Identifier
 from app.identity.sign_in.locks import Lock, Proof
 from app.identity.sign_in.sought import Sought
@@ -18,6 +20,7 @@ from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
+from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
@@ -173,13 +176,24 @@ def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lo
     closed = _closed(call, who.account, identifier) if who.account else None
     if closed is not None:
         late = _locked_meanwhile(call, who, answered is not None)
+        if late is None and who.account and isinstance(closed, e.PrivacyPolicyOutdated):
+            closed.data = _policy_token(call, who.account)
         if late is None and who.account and wish is not None:
             verification.send_after_refusal(call, who.account, closed, wish)
         raise late or (locks.told(call, who, answered, closed) if answered and call.visit else closed)
     call.work.pause()
 
 
+def _policy_token(call: Call, account: Account) -> dict[str, str | None]:
+    """Return the token with which the present policy can be accepted, in a transaction of its own."""
+    with call.work.apart() as own:
+        issued = issue(replace(call, work=own), account)
+    return {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
+
+
 def _closed(call: Call, account: Account, identifier: Identifier) -> ApiError | None:
+    if account.is_deleted and account.leaves_at is not None and account.is_active and call.visit is not None:
+        return undoing.refusal(call, account)
     if not account.is_active or account.is_deleted:
         return e.AccountBlocked()
     if account.login_disabled:
@@ -189,4 +203,6 @@ def _closed(call: Call, account: Account, identifier: Identifier) -> ApiError | 
     needs_email = identifier.kind != "phone" and call.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
         return e.EmailUnverified()
+    if call.visit is None and policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+        return e.PrivacyPolicyOutdated()
     return e.TooManySessions() if _is_over_session_limit(call, account) else None

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Row
 
 from app.identity.call import Call
 from app.identity.sign_in.tables import sessions
+from app.identity.store.unit import UnitOfWork
 from app.kit import randomness
 
 S = sessions.c
@@ -101,6 +102,12 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
     call.work.run(insert(sessions), row)
     held = {name: value for name, value in row.items() if name != "tenant_id"}
     return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
+
+
+def prove_again(work: UnitOfWork, session: BrowserSession, now: datetime) -> None:
+    """Note that the person of the session proved who they are once more."""
+    where = (S.tenant_id == work.tenant_id, S.session_hash == session.session_hash)
+    work.run(update(sessions).where(*where).values(authenticated_at=now))
 
 
 def note_relying_party(call: Call, session: BrowserSession, client_id: str) -> None:

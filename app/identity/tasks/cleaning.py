@@ -16,6 +16,7 @@ from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, 
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import leaving
 from app.identity.tenants import changes
 from app.identity.tenants.store import NOBODY
 
@@ -90,7 +91,8 @@ _FULL: Final = union_all(
             exists().where(table.c.tenant_id == bindparam("tenant"), _over(table))
         )
         for name, table in _TABLES.items()
-    )
+    ),
+    select(literal(leaving.TABLE)).where(exists().where(leaving.is_due(bindparam("tenant"), bindparam(leaving.TABLE)))),
 )
 
 
@@ -98,10 +100,11 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     ends = {name: now - kept for name, kept in _KEPT.items()}
     work = UnitOfWork(database, tenant_id)
     try:
-        full = [row.name for row in work.run(_FULL, {"tenant": tenant_id, **ends})]
+        full = [row.name for row in work.run(_FULL, {"tenant": tenant_id, leaving.TABLE: now, **ends})]
     finally:
         work.rollback()
-    return sum(_clean_table(database, _TABLES[name], tenant_id, ends[name]) for name in full)
+    left = sum(_clean_table(database, _TABLES[name], tenant_id, ends[name]) for name in full if name in _TABLES)
+    return left + (leaving.remove(database, tenant_id, now) if leaving.TABLE in full else 0)
 
 
 def _clean_table(database: Database, table: Table, tenant_id: str, end: datetime) -> int:

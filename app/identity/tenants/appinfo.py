@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.configuration import Lockout, TenantSettings
+from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
 from app.identity.call import Call
 from app.identity.tenants import registration_form
+from app.kit.clock import iso
 
 Json = dict[str, Any]
 
@@ -19,6 +20,7 @@ SETTINGS = {
     "IsPhoneLogin": "phone_login",
     "IsUserNameLogin": "username_login",
     "IsRememberMe": "remember_me",
+    "AskRequiredFieldsOnTraditionalLogin": "ask_required_fields",
     "IsCustomerRegistration": "registration",
     "OTPEmailVerification": "email_verification_codes",
     "IsLoginOnEmailVerification": "login_on_email_verification",
@@ -80,7 +82,7 @@ def of(call: Call) -> Json:
         LoginLockedConfiguration=_lockout(settings.lockout),
         IsInstantSignin={"EmailLink": False, "SmsOtp": False},
         TwoFactorAuthentication=_second_factor(settings),
-        PrivacyPolicyConfiguration={"IsEnabled": False, "Mode": "Moderated", "PrivacyPolicies": []},
+        PrivacyPolicyConfiguration=_privacy_policy(settings.privacy_policy),
         OptionalRecaptchaConfiguration=_captcha_places(settings),
         TemplateVerificationTypes=_mail_types(settings),
         PassKeysConfig=_passkeys(call),
@@ -108,6 +110,11 @@ def _captcha_places(settings: TenantSettings) -> Json:
 def _mail_types(settings: TenantSettings) -> Json:
     types = dict.fromkeys(_MAIL_TYPES, "MAGICLINK")
     return types | ({"ForgotPassword": "OTP"} if settings.reset_password_codes else {})
+
+
+def _privacy_policy(policy: PrivacyPolicy) -> Json:
+    held = [{"Version": one.version, "StartDateTime": iso(one.starts_at)} for one in policy.versions]
+    return {"IsEnabled": bool(held), "Mode": policy.mode.title(), "PrivacyPolicies": held}
 
 
 def _lockout(lockout: Lockout) -> Json:

@@ -134,8 +134,21 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
     after = store.change(call, fresh.uid, values) or fresh
     for kind in _KINDS:
         proofs.close(call, fresh.uid, kind, subject=proof.subject)
+    if proof.kind is ProofKind.ADD_EMAIL:
+        _tell_added(call, fresh.email, after, proof)
     events.emit(call, "EmailVerification", after, is_silent)
     return welcome(call, after, template) if values.get("email_verified") else after
+
+
+def _tell_added(call: Call, to: str | None, after: Account, proof: Proof) -> None:
+    """Tell the address that was there: a thief would add one of their own. A limit that is reached is kept silently."""
+    call.ledger.record("email.added", uid=after.uid)
+    facts = {"email": str(proof.facts.get("email") or proof.subject), "change": "added"}
+    try:
+        if to:
+            letters.mail(call, MailKind.EMAIL_CHANGED, to, account=after, facts=facts, language=_language(call))
+    except e.MailLimitReached:
+        call.ledger.record("notice.not_sent", uid=after.uid, kind=MailKind.EMAIL_CHANGED.value)
 
 
 def welcome(call: Call, account: Account, template: str | None = None) -> Account:

@@ -14,6 +14,7 @@ from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.tenant import Application
 
 KIND = "authorize"
+_PAGES = (Step.LOGIN, Step.REGISTER, Step.CONSENT, Step.PRIVACY_POLICY, Step.MISSING_FIELDS)
 
 
 def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
@@ -36,7 +37,7 @@ def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str,
         return answers.refusal(asked.issuer.url, asked.kept, refusal)
     request = asked.checked()
     step = decision.decide(call, request, asked.client, sessions.current(call), None)
-    if step.step not in (Step.LOGIN, Step.REGISTER, Step.CONSENT):
+    if step.step not in _PAGES:
         return step
     attempt, binding = attempts.open(call, KIND, request.to_store())
     return step.model_copy(update={"attempt": attempt.attempt_id, "binding": binding})

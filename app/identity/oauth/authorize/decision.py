@@ -12,7 +12,7 @@ from app.identity.oauth import codes, consents, views
 from app.identity.oauth.authorize import answers, prompt
 from app.identity.oauth.authorize.request import Authorization, Redirected
 from app.identity.oauth.codes import Code
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.tenant import Application
@@ -64,8 +64,30 @@ def _before_consent(
     if _is_fresh(session, attempt):
         if request.subject not in (None, session.uid):
             return refuse(call, request, attempt, Redirected("login_required", "Somebody else is signed in."))
+    elif not _is_enough(request, session, account, call.now):
+        return _login(call, request, client, attempt, account)
+    return _unmet(call, request, client, session, attempt, account)
+
+
+def _unmet(
+    call: Call,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    """Return the step of what the tenant still wants of the account; None where it wants nothing."""
+    step = unmet.step(call, session.uid, account)
+    if step is None:
         return None
-    return None if _is_enough(request, session, account, call.now) else _login(call, request, client, attempt, account)
+    if prompt.NONE in request.prompt:
+        return refuse(call, request, attempt, Redirected("interaction_required", "The person must be asked."))
+    held = {"ui_locales": request.ui_locales, "display": request.display}
+    asking = views.relying_party(client, request.redirect_uri)
+    return step.model_copy(
+        update={**held, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking}
+    )
 
 
 def finish(

@@ -1,0 +1,171 @@
+"""What the hub asks when people change their own account on our pages.
+
+What a thief would profit from asks the password again where the last proof is older than a few minutes: 967 says so.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts import MODEL_REFUSALS
+from app.contract.families import HUB
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.registration_form import MOST_LETTERS, FormField
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import From, Wire
+
+FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
+Address = Annotated[str, Field(max_length=320)]
+Answer = Annotated[str, Field(max_length=500)]
+Token = Annotated[str, Field(max_length=300)]
+
+USUAL = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
+"""What people may change where the tenant's form asks for nothing of it."""
+
+
+def editable(form: tuple[FormField, ...]) -> tuple[FormField, ...]:
+    """Return the fields of a tenant's form that people change on their profile page."""
+    return tuple(field for field in form if field.member or field.is_custom) or USUAL
+
+
+class ProfileEdit(Wire):
+    """What was typed, by the names of the tenant's form; an empty text clears."""
+
+    fields: dict[str, FieldText] = Field(max_length=60)
+
+
+class Proved(Wire):
+    """`password` where it is asked again."""
+
+    password: str | None = Field(default=None, max_length=1024)
+
+
+class UsernameEdit(Proved):
+    username: Address
+
+
+class EmailEdit(Proved):
+    email: Address
+
+
+class EmailCode(Wire):
+    email: Address
+    code: str = Field(max_length=64)
+
+
+class AnswersEdit(Proved):
+    answers: dict[str, Answer] = Field(max_length=50)
+
+
+class DeletionRead(Wire):
+    token: Annotated[Token, From.QUERY]
+
+
+class DeletionView(Wire):
+    """Whose account a link deletes, and how many days it could still be kept."""
+
+    email: str
+    days: int = 0
+
+
+class DeletionConfirmed(Wire):
+    token: Token
+
+
+class Left(Wire):
+    """Until when the account can be kept; None where it is gone."""
+
+    leaves_at: str | None = None
+    ends_session: bool = False
+
+
+class KeepRequest(Wire):
+    token: Annotated[str, Field(max_length=500)]
+
+
+class PolicyAccepted(Wire):
+    attempt: str
+
+
+class MissingFields(Wire):
+    attempt: str
+    fields: dict[str, FieldText] = Field(max_length=60)
+
+
+FORM_REFUSALS = (
+    e.NotAuthenticated, *MODEL_REFUSALS, e.TooYoung, e.PrivacyPolicyOutdated, e.SecurityQuestionsOff, e.EmailUpdateRefused,
+    e.EmailRefused, e.EmailDomainRefused, e.VerificationUrlRefused, e.MailLimitReached, e.PasswordNotAcceptable,
+)  # fmt: skip
+PROOF_REFUSALS = (
+    e.NotAuthenticated, e.WrongCurrentPassword, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion,
+    e.AccountBlocked,
+)  # fmt: skip
+
+edit_profile = state(
+    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, auth=H, family=HUB, public=False, errors=FORM_REFUSALS,
+    summary="Change the signed-in person's profile.",
+)  # fmt: skip
+edit_username = state(
+    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Posted, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
+    summary="Set or change the signed-in person's username.",
+)  # fmt: skip
+add_email = state(
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    errors=(
+        *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused,
+        e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered,
+        e.VerificationUrlRefused,
+    ),
+    summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
+)  # fmt: skip
+confirm_email = state(
+    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted, auth=H, family=HUB, public=False,
+    errors=(
+        e.NotAuthenticated, e.MalformedEmail, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode,
+        e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha,
+        e.LockedForSecurityQuestion, e.AccountBlocked,
+    ),
+    summary="Add the address that a code was mailed to.",
+)  # fmt: skip
+remove_email = state(
+    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
+)  # fmt: skip
+make_primary = state(
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable),
+    summary="Let another address be the first one.",
+)  # fmt: skip
+edit_answers = state(
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Posted, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, *FORM_REFUSALS), summary="Change the answers to security questions.",
+)  # fmt: skip
+ask_deletion = state(
+    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Posted, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.NoEmailOnProfile, e.NotProcessable, e.MailLimitReached, e.VerificationUrlRefused),
+    summary="Mail a link that deletes the account.",
+)  # fmt: skip
+read_deletion = state(
+    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, auth=H, family=HUB, public=False,
+    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Read what a link of deletion stands for; uses nothing up.",
+)  # fmt: skip
+confirm_deletion = state(
+    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, auth=H, family=HUB, public=False,
+    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account by the link that was mailed.",
+)  # fmt: skip
+keep_account = state(
+    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, auth=H, family=HUB, public=False,
+    errors=(e.WrongDeleteToken,), summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
+)  # fmt: skip
+accept_policy = state(
+    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Accept the present privacy policy, and go on with the attempt.",
+)  # fmt: skip
+fill_missing = state(
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, auth=H, family=HUB, public=False,
+    errors=FORM_REFUSALS, summary="Fill in what the tenant's form requires, and go on with the attempt.",
+)  # fmt: skip

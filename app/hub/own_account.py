@@ -1,0 +1,92 @@
+"""What the pages of an account share: who is signed in, the password that may be asked again, and why a change is refused."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField, PasswordField
+
+from app.contract import errors as e
+from app.hub.forms import HubForm
+from app.hub.page import Notice
+from app.kit.errors import ApiError
+
+NEEDED: Final = "1"
+
+
+class ProvedForm(HubForm):
+    """A form that asks the password again where the last proof is too old: `asks` says so, and stays when it is drawn anew."""
+
+    asks = HiddenField()
+    password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
+
+    @property
+    def asks_password(self) -> bool:
+        return self.asks.data == NEEDED
+
+    def ask_password(self) -> None:
+        self.asks.data = NEEDED
+
+    @property
+    def proof(self) -> str | None:
+        return self.password.data or None
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """Lay a refused password on its field; returns whether that is what was refused."""
+        if isinstance(refusal, e.WrongCurrentPassword):
+            was_asked = self.asks_password and self.proof
+            self.ask_password()
+            self.refuse("password", _WRONG if was_asked else _ASKED)
+            return True
+        return False
+
+
+_WRONG: Final = _l("That is not your password.")
+_ASKED: Final = _l("Type your password, to show that it is you.")
+
+
+def token_notice(form: HubForm) -> Notice | None:
+    """What a page says of a form that came without our token."""
+    if not form.is_token_refused:
+        return None
+    return Notice(
+        _l("Please send that once more"),
+        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+        "note",
+    )
+
+
+def refusal_notice(refusal: ApiError) -> Notice:
+    """What a page says of a refusal that belongs to no field."""
+    return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), _FAILED)
+
+
+_LOCKED: Final = Notice(_l("Too many tries"), _l("Changes are paused to protect this account. Try again later."))
+_FAILED: Final = Notice(_l("That did not work"), _l("Nothing was changed. Try again, or ask for help."))
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.LockedForAWhile: _LOCKED,
+    e.LockedForCaptcha: _LOCKED,
+    e.LockedForSecurityQuestion: _LOCKED,
+    e.AccountBlocked: _LOCKED,
+    e.MailLimitReached: Notice(
+        _l("That is enough mail for now"),
+        _l("We sent as many as we may. Look among the unwanted mail too, or come back in an hour."),
+    ),
+    e.EmailNotAddable: Notice(
+        _l("Confirm your address first"),
+        _l("The address that you have is not confirmed yet. Then you can add another one."),
+    ),
+    e.EmailUpdateRefused: Notice(
+        _l("That is as many addresses as may be"), _l("Remove one that you no longer use first.")
+    ),
+    e.LastEmail: Notice(_l("This is your only address"), _l("Add another one first. Then you can remove it.")),
+    e.PrivacyPolicyOutdated: Notice(
+        _l("The privacy policy has changed"), _l("Sign in again and accept it. Then you can go on here.")
+    ),
+}
+
+
+def text_of(value: Any) -> str:
+    """Return a value of the profile as a field holds it."""
+    return value if isinstance(value, str) else ""

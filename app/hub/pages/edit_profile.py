@@ -1,0 +1,169 @@
+"""Edit your profile: the fields of the tenant's form that say something of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract.hub_self_service import ProfileEdit, editable
+from app.contract.hub_self_service import edit_profile as operation
+from app.contract.registration_form import CUSTOM, FormField, Option
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.own_account import refusal_notice, token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.hub.registration_fields import widget
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/profile/edit"
+
+
+class FieldsForm(HubForm):
+    """The tenant's fields stand in a subclass that `of` makes."""
+
+    asked: ClassVar[tuple[FormField, ...]] = ()
+
+    @classmethod
+    def of(cls, fields: tuple[FormField, ...], **given: Any) -> FieldsForm:
+        """Return the form with these fields, in their order."""
+        widgets = {field.name: widget(field, is_second_name=False) for field in fields}
+        kind: type[FieldsForm] = type("TenantsFields", (cls,), {**widgets, "asked": fields})
+        return kind(**given)
+
+    @property
+    def rows(self) -> list[tuple[FormField, Any]]:
+        return [(field, self[field.name]) for field in self.asked]
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """What was typed, as the service reads it."""
+        return {field.name: as_sent(field, self[field.name].data) for field in self.asked}
+
+    def to_request(self) -> ProfileEdit:
+        return ProfileEdit(fields=self.typed)
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """Lay what the service refuses on the fields; returns whether it had one for everything."""
+        for kind, name, sentence in _ON_A_FIELD:
+            if isinstance(refusal, kind) and name in self._fields:
+                self.refuse(name, sentence)
+                return True
+        by_wire = {field.wire_name: field.name for field in self.asked}
+        named = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
+        for name in named:
+            self.refuse(name, _l("Check how this is written."))
+        return bool(named)
+
+
+_ON_A_FIELD: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
+    (e.MalformedDate, "birth_date", _l("There is no such day.")),
+    (e.TooYoung, "birth_date", _l("You are too young for an account here.")),
+)
+
+
+def as_sent(field: FormField, typed: Any) -> str:
+    """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
+    if field.type == "multi":
+        return "true" if typed else ""
+    text = str(typed or "")
+    parts = text.split("-")
+    is_day = field.name == "birth_date" and [len(part) for part in parts] == [4, 2, 2]
+    return f"{parts[1]}/{parts[2]}/{parts[0]}" if is_day else text
+
+
+def as_held(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a profile holds of the fields, as their widgets show it."""
+    custom = profile.get("CustomFields") or {}
+    held: dict[str, Any] = {}
+    for field in fields:
+        value = custom.get(field.name.removeprefix(CUSTOM)) if field.is_custom else profile.get(field.member or "")
+        held[field.name] = value in (True, "true") if field.type == "multi" else _shown(field, value)
+    return held
+
+
+def _shown(field: FormField, value: Any) -> str:
+    """A day as a browser's own field takes it; anything else as it is."""
+    text = value if isinstance(value, str) else ""
+    parts = text.replace("/", "-").split("-")
+    if field.name != "birth_date" or len(parts) != 3 or len(parts[2]) != 4:
+        return text
+    return f"{parts[2]}-{parts[0]:0>2}-{parts[1]:0>2}"
+
+
+@dataclass(frozen=True)
+class EditProfilePage(Page):
+    """Edit your profile."""
+
+    template = "pages/edit_profile.html"
+
+    form: FieldsForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, EditProfilePage]:
+        held = {
+            "first_name": "Ada",
+            "last_name": "Lovelace",
+            "birth_date": "1815-12-10",
+            "company": "Analytical Engines",
+        }
+        wrong = FieldsForm.of(FULL, data=held)
+        wrong.refuse("birth_date", _l("There is no such day."))
+        wrong.refuse("first_name", _l("Fill in this field."))
+        return {
+            "usual": cls(FieldsForm.of(editable(()), data=held)),
+            "every kind of field": cls(FieldsForm.of(FULL, data=held)),
+            "refused": cls(wrong),
+            "failed": cls(FieldsForm.of(editable(()), data=held), refusal_notice(ApiError())),
+        }
+
+
+FULL: Final = (
+    FormField(name="first_name", required=True),
+    FormField(name="last_name"),
+    FormField(name="birth_date"),
+    FormField(
+        name="cf_size",
+        label={"en": "T-shirt", "de": "T-Shirt", "ar": "قميص"},
+        type="option",
+        options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
+    ),
+    FormField(name="about", type="text"),
+    FormField(name="is_email_subscribed", type="multi"),
+)
+
+
+@pages.get(ADDRESS)
+def show_edit_profile() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADDRESS)
+    fields = editable(visit.current().tenant.form)
+    return EditProfilePage(FieldsForm.of(fields, data=as_held(fields, known.profile))).render()
+
+
+@pages.post(ADDRESS)
+def submit_edit_profile() -> Response:
+    form = FieldsForm.of(editable(visit.current().tenant.form))
+    if not form.validate():
+        return EditProfilePage(form).render(form.refusal_status)
+    try:
+        api()(operation, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return EditProfilePage(form, problem).render(refusal.status)
+    return journey.onward("/profile?saved=1")

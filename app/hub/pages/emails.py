@@ -1,0 +1,295 @@
+"""Email addresses: add, remove, and choose the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import EmailField, HiddenField, StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.hub import callback, journey
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.kit.errors import ApiError
+
+LIST, ADD, CODE, CHANGE = "/emails", "/emails/add", "/emails/confirm", "/emails/change"
+REMOVE, PRIMARY = "remove", "primary"
+
+
+class ChooseForm(HubForm):
+    """A button beside an address."""
+
+    address = HiddenField()
+    asks = HiddenField()
+
+
+class AddForm(ProvedForm):
+    """A further address."""
+
+    email = EmailField(
+        _l("New email"),
+        [InputRequired(_l("Enter an email."))],
+        render_kw={"autocomplete": "email", "spellcheck": "false"},
+    )
+
+    def to_request(self) -> contract.EmailEdit:
+        return contract.EmailEdit(email=self.email.data or "", password=self.proof)
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """Lay what was refused on its field; returns whether it has one."""
+        sentence = next((words for kind, words in _ON_THE_EMAIL.items() if isinstance(refusal, kind)), None)
+        if sentence is not None:
+            self.refuse("email", sentence)
+        return sentence is not None or super().take_refusal(refusal)
+
+
+class CodeForm(HubForm):
+    """The code from the mail."""
+
+    email = HiddenField()
+    code = StringField(
+        _l("Code from the mail"),
+        [InputRequired(_l("Enter the code from the mail."))],
+        render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
+    )
+
+    def to_request(self) -> contract.EmailCode:
+        return contract.EmailCode(email=self.email.data or "", code=self.code.data or "")
+
+
+class ChangeForm(ProvedForm):
+    """Says yes to what a button began."""
+
+    address = HiddenField()
+    action = HiddenField()
+
+    def to_request(self) -> contract.EmailEdit:
+        return contract.EmailEdit(email=self.address.data or "", password=self.proof)
+
+
+_ON_THE_EMAIL: Final[dict[type[ApiError], Any]] = {
+    e.MalformedEmail: _l("This is not an email address."),
+    e.EmailTaken: _l("You have this address already."),
+    e.EmailRefused: _l("This address is not accepted here."),
+    e.EmailDomainRefused: _l("Addresses of this domain are not accepted here."),
+}
+
+
+@dataclass(frozen=True)
+class Address:
+    """One address of the account."""
+
+    email: str
+    is_first: bool = False
+    is_confirmed: bool = True
+
+
+@dataclass(frozen=True)
+class EmailsPage(Page):
+    """The addresses, each with what can be done with it."""
+
+    template = "pages/emails.html"
+    query = {"done": 8}
+
+    form: ChooseForm
+    addresses: tuple[Address, ...]
+    done: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or _DONE.get(self.done)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, EmailsPage]:
+        first, long = Address("ada@example.com", is_first=True), Address(f"{'countess.of.' * 4}lovelace@example.org")
+        return {
+            "one": cls(ChooseForm(), (first,)),
+            "three": cls(ChooseForm(), (first, Address("countess@example.org"), long)),
+            "not confirmed": cls(ChooseForm(), (Address("ada@example.com", is_first=True, is_confirmed=False),)),
+            "none": cls(ChooseForm(), ()),
+            **{done: cls(ChooseForm(), (first, Address("countess@example.org")), done) for done in _DONE},
+        }
+
+
+_DONE: Final = {
+    "added": Notice(_l("Address added"), _l("From now on it is yours here."), "ok"),
+    REMOVE: Notice(_l("Address removed"), _l("We told both addresses by mail."), "ok"),
+    PRIMARY: Notice(_l("First address changed"), _l("We told the one that was first by mail."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class AddEmailPage(Page):
+    """Add an address."""
+
+    template = "pages/add_email.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: AddForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddEmailPage]:
+        wrong = AddForm(data={"email": "ada"})
+        wrong.take_refusal(e.MalformedEmail())
+        asked = AddForm(data={"email": "countess@example.org"})
+        asked.take_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(AddForm()),
+            "refused": cls(wrong),
+            "with the password": cls(asked),
+            "enough mail": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
+            "not confirmed": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
+        }
+
+
+@dataclass(frozen=True)
+class EmailCodePage(Page):
+    """Look into the mail of the new address."""
+
+    template = "pages/email_code.html"
+
+    form: CodeForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, EmailCodePage]:
+        given = {"email": "countess@example.org"}
+        wrong = CodeForm(data=given)
+        wrong.refuse("code", _WRONG_CODE)
+        return {"sent": cls(CodeForm(data=given)), "wrong code": cls(wrong)}
+
+
+_WRONG_CODE: Final = _l("Only the newest code works, and only for a few minutes. The link in the mail works longer.")
+
+
+@dataclass(frozen=True)
+class ChangeEmailPage(Page):
+    """Do you mean it?"""
+
+    template = "pages/change_email.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: ChangeForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChangeEmailPage]:
+        given = {"address": "countess@example.org"}
+        asked = ChangeForm(data={**given, "action": REMOVE})
+        asked.take_refusal(e.WrongCurrentPassword())
+        return {
+            "remove": cls(ChangeForm(data={**given, "action": REMOVE})),
+            "remove with the password": cls(asked),
+            "make first": cls(ChangeForm(data={**given, "action": PRIMARY})),
+            "only one": cls(ChangeForm(data={**given, "action": REMOVE}), refusal_notice(e.LastEmail())),
+        }
+
+
+@pages.get(LIST)
+def show_emails() -> Response:
+    return _list(ChooseForm(formdata=None))
+
+
+@pages.post(LIST)
+def choose_email() -> Response:
+    """A button was pressed: ask whether it is meant. This asks nobody else."""
+    form, action = ChooseForm(), request.form.get("action", "")
+    if not form.validate() or action not in (REMOVE, PRIMARY):
+        return _list(form, form.refusal_status)
+    given = {"address": (form.address.data or "")[:320], "action": action, "asks": form.asks.data or ""}
+    return ChangeEmailPage(ChangeForm(formdata=None, data=given)).render()
+
+
+@pages.get(ADD)
+def show_add_email() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADD)
+    return AddEmailPage(AddForm(data={"asks": NEEDED if known.needs_password else ""})).render()
+
+
+@pages.post(ADD)
+def submit_add_email() -> Response:
+    form = AddForm()
+    if not form.validate():
+        return AddEmailPage(form).render(form.refusal_status)
+    try:
+        api()(contract.add_email, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADD)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return AddEmailPage(form, problem).render(refusal.status)
+    return EmailCodePage(CodeForm(formdata=None, data={"email": form.email.data})).render()
+
+
+@pages.post(CODE)
+def submit_email_code() -> Response:
+    form = CodeForm()
+    if not form.validate():
+        return EmailCodePage(form).render(form.refusal_status)
+    try:
+        api()(contract.confirm_email, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(LIST)
+    except e.EmailVerifiedBefore:
+        return journey.onward(f"{LIST}?done=added")
+    except (e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailRegistered) as refusal:
+        form.refuse("code", _WRONG_CODE)
+        return EmailCodePage(form).render(refusal.status)
+    except ApiError as refusal:
+        return EmailCodePage(form, refusal_notice(refusal)).render(refusal.status)
+    return journey.onward(f"{LIST}?done=added")
+
+
+@pages.post(CHANGE)
+def submit_change_email() -> Response:
+    form = ChangeForm()
+    if not form.validate():
+        return ChangeEmailPage(form).render(form.refusal_status)
+    action = PRIMARY if form.action.data == PRIMARY else REMOVE
+    operation = contract.make_primary if action == PRIMARY else contract.remove_email
+    try:
+        api()(operation, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(LIST)
+    except e.EmailNotOnProfile:
+        return journey.onward(LIST)  # gone already: the list without it is the answer
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return ChangeEmailPage(form, problem).render(refusal.status)
+    return journey.onward(f"{LIST}?done={action}")
+
+
+def _list(form: ChooseForm, status: int = 200) -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(LIST)
+    form.asks.data = NEEDED if known.needs_password else ""
+    held = [str(entry["Value"]) for entry in known.profile.get("Email") or () if entry.get("Value")]
+    is_confirmed = bool(known.profile.get("EmailVerified"))
+    listed = tuple(Address(email, at == 0, at > 0 or is_confirmed) for at, email in enumerate(held))
+    return EmailsPage(form, listed, request.args.get("done", "")).render(status)

@@ -1,0 +1,87 @@
+"""Something is missing: the tenant's form requires a field that the account lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+
+from app.contract import errors as e
+from app.contract import hub as hub_contract
+from app.contract.hub import Step
+from app.contract.hub_self_service import MissingFields
+from app.contract.hub_self_service import fill_missing as operation
+from app.contract.registration_form import FormField
+from app.hub import journey, visit
+from app.hub.arrival import api
+from app.hub.own_account import refusal_notice, token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.edit_profile import FULL, FieldsForm
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/missing-fields"
+
+
+@dataclass(frozen=True)
+class MissingFieldsPage(Page):
+    """Fill in what is missing."""
+
+    template = "pages/missing_fields.html"
+
+    form: FieldsForm
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, MissingFieldsPage]:
+        asked = (FormField(name="first_name", required=True), FULL[3].model_copy(update={"required": True}))
+        return {
+            "fresh": cls(FieldsForm.of(asked)),
+            "for an application": cls(FieldsForm.of(asked), "Acme Shop"),
+            "failed": cls(FieldsForm.of(asked), problem=refusal_notice(ApiError())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_missing_fields() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    if step.step is not Step.MISSING_FIELDS:
+        return journey.follow(step)
+    return _page(FieldsForm.of(_fields(step.missing))).render()
+
+
+@pages.post(ADDRESS)
+def submit_missing_fields() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    form = FieldsForm.of(_fields(request.form.keys()))
+    if not form.validate():
+        return _page(form).render(form.refusal_status)
+    try:
+        return journey.follow(api()(operation, MissingFields(attempt=here.attempt.id, fields=form.typed)))
+    except e.NotAuthenticated:
+        return journey.onward(f"/login?attempt={here.attempt.id}")
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return _page(form, problem).render(refusal.status)
+
+
+def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
+    wanted = set(names)
+    return tuple(field for field in visit.current().tenant.form if field.name in wanted and field.required)
+
+
+def _page(form: FieldsForm, problem: Notice | None = None) -> MissingFieldsPage:
+    attempt = visit.current().attempt
+    return MissingFieldsPage(form, attempt.relying_party if attempt else "", problem)

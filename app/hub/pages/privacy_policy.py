@@ -1,0 +1,83 @@
+"""The privacy policy has changed: read it, accept it, go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract import hub as hub_contract
+from app.contract.hub import Step
+from app.contract.hub_self_service import PolicyAccepted
+from app.contract.hub_self_service import accept_policy as operation
+from app.hub import journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.own_account import token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+
+ADDRESS: Final = "/privacy-policy"
+
+
+class AcceptForm(HubForm):
+    """The click."""
+
+    def to_request(self) -> PolicyAccepted:
+        attempt = visit.current().attempt
+        return PolicyAccepted(attempt=attempt.id if attempt else "")
+
+
+@dataclass(frozen=True)
+class PrivacyPolicyPage(Page):
+    """Accept the present policy, or leave."""
+
+    template = "pages/privacy_policy.html"
+
+    form: AcceptForm
+    relying_party: str = ""
+    link: str = ""
+    """Where the text stands."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PrivacyPolicyPage]:
+        return {
+            "fresh": cls(AcceptForm(), link="https://acme.example.com/privacy"),
+            "for an application": cls(AcceptForm(), "Acme Shop", "https://acme.example.com/privacy"),
+            "without a text": cls(AcceptForm()),
+        }
+
+
+@pages.get(ADDRESS)
+def show_privacy_policy() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    return _page(AcceptForm()).render() if step.step is Step.PRIVACY_POLICY else journey.follow(step)
+
+
+@pages.post(ADDRESS)
+def submit_privacy_policy() -> Response:
+    here, form = visit.current(), AcceptForm()
+    if here.attempt is None:
+        return journey.start_again()
+    if not form.validate():
+        return _page(form).render(form.refusal_status)
+    try:
+        return journey.follow(api()(operation, form.to_request()))
+    except e.NotAuthenticated:
+        return journey.onward(f"/login?attempt={here.attempt.id}")
+
+
+def _page(form: AcceptForm) -> PrivacyPolicyPage:
+    here = visit.current()
+    links = dict(here.tenant.brand.links)
+    return PrivacyPolicyPage(form, here.attempt.relying_party if here.attempt else "", links.get("privacy", ""))

@@ -1,0 +1,116 @@
+"""Security questions: answers that are never shown again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import Length
+
+from app.contract import errors as e
+from app.contract.hub_self_service import AnswersEdit
+from app.contract.hub_self_service import edit_answers as operation
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/security-questions"
+Questions = tuple[tuple[str, str], ...]
+
+
+class AnswersForm(ProvedForm):
+    """A field for each question, in a subclass that `of` makes."""
+
+    questions: ClassVar[Questions] = ()
+
+    @classmethod
+    def of(cls, questions: Questions, **given: Any) -> AnswersForm:
+        """Return the form that asks these."""
+        widgets = {
+            f"answer_{at}": StringField(
+                text,
+                [Length(max=500, message=_l("This is too long."))],
+                render_kw={"autocomplete": "off", "dir": "auto"},
+            )
+            for at, (_, text) in enumerate(questions)
+        }
+        kind: type[AnswersForm] = type("TenantsQuestions", (cls,), {**widgets, "questions": questions})
+        return kind(**given)
+
+    @property
+    def rows(self) -> list[Any]:
+        return [self[f"answer_{at}"] for at in range(len(self.questions))]
+
+    def to_request(self) -> AnswersEdit:
+        typed = {question: self[f"answer_{at}"].data or "" for at, (question, _) in enumerate(self.questions)}
+        return AnswersEdit(answers=typed, password=self.proof)
+
+
+@dataclass(frozen=True)
+class SecurityQuestionsPage(Page):
+    """The questions, and which of them have an answer."""
+
+    template = "pages/security_questions.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: AnswersForm
+    answered: tuple[str, ...] = ()
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @property
+    def hints(self) -> list[bool]:
+        """Of each question, whether it has an answer already."""
+        return [question in self.answered for question, _ in self.form.questions]
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
+        two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
+        wrong = AnswersForm.of(two, data={"asks": NEEDED})
+        wrong.take_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(AnswersForm.of(two)),
+            "answered": cls(AnswersForm.of(two), ("pet", "town")),
+            "with the password": cls(wrong, ("pet", "town")),
+            "none to answer": cls(AnswersForm.of(())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_security_questions() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADDRESS)
+    form = AnswersForm.of(visit.current().tenant.every_question, data={"asks": NEEDED if known.needs_password else ""})
+    return SecurityQuestionsPage(form, tuple(known.answered)).render()
+
+
+@pages.post(ADDRESS)
+def submit_security_questions() -> Response:
+    form = AnswersForm.of(visit.current().tenant.every_question)
+    if not form.validate():
+        return SecurityQuestionsPage(form).render(form.refusal_status)
+    try:
+        api()(operation, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except e.UnknownSecurityQuestion as refusal:
+        problem = Notice(
+            _l("Nothing was changed"), _l("Only the questions that you have answered before can be changed.")
+        )
+        return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
+    except ApiError as refusal:
+        told = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return SecurityQuestionsPage(form, problem=told).render(refusal.status)
+    return journey.onward("/security?saved=1")

@@ -1,0 +1,108 @@
+"""Username: set it or change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.hub_self_service import UsernameEdit
+from app.contract.hub_self_service import edit_username as operation
+from app.hub import callback, journey
+from app.hub.arrival import api
+from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/username"
+
+
+class UsernameForm(ProvedForm):
+    """The new username."""
+
+    username = StringField(
+        _l("Username"),
+        [InputRequired(_l("Choose a username."))],
+        render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
+    )
+
+    def to_request(self) -> UsernameEdit:
+        return UsernameEdit(username=self.username.data or "", password=self.proof)
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """Lay what was refused on its field; returns whether it has one."""
+        sentence = next((words for kind, words in _ON_THE_NAME.items() if isinstance(refusal, kind)), None)
+        if sentence is not None:
+            self.refuse("username", sentence)
+        return sentence is not None or super().take_refusal(refusal)
+
+
+_WRITTEN: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
+_ON_THE_NAME: Final[dict[type[ApiError], Any]] = {
+    e.UsernameTaken: _l("Somebody else has this username. Choose another one."),
+    e.MalformedUsername: _WRITTEN,
+    e.UsernameFormatRefused: _WRITTEN,
+    e.UsernameMissing: _l("Choose a username."),
+}
+
+
+@dataclass(frozen=True)
+class UsernamePage(Page):
+    """Set or change the username."""
+
+    template = "pages/username.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: UsernameForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return token_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, UsernamePage]:
+        taken = UsernameForm(data={"username": "ada"})
+        taken.take_refusal(e.UsernameTaken())
+        asked = UsernameForm(data={"username": "countess", "asks": NEEDED})
+        wrong = UsernameForm(data={"username": "countess", "asks": NEEDED, "password": "x"})
+        wrong.take_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(UsernameForm()),
+            "taken": cls(taken),
+            "with the password": cls(asked),
+            "wrong password": cls(wrong),
+            "locked": cls(asked, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_username() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADDRESS)
+    asks = NEEDED if known.needs_password else ""
+    return UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks})).render()
+
+
+@pages.post(ADDRESS)
+def submit_username() -> Response:
+    form = UsernameForm()
+    if not form.validate():
+        return UsernamePage(form).render(form.refusal_status)
+    try:
+        api()(operation, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return UsernamePage(form, problem).render(refusal.status)
+    return journey.onward("/profile?saved=1")

@@ -1,0 +1,175 @@
+"""What people do to their own account on our pages."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.registration_form import CUSTOM, FormField
+from app.contract.self_service import OwnChanges
+from app.identity.accounts import gate
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.journeys import next as journey
+from app.identity.proofs import service as proofs
+from app.identity.self_service import emails, leaving, policy, profile
+from app.identity.self_service.emails import NewAddress
+from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants import registration_form
+from app.kit.clock import iso
+from app.kit.server import Server
+
+FRESH = timedelta(minutes=5)
+"""For so long a proof counts for what a thief would profit from."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.edit_profile)(edit_profile)
+    server.implements(contract.edit_username)(edit_username)
+    server.implements(contract.add_email)(add_email)
+    server.implements(contract.confirm_email)(confirm_email)
+    server.implements(contract.remove_email)(remove_email)
+    server.implements(contract.make_primary)(make_primary)
+    server.implements(contract.edit_answers)(edit_answers)
+    server.implements(contract.ask_deletion)(ask_deletion)
+    server.implements(contract.read_deletion)(read_deletion)
+    server.implements(contract.confirm_deletion)(confirm_deletion)
+    server.implements(contract.keep_account)(keep_account)
+    server.implements(contract.accept_policy)(accept_policy)
+    server.implements(contract.fill_missing)(fill_missing)
+
+
+def edit_profile(call: Call, req: contract.ProfileEdit) -> Posted:
+    session, account = _owner(call)
+    profile.update(call, account, _changes(call, req.fields), session_id=session.session_id)
+    return Posted()
+
+
+def edit_username(call: Call, req: contract.UsernameEdit) -> Posted:
+    profile.set_username(call, _proved(call, req), req.username.strip())
+    return Posted()
+
+
+def add_email(call: Call, req: contract.EmailEdit) -> Posted:
+    account = _proved(call, req)
+    emails.ask(call, account, NewAddress(req.email, "Secondary" if account.email else "Primary"), hides_taken=True)
+    return Posted()
+
+
+def confirm_email(call: Call, req: contract.EmailCode) -> Posted:
+    emails.confirm_code(call, _owner(call)[1], req.email, req.code)
+    return Posted()
+
+
+def remove_email(call: Call, req: contract.EmailEdit) -> Posted:
+    emails.remove(call, _proved(call, req), req.email)
+    return Posted()
+
+
+def make_primary(call: Call, req: contract.EmailEdit) -> Posted:
+    emails.make_primary(call, _proved(call, req), req.email)
+    return Posted()
+
+
+def edit_answers(call: Call, req: contract.AnswersEdit) -> Posted:
+    account = _proved(call, req)
+    given = {question: text for question, text in req.answers.items() if text.strip()}
+    if given:
+        profile.update(call, account, OwnChanges(security_question_answer=given))
+    return Posted()
+
+
+def ask_deletion(call: Call, req: contract.Proved) -> Posted:
+    leaving.ask(call, _proved(call, req))
+    return Posted()
+
+
+def read_deletion(call: Call, req: contract.DeletionRead) -> contract.DeletionView:
+    proof = leaving.peek(call, req.token)
+    account = accounts.by_uid(call, proof.uid)
+    if account is None or account.is_deleted:
+        raise e.UsedLink
+    return contract.DeletionView(email=account.email or "", days=call.tenant.settings.deletion_days)
+
+
+def confirm_deletion(call: Call, req: contract.DeletionConfirmed) -> contract.Left:
+    session = sessions.current(call)
+    account = leaving.confirm(call, req.token)
+    is_own = session is not None and session.uid == account.uid
+    return contract.Left(leaves_at=iso(account.leaves_at), ends_session=is_own)
+
+
+def keep_account(call: Call, req: contract.KeepRequest) -> Posted:
+    if not leaving.keep_by(call, req.token):
+        raise e.WrongDeleteToken
+    return Posted()
+
+
+def accept_policy(call: Call, req: contract.PolicyAccepted) -> Next:
+    attempt, (session, account) = attempts.find(call, req.attempt), _owner(call)
+    if attempt is None:
+        return journey.START_AGAIN
+    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
+        policy.accept(call, account)
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(call, attempt, session)
+
+
+def fill_missing(call: Call, req: contract.MissingFields) -> Next:
+    attempt, (session, account) = attempts.find(call, req.attempt), _owner(call)
+    if attempt is None:
+        return journey.START_AGAIN
+    given = {name: text for name, text in req.fields.items() if text.strip()}
+    profile.update(call, account, _changes(call, given), session_id=session.session_id)
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(call, attempt, session)
+
+
+def _owner(call: Call) -> tuple[BrowserSession, Account]:
+    session = sessions.current(call)
+    account = accounts.by_uid(call, session.uid) if session is not None else None
+    if session is None or account is None or not account.is_active or account.is_deleted:
+        raise e.NotAuthenticated
+    return session, account
+
+
+def _proved(call: Call, req: contract.Proved) -> Account:
+    """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
+
+    Raises WrongCurrentPassword, and the refusals of a locked account.
+    """
+    session, account = _owner(call)
+    if call.now - session.authenticated_at <= FRESH:
+        return account
+    proofs.refuse_locked(call, account)
+    if not req.password:
+        raise e.WrongCurrentPassword("The password is asked again.")
+    call.work.pause()
+    if not call.hashing.is_match(account.password_hash, req.password):
+        with call.work.apart() as own:
+            failure = gate.count_failure(own, account.uid, call.tenant.settings.lockout, call.now)
+        call.ledger.record("password.refused", uid=account.uid, attempts=failure.attempts)
+        raise e.WrongCurrentPassword
+    with call.work.apart() as own:
+        gate.forget_failures(own, account.uid)
+        sessions.prove_again(own, session, call.now)
+    return account
+
+
+def _changes(call: Call, typed: dict[str, str]) -> OwnChanges:
+    """Return what was typed as an update of the profile: only what the tenant's form lets people change."""
+    form = contract.editable(registration_form.of(call.tenant.settings))
+    asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
+    body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
+    custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}
+    return OwnChanges.model_validate({**body, **({"CustomFields": custom} if custom else {}), "nullsupport": True})
+
+
+def _said(field: FormField, text: str) -> str | None:
+    return text or ("false" if field.type == "multi" else None)

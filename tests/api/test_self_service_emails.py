@@ -1,0 +1,165 @@
+"""People add and remove addresses: /identity/v2/auth/email (user.md rows U23, U24)."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.api.test_self_service_profile import OWN, Person, entries, mails
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+EMAIL = "/identity/v2/auth/email"
+NEW = "countess@example.test"
+
+
+@pytest.fixture
+def ada(acme: TenantServer) -> Person:
+    return Person(acme, Email=[{"Type": "Primary", "Value": "ada@example.test"}])
+
+
+def ask(person: Person, email: Any = NEW, kind: Any = "Secondary", **query: Any) -> Any:
+    return person.send("POST", EMAIL, {"email": email, "type": kind}, **query)
+
+
+def token_for(server: TenantServer, email: str) -> str:
+    return str(re.findall(r"vtoken=([\w-]+)", mails(server, email)[-1]["text"])[0])
+
+
+def prove(server: TenantServer, email: str) -> Any:
+    return server.send("GET", EMAIL, with_secret=False, verificationtoken=token_for(server, email))
+
+
+def addresses(person: Person) -> list[str]:
+    return [entry["Value"] for entry in answered(person.send("GET", OWN))["Email"]]
+
+
+def added(person: Person, email: str = NEW) -> None:
+    answered(ask(person, email))
+    answered(prove(person.server, email))
+
+
+def test_an_address_counts_only_when_it_is_proved(ada: Person) -> None:
+    assert answered(ask(ada)) == {"IsPosted": True}
+    assert addresses(ada) == ["ada@example.test"]
+    assert answered(prove(ada.server, NEW))["IsPosted"] is True
+    assert addresses(ada) == ["ada@example.test", NEW]
+    assert refused(prove(ada.server, NEW)) == (403, 974)
+    told = mails(ada.server, "ada@example.test")
+    assert len(told) == 1, "the address that was there is told of the new one"
+
+
+@pytest.mark.parametrize(
+    ("email", "kind", "expected"),
+    [
+        ("", "Secondary", (400, 1038)),
+        (None, "Secondary", (400, 1038)),
+        ("x", "Secondary", (400, 1038)),
+        ("a@b.test\r\nBcc: eve@evil.test", "Secondary", (400, 1038)),
+        (NEW, "", (400, 1201)),
+        (NEW, None, (400, 1201)),
+        (NEW, "primary", (403, 1006)),
+        ("ADA@example.test", "Secondary", (403, 1046)),
+        ("grace@example.test", "Secondary", (403, 936)),
+        ("Grace@EXAMPLE.test", "Secondary", (403, 936)),
+        ("x" * 10_000, "Secondary", (400, 908)),
+    ],
+)
+def test_an_address_is_refused(ada: Person, email: Any, kind: Any, expected: tuple[int, int]) -> None:
+    ada.server.create(Email=[{"Type": "Primary", "Value": "grace@example.test"}])
+    assert refused(ask(ada, email, kind)) in (expected, (400, 1214))
+
+
+def test_what_the_tenant_does_not_want_is_refused(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(email_access={"block": ["evil.test", "eve@example.test"]})
+    ada = Person(acme)
+    assert refused(ask(ada, "x@evil.test")) == (403, 1247)
+    assert refused(ask(ada, "eve@example.test")) == (403, 1056)
+    assert refused(ask(ada, NEW, verificationurl="https://evil.test/")) == (403, 1249)
+
+
+def test_who_has_no_verified_address_adds_none(ada: Person) -> None:
+    ada.server.update(ada.uid, {"EmailVerified": False})
+    assert refused(ask(ada)) == (403, 1177)
+
+
+def test_where_accounts_are_hidden_a_taken_address_is_answered_as_a_free_one(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    acme = new_tenant_server(hide_unknown_accounts=True)
+    ada = Person(acme)
+    acme.create(Email=[{"Type": "Primary", "Value": "grace@example.test"}])
+    assert answered(ask(ada, "grace@example.test")) == answered(ask(ada))
+    assert "vtoken" not in mails(acme, "grace@example.test")[-1]["text"]
+
+
+def test_of_two_accounts_that_prove_one_address_one_gets_it(ada: Person) -> None:
+    grace = Person(ada.server)
+    answered(ask(ada))
+    first = token_for(ada.server, NEW)
+    answered(ask(grace))
+    second = token_for(ada.server, NEW)
+    send = ada.server.send
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(
+            pool.map(lambda token: send("GET", EMAIL, with_secret=False, verificationtoken=token), [first, second])
+        )
+    assert sorted(refused(answer)[0] for answer in outcomes) == [200, 403]
+    assert sorted([NEW in addresses(ada), NEW in addresses(grace)]) == [False, True]
+
+
+def test_of_fifty_parallel_uses_of_one_link_one_wins(ada: Person) -> None:
+    answered(ask(ada))
+    token = token_for(ada.server, NEW)
+    send = ada.server.send
+    with ThreadPoolExecutor(10) as pool:
+        outcomes = list(
+            pool.map(lambda _: send("GET", EMAIL, with_secret=False, verificationtoken=token).status_code, range(50))
+        )
+    assert outcomes.count(200) == 1
+    assert addresses(ada) == ["ada@example.test", NEW]
+
+
+def test_an_address_is_removed_and_both_are_told(ada: Person) -> None:
+    added(ada)
+    assert answered(ada.send("DELETE", EMAIL, {"email": NEW.upper()})) == {"IsDeleted": True}
+    assert addresses(ada) == ["ada@example.test"]
+    assert len(mails(ada.server, NEW)) >= 2
+    assert "email.removed" in entries(ada.server)
+    other = ada.server.create(Email=[{"Type": "Primary", "Value": NEW}])
+    assert other["Email"][0]["Value"] == NEW
+
+
+def test_the_next_address_takes_the_place_of_a_removed_primary_one(ada: Person) -> None:
+    added(ada)
+    answered(ada.send("DELETE", EMAIL, {"email": "ada@example.test"}))
+    profile = answered(ada.send("GET", OWN))
+    assert profile["Email"] == [{"Type": "Primary", "Value": NEW}]
+    assert profile["EmailVerified"] is True
+
+
+@pytest.mark.parametrize(
+    ("email", "expected"),
+    [("", (400, 1038)), ("x", (400, 1038)), ("grace@example.test", (403, 1023)), ("ada@example.test", (403, 1005))],
+)
+def test_a_removal_is_refused(ada: Person, email: str, expected: tuple[int, int]) -> None:
+    assert ada.refusal("DELETE", EMAIL, {"email": email}) == expected
+
+
+def test_a_removed_address_resets_nothing(ada: Person) -> None:
+    """Links and codes that went there are over."""
+    answered(ask(ada))
+    token = token_for(ada.server, NEW)
+    answered(prove(ada.server, NEW))
+    answered(ada.send("DELETE", EMAIL, {"email": NEW}))
+    assert refused(ada.server.send("GET", EMAIL, with_secret=False, verificationtoken=token))[0] == 403
+
+
+def test_both_at_once_never_leave_an_account_without_an_address(ada: Person) -> None:
+    added(ada)
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(
+            pool.map(lambda email: ada.send("DELETE", EMAIL, {"email": email}).status_code, ["ada@example.test", NEW])
+        )
+    assert sorted(outcomes) == [200, 403]
+    assert len(addresses(ada)) == 1

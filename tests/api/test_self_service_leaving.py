@@ -1,0 +1,228 @@
+"""People delete their account, accept the privacy policy, unlock it and are welcomed (user.md rows U18 to U21, U25 to U28)."""
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.identity.tasks.cleaning import clean
+from tests.api.test_self_service_profile import OWN, Person, entries, mails, sent
+from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+DELETE = "/identity/v2/auth/account/delete"
+ACCEPT, HISTORY = "/identity/v2/auth/privacypolicy/accept", "/identity/v2/auth/privacypolicy/history"
+POLICY = {
+    "mode": "strict",
+    "versions": [
+        {"version": "1.0", "starts_at": "2020-01-01T00:00:00Z"},
+        {"version": "2.0", "starts_at": "2024-01-01T00:00:00Z"},
+        {"version": "3.0", "starts_at": "2199-01-01T00:00:00Z"},
+    ],
+}
+NewPerson = Callable[..., Person]
+
+
+@pytest.fixture
+def person(new_tenant_server: NewTenantServer) -> NewPerson:
+    """Make somebody at a tenant with these settings."""
+
+    def make(email: str = "ada@example.test", **settings: Any) -> Person:
+        return Person(new_tenant_server(**settings), Email=[{"Type": "Primary", "Value": email}])
+
+    return make
+
+
+def token_in(mail: dict[str, Any]) -> str:
+    address = re.findall(r"https?://\S+vtoken=[\w-]+", mail["text"])[0]
+    return str(parse_qs(urlsplit(address).query)["vtoken"][0])
+
+
+def asked_to_leave(ada: Person) -> str:
+    assert answered(ada.send("DELETE", OWN)) == {"IsDeleteRequestAccepted": True}
+    return token_in(mails(ada.server, ada.email)[-1])
+
+
+def confirm(server: TenantServer, token: str, method: str = "GET") -> Any:
+    return server.send(method, DELETE, with_secret=False, deletetoken=token)
+
+
+def login(ada: Person) -> Any:
+    body = {"email": ada.email, "password": PASSWORD}
+    return ada.server.send("POST", "/identity/v2/auth/login", body, with_secret=False)
+
+
+def test_the_link_marks_the_account_and_the_cleaning_removes_it(person: NewPerson) -> None:
+    ada = person(deletion_days=3)
+    token = asked_to_leave(ada)
+    assert confirm(ada.server, token, "HEAD").status_code == 200
+    assert answered(confirm(ada.server, token)) == {"IsPosted": True}
+    assert ada.refusal("GET", OWN) == (401, 1409)
+    assert refused(login(ada)) == (403, 991)
+    assert ada.server.read(ada.uid)["IsDeleted"] is True
+    house = ada.server.house
+    clean(house.database, house.clock.now() + timedelta(days=2))
+    assert ada.server.read(ada.uid)["IsDeleted"] is True
+    clean(house.database, house.clock.now() + timedelta(days=3, minutes=1))
+    assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
+    assert {"deletion.asked", "account.leaves", "event.DeleteAccount", "account.deleted"} <= set(entries(ada.server))
+    assert ada.server.create(Email=[{"Type": "Primary", "Value": ada.email}])["Uid"] != ada.uid
+
+
+def test_without_a_time_to_think_everything_goes_at_once(person: NewPerson) -> None:
+    ada = person(deletion_days=0)
+    answered(confirm(ada.server, asked_to_leave(ada)))
+    assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
+
+
+def test_a_server_keeps_an_account_that_is_on_its_way_out(person: NewPerson) -> None:
+    ada = person()
+    answered(confirm(ada.server, asked_to_leave(ada)))
+    assert ada.server.update(ada.uid, {"IsDeleted": False})["IsDeleted"] is False
+    house = ada.server.house
+    clean(house.database, house.clock.now() + timedelta(days=400))
+    assert ada.server.read(ada.uid)["Uid"] == ada.uid
+    assert login(ada).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "changed", [lambda token: token[:-1], lambda token: token + "x", lambda _: "x", lambda token: token * 5]
+)
+def test_a_broken_link_deletes_nothing(person: NewPerson, changed: Callable[[str], str]) -> None:
+    ada = person()
+    token = asked_to_leave(ada)
+    assert refused(confirm(ada.server, changed(token)))[1] in (1119, 908)
+    assert ada.send("GET", OWN).status_code == 200
+
+
+def test_a_link_of_another_tenant_or_kind_deletes_nothing(person: NewPerson, globex: TenantServer) -> None:
+    ada = person()
+    token = asked_to_leave(ada)
+    assert refused(confirm(globex, token)) == (403, 1119)
+    body = {"email": "countess@example.test", "type": "Secondary"}
+    answered(ada.send("POST", "/identity/v2/auth/email", body))
+    other = token_in(mails(ada.server, "countess@example.test")[-1])
+    assert refused(confirm(ada.server, other)) == (403, 1119)
+
+
+def test_a_link_works_once_and_an_older_one_no_more(person: NewPerson) -> None:
+    ada = person()
+    older, token = asked_to_leave(ada), asked_to_leave(ada)
+    assert refused(confirm(ada.server, older)) == (403, 975)
+    answered(confirm(ada.server, token))
+    assert refused(confirm(ada.server, token)) == (403, 974)
+
+
+def test_of_fifty_parallel_uses_of_one_link_one_wins(person: NewPerson) -> None:
+    ada = person()
+    token = asked_to_leave(ada)
+    with ThreadPoolExecutor(10) as pool:
+        outcomes = list(pool.map(lambda _: confirm(ada.server, token).status_code, range(50)))
+    assert sorted(set(outcomes)) == [200, 403]
+    assert outcomes.count(200) == 1
+    assert entries(ada.server).count("account.leaves") == 1
+
+
+def test_who_has_no_verified_address_is_not_mailed(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
+    grace = Person(new_tenant_server(), UserName="grace")
+    assert grace.refusal("DELETE", OWN) == (403, 1340)
+    ada = person()
+    ada.server.update(ada.uid, {"EmailVerified": False})
+    assert ada.refusal("DELETE", OWN) == (403, 1173)
+    assert person(email="eve@example.test").refusal("DELETE", OWN, deleteurl="https://evil.test/") == (403, 1249)
+
+
+def test_a_code_by_sms_deletes(person: NewPerson) -> None:
+    ada = person()
+    assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292)
+    assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
+    ada.server.update(ada.uid, {"PhoneId": "+442079460123"})
+    assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1067)
+    assert ada.refusal("POST", DELETE, {}) == (400, 908)
+    answer = answered(ada.send("GET", f"{OWN}/otp"))
+    assert answer["IsPosted"] is True
+    assert answer["Data"]["Sid"].startswith("SM")
+    code = re.findall(r"\d{6}", sent(ada.server, "sms")[-1]["text"])[0]
+    wrong = "000000" if code != "000000" else "111111"
+    assert ada.refusal("POST", DELETE, {"otp": wrong}) == (403, 1067)
+    assert answered(ada.send("POST", DELETE, {"otp": f"{code[:3]}-{code[3:]}"})) == {"IsDeleted": True}
+    assert ada.refusal("GET", OWN) == (401, 1409)
+
+
+def test_an_outdated_policy_stops_reading_writing_and_signing_in(person: NewPerson) -> None:
+    ada = person(privacy_policy=POLICY)
+    assert ada.refusal("GET", OWN) == (403, 1194)
+    assert ada.refusal("PUT", OWN, {"FirstName": "Ada"}) == (403, 1194)
+    answer = login(ada)
+    assert refused(answer) == (403, 1194)
+    token = answer.get_json()["Data"]["access_token"]
+    profile = answered(ada.server.send("GET", ACCEPT, bearer=token))
+    assert profile["PrivacyPolicy"]["Version"] == "2.0"
+    assert profile["PrivacyPolicy"]["AcceptSource"] == "API"
+    assert refused(ada.server.send("GET", ACCEPT, bearer=token)) == (403, 1222)
+    assert login(ada).status_code == 200
+    assert ada.send("GET", OWN).status_code == 200
+    assert "privacy_policy.accepted" in entries(ada.server)
+
+
+def test_the_history_tells_what_was_accepted(person: NewPerson) -> None:
+    ada = person(privacy_policy={**POLICY, "mode": "moderated"})
+    assert answered(ada.send("GET", HISTORY)) == {"Uid": ada.uid, "Current": None, "History": []}
+    ada.server.update(ada.uid, {"PrivacyPolicy": {"Version": "1.0"}})
+    answered(ada.send("GET", ACCEPT))
+    told = answered(ada.send("GET", HISTORY))
+    assert [entry["Version"] for entry in told["History"]] == ["2.0", "1.0"]
+    assert told["Current"] == told["History"][0]
+    assert login(ada).status_code == 200
+
+
+def test_without_a_policy_there_is_nothing_to_accept(person: NewPerson) -> None:
+    ada = person()
+    assert ada.refusal("GET", ACCEPT) == (403, 1195)
+    assert ada.refusal("GET", HISTORY) == (403, 1195)
+
+
+def test_a_welcome_is_sent_once(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
+    ada = person()
+    for _ in range(2):
+        assert answered(ada.send("GET", "/identity/v2/auth/account/sendwelcomeemail")) == {"IsPosted": True}
+    assert len(mails(ada.server, ada.email)) == 1
+    grace = Person(new_tenant_server(), UserName="grace")
+    assert grace.refusal("GET", "/identity/v2/auth/account/sendwelcomeemail") == (403, 1340)
+
+
+UNLOCK = "/identity/v2/auth/account/unlock"
+
+
+def locked(ada: Person) -> None:
+    for _ in range(2):
+        ada.server.send("POST", "/identity/v2/auth/login", {"email": ada.email, "password": "wrong"}, with_secret=False)
+
+
+def test_a_security_answer_unlocks(person: NewPerson) -> None:
+    ada = person(
+        lockout={"type": "security_question", "maximum_failed_attempts": 2}, security_questions={"pet": "First pet?"}
+    )
+    answered(ada.send("PUT", OWN, {"SecurityQuestionAnswer": {"pet": "Rex"}}))
+    assert ada.refusal("PUT", UNLOCK) == (400, 1079)
+    assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Rex"}}) == (403, 1221)
+    locked(ada)
+    assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Spot"}}) == (403, 1094)
+    assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"car": "Rex"}}) == (403, 1091)
+    assert answered(ada.send("PUT", UNLOCK, {"securityanswer": {"pet": " rex "}})) == {"IsPosted": True}
+    assert login(ada).status_code == 200
+
+
+def test_a_pause_is_waited_for(person: NewPerson) -> None:
+    ada = person(lockout={"type": "suspend", "maximum_failed_attempts": 2}, security_questions={"pet": "First pet?"})
+    locked(ada)
+    assert ada.refusal("PUT", UNLOCK, {"securityanswer": {"pet": "Rex"}}) == (403, 1198)
+
+
+def test_a_captcha_that_is_not_solved_unlocks_nothing(person: NewPerson) -> None:
+    ada = person(lockout={"type": "captcha", "maximum_failed_attempts": 2})
+    locked(ada)
+    assert ada.refusal("PUT", UNLOCK, {"captcha_challenge": "x", "captcha_work": "1"}) == (403, 982)
