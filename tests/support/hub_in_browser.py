@@ -30,7 +30,7 @@ def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     @Request.application
-    def at_the_usual_port(request: Request) -> object:
+    def at_the_usual_port(request: Request) -> Any:
         if request.host.startswith("127."):
             return Response("<!doctype html><title>Shop</title><h1>Welcome to the shop</h1>", mimetype="text/html")
         asked = {
