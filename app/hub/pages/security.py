@@ -55,7 +55,7 @@ class SecurityPage(Page):
     """The sessions, each with a way to end it."""
 
     template = "pages/security.html"
-    query = {"ended": 1, "password": 8}
+    query = {"ended": 1, "saved": 1, "password": 8}
 
     form: EndSessionForm
     sessions: tuple[Session, ...]
@@ -124,7 +124,8 @@ def _shown(form: EndSessionForm, status: int = 200) -> Response:
         return callback.begin("/security")
     has_ended = request.args.get("ended") == "1"
     has_new_password = request.method == "GET" and bool(request.args.get("password"))
-    return SecurityPage(form, tuple(_row(view) for view in known.sessions), has_ended, has_new_password).render(status)
+    rows, is_saved = tuple(_row(view) for view in known.sessions), request.args.get("saved") == "1"
+    return SecurityPage(form, rows, has_ended, is_saved, has_new_password).render(status)
 
 
 def _row(view: contract.SessionView) -> Session:

@@ -168,7 +168,7 @@ def _changes(call: Call, typed: dict[str, str]) -> OwnChanges:
     asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}
-    return OwnChanges.model_validate({**body, **({"CustomFields": custom} if custom else {}), "nullsupport": True})
+    return OwnChanges.model_validate({**body, **({"CustomFields": custom} if custom else {}), "null_support": True})
 
 
 def _said(field: FormField, text: str) -> str | None:
