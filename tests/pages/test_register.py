@@ -9,6 +9,7 @@ import pytest
 
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
+from tests.support.captchas import answer_to, asked_on
 from tests.support.letterbox import link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
@@ -261,3 +262,41 @@ def test_the_rules_of_the_password_are_those_that_are_enforced(new_world: NewWor
 def test_an_attempt_that_is_over_starts_again(world: World, visitor: Visitor) -> None:
     visitor.asked_by(world.application("shop"))
     assert visitor.open("/register?attempt=unknown").status == 410
+
+
+def test_a_tenant_that_wants_a_captcha_asks_one_of_everybody(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(limits=FREE, registration_captcha=True)
+    visitor = new_visitor_at(world)
+    visitor.open("/register")
+    page = visitor.open("/register")
+    assert page.cost["api"] == 1
+    wrong = sign_up(page, captcha="77")
+    assert (wrong.status, held(world)) == (403, [])
+    assert wrong.form("Create account").fields["email"] == EMAIL
+    right = sign_up(wrong, captcha=str(answer_to(asked_on(wrong, "Create account"))))
+    assert EMAIL in right.text
+    assert len(held(world)) == 1
+
+
+def test_what_is_refused_after_the_captcha_brings_another_one(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(limits=FREE, registration_captcha=True)
+    page = new_visitor_at(world).open("/register")
+    weak = sign_up(page, password="Password123!", captcha=str(answer_to(asked_on(page, "Create account"))))
+    assert 'id="password-problem"' in weak.html
+    again = sign_up(weak, captcha=str(answer_to(asked_on(weak, "Create account"))))
+    assert EMAIL in again.text
+    assert len(held(world)) == 1
+
+
+def test_who_is_signed_in_may_make_another_account_where_the_application_asks(
+    new_world: NewWorld, new_visitor_at: At
+) -> None:
+    world = new_world(limits=FREE, email_verification="optional")
+    visitor, shop = new_visitor_at(world), world.application("shop")
+    sign_up(visitor.open("/register"))
+    page = visitor.asked_by(shop, prompt="create")
+    assert page.heading == "Create your account"
+    assert page.follow("Sign in").heading == "Welcome back"
+    landed = sign_up(page, email="second@example.test")
+    assert landed.query["code"]
+    assert len(held(world)) == 2
