@@ -220,7 +220,7 @@ set_password = state(
 forgot_token = state(
     "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", ForgotToken, ForgotTokenMade, auth=K & S | M,
     errors=(
-        e.UnknownAccount, e.UnknownUsername, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused,
+        e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused,
         e.TokenLimitReached, e.MailLimitReached,
     ),
     summary="Make the token of a reset link, and mail it where asked.", row="A17", scope="profile:update",
