@@ -14,7 +14,7 @@ from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import outbox
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
-_CODE = re.compile(r"(?<!\d)\d{6}(?!\d)")
+_CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")
 
 
 def letters(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
