@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
+from app.contract.letters import Sending
 from app.contract.registration_form import FormField
 from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
@@ -144,6 +145,7 @@ class TenantSettings(Stated):
     lockout: Lockout = Lockout()
     captcha: Captcha = Captcha()
     limits: RequestLimits = RequestLimits()
+    sending: Sending = Sending()
     argon2: Argon2 = Argon2()
     password_policy: PasswordPolicy = PasswordPolicy()
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)

@@ -1,6 +1,14 @@
-"""What is said to people by mail and SMS: the kinds, under the interface's names of template types (tenant-config.md section 7)."""
+"""What is said to people by mail and SMS: the kinds, under the interface's names of template types (tenant-config.md section 7),
+how often, and a tenant's own templates. The configuration file and the store share these models."""
 
 from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from app.contract.stated import Stated
+
+Carries = Literal["link", "otp", "both"]
 
 
 class MailKind(StrEnum):
@@ -25,3 +33,66 @@ class SmsKind(StrEnum):
     WELCOME = "welcome"
     CHANGE_PHONE = "changephoneno"
     DELETE_ACCOUNT = "deleteuser"
+
+
+def _one_line(text: str) -> str:
+    if any(ord(letter) < 32 or letter in "\x7f\u2028\u2029" for letter in text):
+        raise ValueError("one line, without control characters")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"
+
+
+class SendLimit(Stated):
+    """`amount` letters to one recipient in so many minutes; 0: not limited."""
+
+    amount: int = Field(ge=0, le=10_000)
+    minutes: int = Field(ge=1, le=43_200)
+
+
+class Sending(Stated):
+    """Who mails say they are from, and how often one recipient gets one kind (interface limits.md section 4)."""
+
+    sender_name: Line = Field(default="", max_length=60)  # the display name where empty
+    reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None
+    mails: SendLimit = SendLimit(amount=5, minutes=60)
+    sms: SendLimit = SendLimit(amount=10, minutes=5)
+    mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
+    sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
+    sms_per_day: int = Field(default=0, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
+
+
+class MailTemplate(Stated):
+    """A tenant's own mail. Its placeholders are those of the interface, such as `#Name#`, `#Url#` and `#OTP#`."""
+
+    type: MailKind
+    name: Annotated[str, Field(pattern=_NAME)] | None = Field(
+        default=None,
+        description="What `emailtemplate` asks for; TYPE-default, the one that is sent where nothing is asked for, if "
+        "absent. A suffix such as -de makes it the German one of that name.",
+    )
+    subject: Line = Field(min_length=1, max_length=300)
+    html: str = Field(min_length=1, max_length=100_000)
+    text: str | None = Field(default=None, max_length=100_000, description="Made of `html` if absent.")
+    carries: Carries | None = Field(default=None, description="What it must hold; what it holds if absent.")
+    sender_name: Line = Field(default="", max_length=60)
+
+    @property
+    def known_as(self) -> str:
+        """The name that it is asked for by."""
+        return self.name or f"{self.type}-default"
+
+
+class SmsTemplate(Stated):
+    """A tenant's own text message. The line that lets browsers fill the code in is added by itself."""
+
+    type: SmsKind
+    name: Annotated[str, Field(pattern=_NAME)] | None = Field(default=None, description="As of mail_templates.")
+    text: str = Field(min_length=1, max_length=1_000)
+
+    @property
+    def known_as(self) -> str:
+        """The name that it is asked for by."""
+        return self.name or f"{self.type}-default"

@@ -1,0 +1,147 @@
+"""Draws our own mails, from `templates/mails/`: one file of sentences for each kind, one layout for HTML and one for text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from app.contract.letters import MailKind
+from app.identity.letters.letter import MOST_SUBJECT_LETTERS, Facts, Letter, Look, one_line
+from app.kit.colour import Colour
+from app.kit.languages import Language, catalogue
+from app.kit.palette import palette
+from app.settings import ROOT
+
+_FOLDER: Final = ROOT / "templates" / "mails"
+_HTML, _TEXT = "layout.html", "layout.txt"
+_NEUTRAL: Final = {
+    "ground": ("#f5f6f8", "#171920"),
+    "card": ("#ffffff", "#20232c"),
+    "ink": ("#15171c", "#f2f3f6"),
+    "muted": ("#565d6d", "#a6acba"),
+    "line": ("#e3e5ea", "#2f333d"),
+    "note": ("#f1f3f7", "#2b303b"),
+}
+"""Light and dark, as in `static/css/tokens.css`."""
+
+
+def draw(kind: MailKind, look: Look, facts: Facts, language: Language) -> Letter:
+    """Return the mail of this kind, both parts."""
+    subject = _subject(kind, look, language)
+    html = _drawn(_HTML, kind, look, facts, language).strip() + "\n"
+    text = _spaced(_drawn(_TEXT, kind, look, facts, language))
+    return Letter(subject, text, html, language.tag)
+
+
+def _subject(kind: MailKind, look: Look, language: Language) -> str:
+    template = _template(kind, language.tag, _TEXT)
+    scope = template.new_context({"tenant": look.tenant, "layout": _TEXT})
+    return one_line("".join(template.blocks["subject"](scope)), MOST_SUBJECT_LETTERS)
+
+
+def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Language) -> str:
+    return _template(kind, language.tag, layout).render(
+        layout=layout,
+        language=language,
+        look=look,
+        tenant=look.tenant,
+        shades=_shades(look.brand.color),
+        name=facts.name,
+        url=facts.url,
+        otp=facts.otp,
+        email=facts.email or facts.to,
+        username=facts.username,
+        good_for=good_for(facts, language.tag),
+        signature=one_line(look.brand.signature or "", MOST_SUBJECT_LETTERS),
+        links=_links(look, language.tag),
+    )
+
+
+def good_for(facts: Facts, tag: str) -> str:
+    """Return the sentence that says how long link and code are good; empty where nobody said."""
+    t = catalogue(tag)
+    link = span(facts.minutes, tag) if facts.url and facts.minutes else ""
+    minutes = facts.otp_minutes or facts.minutes
+    code = span(minutes, tag) if facts.otp and minutes else ""
+    if link and code and link != code:
+        words = t.gettext("The link works once and is good for %(link_time)s, the code is good for %(code_time)s.")
+        return str(words) % {"link_time": link, "code_time": code}
+    if link and code:
+        words = t.gettext("Link or code, one of them is enough. Both are good for %(time)s.")
+    elif link:
+        words = t.gettext("The link works once and is good for %(time)s.")
+    else:
+        words = t.gettext("The code works once and is good for %(time)s.")
+    return str(words) % {"time": link or code} if link or code else ""
+
+
+def span(minutes: int, tag: str) -> str:
+    """Return a time as people say it: minutes up to two hours, hours up to two days, then days."""
+    t = catalogue(tag)
+    if minutes >= 2 * 24 * 60 and minutes % (24 * 60) == 0:
+        count = minutes // (24 * 60)
+        words = t.npgettext("span", "%(num)d day", "%(num)d days", count)
+    elif minutes >= 60 and minutes % 60 == 0:
+        count = minutes // 60
+        words = t.npgettext("span", "%(num)d hour", "%(num)d hours", count)
+    else:
+        count = minutes
+        words = t.npgettext("span", "%(num)d minute", "%(num)d minutes", count)
+    return str(words) % {"num": count}
+
+
+def _links(look: Look, tag: str) -> list[tuple[str, str]]:
+    gettext = catalogue(tag).gettext
+    labels = {"privacy": gettext("Privacy"), "terms": gettext("Terms"), "help": gettext("Help")}
+    return [(label, look.brand.links[kind]) for kind, label in labels.items() if look.brand.links.get(kind)]
+
+
+@cache
+def _shades(colour: str) -> dict[str, tuple[str, str]]:
+    """Each shade in light and in dark, as readable as on the pages."""
+    measured = {
+        name.removeprefix("--").replace("-", "_"): (str(light), str(dark))
+        for name, (light, dark) in palette(str(Colour.parse(colour))).items()
+    }
+    return {**measured, **_NEUTRAL}
+
+
+def _template(kind: MailKind, tag: str, layout: str) -> Template:
+    return _environment(tag, layout == _HTML).get_template(f"{kind.name.lower()}.html")
+
+
+@cache
+def _environment(tag: str, is_html: bool) -> Environment:
+    """One for each language and part: a template is compiled once for good, with its sentences bound."""
+    made = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=is_html,  # noqa: S701 - the other part is plain text
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    made.install_gettext_translations(catalogue(tag), newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    made.filters["sentence"] = lambda words: type(words)(" ".join(words.split()))
+    made.globals["bdi"] = _isolation(made, is_html)
+    return made
+
+
+def _isolation(made: Environment, is_html: bool) -> Callable[[str], Any]:
+    """Names of another script must not turn the sentence around them."""
+    if is_html:
+        bdi: Callable[[str], Any] = made.from_string(
+            "{% macro bdi(text) %}<bdi>{{ text }}</bdi>{% endmacro %}"
+        ).module.bdi  # type: ignore[attr-defined]  # made by the template
+        return bdi
+    return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
+
+
+def _spaced(text: str) -> str:
+    """At most one empty line between paragraphs, however many conditions stood there."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    kept = [line for number, line in enumerate(lines) if line or lines[number - 1]]
+    return "\n".join(kept) + "\n"

@@ -1,0 +1,62 @@
+"""Every mail and message in every state, for the gallery, the pictures and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from app.contract.letters import MailKind, SmsKind
+from app.identity.letters.letter import Facts
+
+_DAY: Final = 24 * 60
+_LINK: Final = "https://acme.example.com/auth.aspx?vtype={}&vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
+_PLAIN: Final = Facts(to="ada@example.com", name="Ada", email="ada@example.com", username="ada")
+
+
+def _states(vtype: str, minutes: int) -> dict[str, Facts]:
+    both = replace(_PLAIN, url=_LINK.format(vtype), otp="482913", minutes=minutes, otp_minutes=5)
+    return {
+        "link and code": both,
+        "link": replace(both, otp="", otp_minutes=0),
+        "code": replace(both, url="", minutes=5, otp_minutes=0),
+    }
+
+
+_NOTICE: Final = {"notice": _PLAIN}
+_STRANGER: Final = replace(_PLAIN, name="")
+
+MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
+    MailKind.VERIFICATION: {
+        **_states("emailverification", 3 * _DAY),
+        "long names": replace(
+            _states("emailverification", 3 * _DAY)["link and code"],
+            name="Wolfeschlegelsteinhausenbergerdorff Keihanaikukauakahihuliheekahaunaele",
+            to="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
+            email="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
+        ),
+    },
+    MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
+    MailKind.RESET: _states("reset", _DAY),
+    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/forgot-password")},
+    MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
+    MailKind.ADD_EMAIL: _states("emailverification", 3 * _DAY),
+    MailKind.EMAIL_CHANGED: {
+        "notice": replace(_PLAIN, email="lovelace@example.org"),
+        "link": replace(_PLAIN, email="lovelace@example.org", url="https://acme.example.com/profile"),
+    },
+    MailKind.USERNAME_CHANGED: _NOTICE,
+    MailKind.ACCOUNT_EXISTS: {
+        "link": replace(_STRANGER, url="https://acme.example.com/login"),
+        "notice": _STRANGER,
+    },
+}
+
+_CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
+
+MESSAGES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
+    kind: {
+        "notice" if kind is SmsKind.WELCOME else "code": replace(_CODE, otp="") if kind is SmsKind.WELCOME else _CODE
+    }
+    for kind in SmsKind
+}

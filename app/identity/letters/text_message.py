@@ -1,0 +1,38 @@
+"""What a text message says: the code first, where a telephone's preview shows it; the line for browsers last."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract.letters import SmsKind
+from app.identity.letters import gsm7
+from app.identity.letters.drawing import span
+from app.identity.letters.letter import Facts, one_line
+from app.kit.languages import Language, catalogue
+
+_MOST_TENANT_LETTERS: Final = 30
+
+
+def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
+    """Return the message of this kind, in the network's short alphabet where the language allows it."""
+    t = catalogue(language.tag)
+    sentence = {
+        SmsKind.VERIFICATION: t.gettext("%(code)s is your code for %(tenant)s."),
+        SmsKind.RESET: t.gettext("%(code)s is your code for a new password at %(tenant)s."),
+        SmsKind.WELCOME: t.gettext("Welcome to %(tenant)s. Your account is ready."),
+        SmsKind.CHANGE_PHONE: t.gettext("%(code)s confirms this number at %(tenant)s."),
+        SmsKind.DELETE_ACCOUNT: t.gettext(
+            "%(code)s deletes your account at %(tenant)s. Not you? Then change your password."
+        ),
+    }[kind]
+    said = [sentence % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS)}]
+    minutes = facts.otp_minutes or facts.minutes
+    if facts.otp and minutes:
+        said.append(t.gettext("Good for %(time)s. Share it with nobody.") % {"time": span(minutes, language.tag)})
+    return bound(gsm7.plainer(" ".join(said)), facts.otp, host)
+
+
+def bound(text: str, otp: str, host: str) -> str:
+    """Add the last line of an origin-bound code: a browser fills it in at this host and nowhere else."""
+    line = f"@{host.partition(':')[0]} #{otp}"
+    return text if not otp or text.rstrip().endswith(line) else f"{text.rstrip()}\n\n{line}"

@@ -1,0 +1,167 @@
+"""Letters say what they must in every language, and names are harmless in them."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from app.contract.configuration import Brand
+from app.contract.letters import MailKind, SmsKind
+from app.identity.letters import gsm7
+from app.identity.letters.drawing import draw, span
+from app.identity.letters.letter import Facts, Letter, Look, friendly, one_line
+from app.identity.letters.samples import MAILS, MESSAGES
+from app.identity.letters.text_message import write
+from app.kit.languages import LANGUAGES
+
+LOOK = Look(
+    "Acme", Brand(color="#ffd400", signature="Acme Platform", links={"privacy": "https://acme.example/privacy"})
+)
+EVERY_MAIL = [
+    pytest.param(kind, state, tag, id=f"{kind.name} {state} {tag}")
+    for kind, states in MAILS.items()
+    for state in states
+    for tag in LANGUAGES
+]
+
+
+class Read(HTMLParser):
+    """What a person and a mail program find in the HTML part."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.addresses: list[str] = []
+        self.pictures: list[str] = []
+        self.root: dict[str, str | None] = {}
+        self.tags: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        self.tags.add(tag)
+        if tag == "html":
+            self.root = held
+        self.addresses += [held["href"] or ""] if tag == "a" else []
+        self.pictures += [held["src"] or ""] if tag == "img" else []
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, Letter, Read]:
+    facts = MAILS[kind][state]
+    letter = draw(kind, LOOK, facts, LANGUAGES[tag])
+    return facts, letter, Read(letter.html)
+
+
+def test_every_kind_has_samples() -> None:
+    assert set(MAILS) == set(MailKind)
+    assert set(MESSAGES) == set(SmsKind)
+
+
+@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+def test_both_parts_of_every_mail_say_what_they_must(kind: MailKind, state: str, tag: str) -> None:
+    facts, letter, read = drawn(kind, state, tag)
+    assert "Acme" in letter.subject
+    assert "\n" not in letter.subject
+    for must in filter(None, (facts.otp, facts.url, facts.name)):
+        assert must in letter.text
+        assert must in read.text
+    assert read.addresses.count(facts.url) == (2 if facts.url else 0)
+    assert (read.root["lang"], read.root["dir"]) == (tag, LANGUAGES[tag].direction)
+    assert not re.search(r"%\(|\{\{|None|\n\n\n", letter.text)
+
+
+@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+def test_a_mail_fetches_nothing_and_runs_nothing(kind: MailKind, state: str, tag: str) -> None:
+    _, letter, read = drawn(kind, state, tag)
+    assert read.pictures == []
+    assert not read.tags & {"script", "form", "iframe", "link", "object"}
+    assert "data:" not in letter.html
+    assert "url(" not in letter.html
+
+
+@pytest.mark.parametrize("kind", MailKind)
+def test_every_language_has_its_own_words(kind: MailKind) -> None:
+    state = next(iter(MAILS[kind]))
+    texts = [drawn(kind, state, tag)[1] for tag in LANGUAGES]
+    assert len({letter.subject for letter in texts}) == len(LANGUAGES)
+    paragraphs = [{line for line in letter.text.splitlines() if len(line.split()) > 4} for letter in texts]
+    assert set.intersection(*paragraphs) == set()
+
+
+def test_a_logo_is_an_https_address_or_left_out() -> None:
+    facts = MAILS[MailKind.WELCOME]["notice"]
+    for logo, pictures in (
+        ("https://acme.example/logo.png", ["https://acme.example/logo.png"]),
+        ("data:image/png;base64,AAAA", []),
+        (None, []),
+    ):
+        look = Look("Acme", Brand.model_construct(**{**Brand().model_dump(), "logo": logo}))
+        assert Read(draw(MailKind.WELCOME, look, facts, LANGUAGES["en"]).html).pictures == pictures
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x\r\nBcc: eve@example.com", "Ad\u202ea", "a" * 10_000, "<script>alert(1)</script>", "%(name)s {{ 7 * 7 }} #Url#"],
+)
+def test_a_tenant_s_name_cannot_leave_its_line(name: str) -> None:
+    letter = draw(MailKind.RESET, Look(name, Brand()), MAILS[MailKind.RESET]["link"], LANGUAGES["en"])
+    assert not re.search(r"[\r\n\u202a-\u202e\u2066-\u2069]", letter.subject)
+    assert len(letter.subject) <= 150
+    assert "<script" not in letter.html
+    assert "49" not in letter.subject
+
+
+@pytest.mark.parametrize(
+    ("name", "greeting"),
+    [
+        ("Ada", "Ada"),
+        ("Ada\r\nBcc: eve", "Ada Bcc: eve"),
+        ("\u202eadA", "adA"),
+        ("Zoë \u0000Q", "Zoë Q"),
+        ("J. R. Smith", "J. R. Smith"),
+        ("win at evil.example", ""),
+        ("https://evil.example", ""),
+        ("x@evil", ""),
+        ("#Url#", "#Url#"),
+        (None, ""),
+    ],
+)
+def test_a_name_greets_unless_it_advertises(name: str | None, greeting: str) -> None:
+    assert friendly(name) == greeting
+
+
+def test_a_long_name_is_cut() -> None:
+    assert len(one_line("n" * 10_000, 60)) == 60
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("kind", SmsKind)
+def test_a_message_bears_the_code_first_and_the_line_for_browsers_last(kind: SmsKind, tag: str) -> None:
+    (facts,) = MESSAGES[kind].values()
+    text = write(kind, "Acme", facts, LANGUAGES[tag], "acme.example.com:8000")
+    if facts.otp:
+        assert text.startswith(facts.otp)
+        assert text.splitlines()[-1] == f"@acme.example.com #{facts.otp}"
+    assert gsm7.fits(text) == (tag != "ar")
+    assert gsm7.parts(text) <= (1 if tag != "ar" else 2)
+
+
+def test_a_name_of_another_script_stays_though_it_costs_room() -> None:
+    assert "Ακμή" in write(SmsKind.WELCOME, "Ακμή", Facts(to=""), LANGUAGES["en"], "h")
+    assert gsm7.plainer("Café “Łódź” – ok") == "Café “Łódź” – ok"
+    assert gsm7.plainer("“Châlet” – ok…") == '"Chalet" - ok...'
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [(1, "1 minute"), (5, "5 minutes"), (60, "1 hour"), (90, "90 minutes"), (1440, "24 hours"), (4320, "3 days")],
+)
+def test_times_are_said_as_people_say_them(minutes: int, words: str) -> None:
+    assert span(minutes, "en") == words
