@@ -223,3 +223,28 @@ def test_a_page_that_is_not_on_the_list_is_refused(new_tenant_server: NewTenantS
     acme = new_tenant_server(limits=UNLIMITED, url_whitelist=["https://shop.example"])
     assert refused(register(acme, query={"verificationurl": "https://evil.example/x"})) == (403, 1249)
     assert answered(register(acme, query={"verificationurl": "https://shop.example/x"}))["IsPosted"] is True
+
+
+PHONE = "+44 20 7946 0123"
+
+
+def test_a_phone_alone_waits_for_its_code(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="disabled")
+    answer = register(acme, None, PhoneId=PHONE)
+    if acme.house.settings.sms_target:
+        assert answered(answer) == {"IsPosted": True, "Data": None}
+        assert account(acme, phone="+442079460123")["PhoneIdVerified"] is False
+    else:
+        assert refused(answer) == (403, 1071)
+        assert refused(acme.send("GET", MANAGE, phone="+442079460123")) == (403, 1043)
+
+
+def test_a_phone_beside_an_email_does_not_stop_a_registration(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="optional")
+    assert answered(register(acme, PhoneId=PHONE))["Data"]["Profile"]["PhoneId"] == "+442079460123"
+
+
+def test_a_phone_is_wanted_without_its_message(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True)
+    answer = register(acme, None, PhoneId=PHONE, query={"options": "preventverificationsms"})
+    assert answered(answer) == {"IsPosted": True, "Data": None}

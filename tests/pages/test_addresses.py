@@ -18,7 +18,7 @@ PASSWORD = "correct horse 7"
 
 @pytest.mark.parametrize(
     "address",
-    ["/auth.aspx", "/AUTH.aspx?action=login", "/auth.aspx?action=register", "/auth?org_name=x", "/profile.aspx", "/"],
+    ["/auth.aspx", "/AUTH.aspx?action=login", "/auth?org_name=x", "/profile.aspx", "/"],
 )
 def test_older_addresses_lead_to_the_page_of_today(visitor: Visitor, address: str) -> None:
     assert visitor.open(address).heading == "Welcome back"

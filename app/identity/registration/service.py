@@ -24,6 +24,7 @@ from app.kit.limits import Rate
 
 API = "API"
 _MOST_SOURCE_LETTERS = 500
+_NOT_TEXTED = (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,18 @@ def _send(call: Call, account: Account, ask: Ask) -> None:
                 raise
             call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
     if account.phone and ask.wish.sends_sms:
-        code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=account.phone)
-        facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-        template = ask.wish.sms_template
-        letters.sms(call, SmsKind.VERIFICATION, account.phone, account=account, facts=facts, template=template)
+        try:
+            _text(call, account, account.phone, ask.wish)
+        except _NOT_TEXTED as reason:
+            if not account.email:  # nothing else proves anything of this account
+                raise
+            call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+
+
+def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
+    code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=phone)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
 
 
 __all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of"]
