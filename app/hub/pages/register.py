@@ -183,8 +183,8 @@ def show_register() -> Response:
         form = RegisterForm.of(offered.form)
         form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()))
         return _page(form).render()
-    hint = here.attempt.hint if here.attempt else ""
-    if "@" in hint or request.args.keys() - {"attempt"}:
+    hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
+    if hint or request.args.keys() - {"attempt"}:
         return _page(RegisterForm.of(offered.form, data={"email": hint})).render()
     return drawn_once(("register", asking), lambda: _page(RegisterForm.of(offered.form)))
 
