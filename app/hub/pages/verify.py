@@ -13,6 +13,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
+from app.contract.hub import Next
 from app.hub import journey, visit
 from app.hub.arrival import api, workings
 from app.hub.forms import HubForm
@@ -130,7 +131,7 @@ def _renew() -> Response:
     return _clicked(lambda asked: api()(contract.renew_link, asked))
 
 
-def _clicked(ask: Callable[[contract.LinkRequest], contract.Next]) -> Response:
+def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
     form, token, here = LinkForm(), request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS], visit.current()
     if not form.validate():
         link = api()(contract.read_link, contract.LinkRead(token=token))
