@@ -1,0 +1,53 @@
+"""The account in its owner's hands, in Chromium without scripts and in Arabic: edit, add an address, leave, come back."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.support.hub_in_browser import Opened
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person
+
+PASSWORD, NEW = "correct horse 7", "countess@example.org"
+
+
+def sign_in(page: Page, person: Person) -> None:
+    page.locator("[name=identifier]").fill(person.email)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.get_by_role("button", name="تسجيل الدخول", exact=True).click()
+
+
+def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, served: str, opened: Opened) -> None:
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    page = opened(java_script_enabled=False, locale="ar")
+    page.goto(f"{served}/profile/edit")
+    sign_in(page, ada)
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    expect(page.get_by_role("heading", level=1)).to_have_text("تعديل ملفك الشخصي")
+    page.locator("[name=first_name]").fill("آدا")
+    page.get_by_role("button", name="حفظ").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("آدا Lovelace")
+
+    page.goto(f"{served}/emails/add")
+    page.locator("[name=email]").fill(NEW)
+    page.get_by_role("button", name="أرسل الرسالة").click()
+    (mail,) = mailed_to(world.house, world.tenant_id, NEW)
+    page.goto(served + "/verify" + link_in(mail).partition("/verify")[2])
+    page.locator("form button[type=submit]").first.click()
+    page.goto(f"{served}/emails")
+    expect(page.get_by_text(NEW)).to_be_visible()
+
+    page.goto(f"{served}/delete-account")
+    page.get_by_role("button", name="أرسلوا إليّ الرسالة").click()
+    mail = mailed_to(world.house, world.tenant_id, ada.email)[-1]
+    page.goto(served + "/delete-account" + link_in(mail).partition("/delete-account")[2])
+    page.get_by_role("button", name="نعم، احذفه").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("حُذف حسابك")
+    page.goto(f"{served}/profile")
+    sign_in(page, ada)
+    expect(page.get_by_role("heading", level=1)).to_have_text("هذا الحساب قيد الحذف")
+    page.get_by_role("button", name="احتفظ بحسابي").click()
+    page.goto(f"{served}/profile")
+    sign_in(page, ada)
+    expect(page.get_by_role("heading", level=1)).to_have_text("آدا Lovelace")
