@@ -47,7 +47,7 @@ _TOO_LONG: Final = _l("This is too long.")
 # What a browser may fill in (HTML, "autofill"), and how it is typed.
 _LINE: Final = {"type": "text", "dir": "auto"}
 _ATTRIBUTES: Final[dict[str, dict[str, str]]] = {
-    "email": {"type": "email", "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"},
+    "email": {"type": "email", "autocomplete": "username", "spellcheck": "false"},
     "username": {**_LINE, "autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"},
     "phone": {"type": "tel", "autocomplete": "tel", "dir": "ltr"},
     "password": {"autocomplete": "new-password"},
