@@ -49,7 +49,8 @@ class Settings:
     mail_from: str = ""
     """The address that mails come from; empty: no-reply@ and the hub domain."""
     sms_url: str = ""
-    """inbox: (development) or https://:token@gateway.example/send; empty: the inbox where mail goes there, else no SMS."""
+    """inbox: (development), twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@gateway.example/send;
+    empty: the inbox where mail goes there, else no SMS."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""

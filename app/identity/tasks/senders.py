@@ -6,6 +6,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from app.identity.providers.sms_gateway import SmsGateway
+from app.identity.providers.twilio import Twilio
 from app.identity.tasks.claims import Message
 from app.identity.tasks.mail import Smtp
 from app.identity.tasks.undelivered import Undelivered
@@ -58,5 +59,14 @@ def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:
     )
     if not settings.sms_target:
         return {"mail": mail}
-    sms: Sender = Inbox() if urlsplit(settings.sms_target).scheme == "inbox" else SmsGateway(settings.sms_target)
-    return {"mail": mail, "sms": sms}
+    return {"mail": mail, "sms": _sms(settings.sms_target)}
+
+
+def _sms(target: str) -> Sender:
+    match urlsplit(target).scheme:
+        case "inbox":
+            return Inbox()
+        case "twilio":
+            return Twilio(target)
+        case _:
+            return SmsGateway(target)
