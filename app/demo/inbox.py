@@ -13,6 +13,7 @@ from app.identity.tasks import claims
 from app.kit.clock import iso
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
+_CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")
 _POLICY = "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; frame-ancestors {ancestors}"
 _STYLE = """\
 :root { color-scheme: light dark; --line: light-dark(#dcdfe6, #363b47); --muted: light-dark(#5b6270, #a4abb8) }
@@ -25,7 +26,9 @@ article { border: 1px solid var(--line); border-radius: 10px; padding: 16px 20px
 p { color: var(--muted); font-size: .9rem; margin: 4px 0 12px }
 pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }
 a { color: light-dark(#2f3db8, #a9b2ff) }
-iframe { inline-size: 100%; block-size: 320px; border: 1px solid var(--line); border-radius: 6px; background: #fff }
+iframe { inline-size: 100%; block-size: 640px; border: 1px solid var(--line); border-radius: 6px }
+details { margin-block: 0 12px }
+.code { font: 700 1.6rem/1.4 ui-monospace, monospace; letter-spacing: .15em; color: inherit }
 """
 
 
@@ -82,6 +85,7 @@ def _shown(row: Any) -> dict[str, Any]:
         "at": iso(row.created_at),
         "text": text,
         "links": _LINK.findall(text),
+        "codes": _CODE.findall(_LINK.sub(" ", text)),
         "problem": row.last_problem,
         **facts,
     }

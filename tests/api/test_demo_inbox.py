@@ -47,6 +47,15 @@ def test_programs_read_them_as_json(database: Database) -> None:
     assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
 
 
+def test_a_code_stands_out_and_the_text_part_stays_readable(database: Database) -> None:
+    posted(database, text="Type 482913 or open https://acme.example/?t=123456", html="<p>482913</p>")
+    client = Client(create_inbox(database))
+    (message,) = client.get("/messages.json").json or []
+    assert message["codes"] == ["482913"]
+    assert '<p class="code">482913</p>' in client.get("/").text
+    assert "open <a" in client.get("/").text
+
+
 def test_what_a_message_says_is_never_run(database: Database) -> None:
     message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
     client = Client(create_inbox(database))
