@@ -248,3 +248,12 @@ def test_this_was_not_me(world: World, new_visitor: NewVisitor, ada: Person) -> 
     assert owner.open(f"{parts.path}?{parts.query}").heading == "This was done already"
     done = owner.open(path_of(world, ada)).press("Save the new password", password="Amber-window-44")
     assert "Your password is changed" in done.text
+
+
+def test_a_mail_that_may_not_be_sent_leaves_the_one_before_good(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
+    there = new_world(limits={"forgot_per_minute_per_address": 0})
+    ada = there.person("ada@example.com")
+    for _ in range(6):
+        assert asked(new_visitor_at(there).open("/login"), ada.email).heading == "Check your mail"
+    assert len(mailed_to(there.house, there.tenant_id, ada.email)) < 6
+    assert new_visitor_at(there).open(path_of(there, ada)).heading == "Choose a new password"

@@ -73,10 +73,7 @@ def register(server: Server) -> None:
 
 def forgot(call: Call, req: contract.ForgotRequest) -> Next:
     spend(call)
-    attempt, binding = _living(call, req.attempt), None
-    if attempt is None:
-        attempt, binding = attempts.open(call, journey.RETURN, {})
-    return _begin(call, attempt, req.identifier).model_copy(update={"binding": binding})
+    return _begin(call, _living(call, req.attempt), req.identifier)
 
 
 def recovery(call: Call, req: contract.AttemptOnly) -> Next:
@@ -148,11 +145,8 @@ def renew_reset(call: Call, req: contract.LinkRequest) -> Next:
     account = accounts.by_uid(call, held.uid) if held is not None else None
     if held is None or account is None:
         raise e.UnknownLink
-    attempt, binding = _living(call, req.attempt), None
-    if attempt is None:
-        attempt, binding = attempts.open(call, journey.RETURN, {})
     name = str(held.facts.get("email") or label_of(account))
-    return _begin(call, attempt, name, account).model_copy(update={"binding": binding})
+    return _begin(call, _living(call, req.attempt), name, account)
 
 
 def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
@@ -183,10 +177,7 @@ def alarm(call: Call, req: contract.AlarmRequest) -> Next:
         raise e.UnknownLink
     recovered.end_everything(call, account)
     call.ledger.record("password.alarm", uid=account.uid)
-    attempt, binding = attempts.open(call, journey.RETURN, {})
-    return _begin(call, attempt, label_of(account), account).model_copy(
-        update={"binding": binding, "ends_session": True}
-    )
+    return _begin(call, None, label_of(account), account, undoes=False).model_copy(update={"ends_session": True})
 
 
 def expired(call: Call, account: Account, attempt: Attempt | None, remember: bool) -> Next | None:
@@ -203,31 +194,40 @@ def label_of(account: Account) -> str:
     return account.email or account.username or account.phone or ""
 
 
-def _begin(call: Call, attempt: Attempt, name: str, account: Account | None = None) -> Next:
-    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently."""
+def _begin(
+    call: Call, attempt: Attempt | None, name: str, account: Account | None = None, *, undoes: bool = True
+) -> Next:
+    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
+
+    With `undoes` nothing is left of what was not sent: the link of the mail before still works.
+    """
     identifier = identifiers.guessed(call.tenant.settings, name)
-    account = account or identifiers.account_of(call, identifier)
-    if account is not None and (not account.is_active or account.is_deleted):
-        account = None
-    is_phone = identifier.kind == "phone"
-    if account is not None and is_phone and not account.phone_verified:
-        account = None
-    uid = account.uid if account else sending.NOBODY
-    state = Recovering(name, uid, SMS if is_phone else MAIL)
-    before = _of(attempt)
-    if before is not None and before.subject == state.subject and before.uid == uid:
+    account = _reachable(account or identifiers.account_of(call, identifier), identifier.kind)
+    by, uid = (SMS if identifier.kind == "phone" else MAIL), (account.uid if account else sending.NOBODY)
+    state, before = Recovering(name, uid, by), _of(attempt) if attempt is not None else None
+    if before is not None and (before.subject, before.uid) == (state.subject, uid):
         state = replace(state, sent_at=before.sent_at)
+    here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
     if not _seconds_left(call, state):
-        _send(call, attempt, state, account)
+        if not _is_sent(call, here, state, account) and undoes:
+            call.work.rollback()
+            here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
         state = replace(state, sent_at=int(call.now.timestamp()))
-    attempt = attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
-    wanted = attempt.request.get("return_url")
-    if attempt.request.get("action") == COMPLETED and wanted and whitelist.is_allowed(call, str(wanted)):
+    here = attempts.note(call, here, lives_for=WAITS, **{_KEY: asdict(state)})
+    wanted = here.request.get("return_url")
+    if here.request.get("action") == COMPLETED and wanted and whitelist.is_allowed(call, str(wanted)):
         return Next(step=Step.REDIRECT, address=whitelist.with_query(str(wanted), action_completed=COMPLETED))
-    return _step(call, attempt, state)
+    return _step(call, here, state).model_copy(update={"binding": binding})
 
 
-def _send(call: Call, attempt: Attempt, state: Recovering, account: Account | None) -> None:
+def _reachable(account: Account | None, kind: str) -> Account | None:
+    """Return the account, or None where it may not recover in that way: it is then nobody's name."""
+    if account is None or not account.is_active or account.is_deleted:
+        return None
+    return None if kind == "phone" and not account.phone_verified else account
+
+
+def _is_sent(call: Call, attempt: Attempt, state: Recovering, account: Account | None) -> bool:
     wish = Wish(attempt=attempt.attempt_id)
     try:
         if state.by == SMS:
@@ -237,9 +237,10 @@ def _send(call: Call, attempt: Attempt, state: Recovering, account: Account | No
         else:
             sending.send_to_nobody(call, state.name, wish)
     except _NOT_SENT as reason:
-        call.ledger.record(
-            "password.forgot_not_sent", uid=account.uid if account else None, reason=type(reason).__name__
-        )
+        uid = account.uid if account else None
+        call.ledger.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
+        return False
+    return True
 
 
 def _step(call: Call, attempt: Attempt, state: Recovering) -> Next:

@@ -58,7 +58,7 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) 
 def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock))
-    _mail(quiet, NOBODY, stranger(name), "nobody@invalid.invalid" if "@" not in name else name, wish, None)
+    _mail(quiet, NOBODY, stranger(name), _address_of_nobody(name), wish, None)
 
 
 def send_apart(call: Call, account: Account, wish: Wish) -> bool:
@@ -117,6 +117,11 @@ def _address_of(account: Account, email: str | None) -> str:
     form = identifiers.normal_email(email) if email else None
     held = next((one["Value"] for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
     return held or account.email or ""
+
+
+def _address_of_nobody(name: str) -> str:
+    """Return what limits of mails are kept under: each name has its own, as each account has."""
+    return name.strip() if identifiers.normal_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
 
 
 def _mail(call: Call, uid: str, subject: str, email: str, wish: Wish, account: Account | None) -> str:
