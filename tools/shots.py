@@ -1,4 +1,4 @@
-"""A picture of every page and state: `python -m tools.shots [FOLDER] [--page NAME] [--language de] ...`.
+"""A picture of every page, mail and state: `python -m tools.shots [FOLDER] [--page NAME] [--language de] ...`.
 
 Desktop and telephone, light and dark, each language; beside them `index.html`, which shows all of them on one page.
 """
@@ -15,8 +15,13 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, sync_playwright
 from werkzeug.serving import make_server
 
+from app.contract.configuration import Brand as TenantBrand
 from app.hub import create_app
-from app.hub.gallery import every_sample
+from app.hub.gallery import TENANTS, every_sample
+from app.identity.letters.drawing import draw
+from app.identity.letters.letter import Look
+from app.identity.letters.samples import MAILS
+from app.kit.languages import LANGUAGES
 from app.settings import ROOT, Settings
 
 FLAGS = [
@@ -78,6 +83,33 @@ def take(browser: Browser, base: str, shot: Shot, folder: Path) -> None:
     context.close()
 
 
+def mails(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
+    """Every mail in every state, with its HTML; `--page mail` draws them alone."""
+    brand = TENANTS[asked.look]
+    look = Look(brand.name, TenantBrand(color=brand.colour, radius_px=brand.radius_pixels, signature=brand.name))
+    for kind, states in MAILS.items():
+        name = f"Mail{kind.name.title().replace('_', '')}"
+        if asked.page.lower() not in name.lower():
+            continue
+        for state, facts in states.items():
+            for language in asked.language:
+                html = draw(kind, look, facts, LANGUAGES[language]).html
+                for size in SIZES:
+                    for scheme in SCHEMES:
+                        yield Shot(name, state, language, size, scheme, asked.look), html
+
+
+def take_mail(browser: Browser, shot: Shot, html: str, folder: Path) -> None:
+    width, height = SIZES[shot.size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=shot.scheme, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.set_content(html)
+    page.screenshot(path=folder / shot.file, full_page=True)
+    context.close()
+
+
 def index(folder: Path, taken: list[Shot]) -> None:
     """One page with all pictures, for those who look."""
     figures = "".join(
@@ -105,6 +137,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         for shot in taken:
             take(browser, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
+        for shot, html_part in mails(asked):
+            take_mail(browser, shot, html_part, asked.folder)
+            taken.append(shot)
         browser.close()
     server.shutdown()
     index(asked.folder, taken)
