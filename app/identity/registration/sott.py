@@ -48,7 +48,7 @@ def check(call: Call, query: str | None) -> None:
     shown = _of_header(call.raw) or query
     if not shown:
         raise e.SottMissing
-    if not is_good(call, shown.strip()):
+    if not is_good(call, shown):
         call.ledger.record("sott.refused")
         raise e.WrongSott
 
