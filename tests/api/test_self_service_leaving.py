@@ -226,3 +226,16 @@ def test_a_captcha_that_is_not_solved_unlocks_nothing(person: NewPerson) -> None
     ada = person(lockout={"type": "captcha", "maximum_failed_attempts": 2})
     locked(ada)
     assert ada.refusal("PUT", UNLOCK, {"captcha_challenge": "x", "captcha_work": "1"}) == (403, 982)
+
+
+def test_registration_keeps_what_was_accepted_and_refuses_a_no(person: NewPerson) -> None:
+    server = person(privacy_policy=POLICY, email_verification="disabled").server
+    sott = answered(server.send("GET", f"{MANAGE}/sott"))["Sott"]
+    body = {"Email": [{"Type": "Primary", "Value": "new@example.test"}], "Password": PASSWORD}
+
+    def register(accepts: bool) -> Any:
+        said = {**body, "AcceptPrivacyPolicy": accepts}
+        return server.send("POST", "/identity/v2/auth/register", said, with_secret=False, sott=sott)
+
+    assert refused(register(accepts=False)) == (403, 1196)
+    assert answered(register(accepts=True))["Data"]["Profile"]["PrivacyPolicy"]["Version"] == "2.0"

@@ -20,6 +20,7 @@ from app.hub.own_account import refusal_notice, token_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.pages.register import as_sent
 from app.hub.registration_fields import widget
 from app.kit.errors import ApiError
 
@@ -67,16 +68,6 @@ _ON_A_FIELD: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
     (e.MalformedDate, "birth_date", _l("There is no such day.")),
     (e.TooYoung, "birth_date", _l("You are too young for an account here.")),
 )
-
-
-def as_sent(field: FormField, typed: Any) -> str:
-    """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
-    if field.type == "multi":
-        return "true" if typed else ""
-    text = str(typed or "")
-    parts = text.split("-")
-    is_day = field.name == "birth_date" and [len(part) for part in parts] == [4, 2, 2]
-    return f"{parts[1]}/{parts[2]}/{parts[0]}" if is_day else text
 
 
 def as_held(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:

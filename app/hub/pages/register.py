@@ -56,7 +56,7 @@ class RegisterForm(HubForm):
 
     def to_request(self) -> RegisterRequest:
         attempt = visit.current().attempt
-        typed = {field.name: _text(field, self[field.name].data) for field in self.asked}
+        typed = {field.name: as_sent(field, self[field.name].data) for field in self.asked}
         return RegisterRequest(attempt=attempt.id if attempt else None, fields=typed, captcha=self.answered)
 
     @property
@@ -64,7 +64,7 @@ class RegisterForm(HubForm):
         return self.captcha.answer
 
 
-def _text(field: FormField, typed: Any) -> str:
+def as_sent(field: FormField, typed: Any) -> str:
     """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
     if field.type == "multi":
         return "true" if typed else ""

@@ -31,9 +31,22 @@ def must_accept(policy: PrivacyPolicy, account: Account, now: datetime) -> bool:
 
 def acceptance(account: Account, version: str, source: str, now: datetime) -> dict[str, Any]:
     """Return what the account keeps privately once it accepted a version."""
-    entry = {"Version": version, "AcceptSource": source, "AcceptDateTime": iso(now)}
+    entry = _entry(version, source, now)
     history = [entry, *history_of(account)][:_MOST_KEPT]
     return {**account.private, "privacy_policy": entry, "privacy_policy_history": history}
+
+
+def first_acceptance(policy: PrivacyPolicy, source: str, now: datetime) -> dict[str, Any]:
+    """Return what a new account keeps privately where its owner accepted the present version, if there is one."""
+    version = present(policy, now)
+    if version is None:
+        return {}
+    entry = _entry(version, source, now)
+    return {"privacy_policy": entry, "privacy_policy_history": [entry]}
+
+
+def _entry(version: str, source: str, now: datetime) -> dict[str, str | None]:
+    return {"Version": version, "AcceptSource": source, "AcceptDateTime": iso(now)}
 
 
 def history_of(account: Account) -> list[dict[str, str]]:

@@ -79,7 +79,7 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     ask = Ask(
         Wish(attempt=attempt.attempt_id if attempt else None),
         source=f"{call.issuer}/register",
-        accepts_terms=bool(typed.fields.get(TERMS)),
+        accepts_terms=bool(typed.fields.get(TERMS)) if TERMS in asked else None,
         hides_taken=True,
     )
     drafted = registration.draft(call, typed, ask)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from app.contract import errors as e
 from app.contract.letters import SmsKind
-from app.identity.accounts import identifiers, waiting
+from app.identity.accounts import identifiers, policies, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -65,6 +65,8 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     if settings.limits.register_per_minute_per_address:
         call.spend("register", Rate(settings.limits.register_per_minute_per_address, 60), call.address)
     verification.refuse_url(call, ask.wish.url)
+    if ask.accepts_terms is False and settings.privacy_policy.mode == "strict" and settings.privacy_policy.versions:
+        raise e.PolicyNotAccepted
     demands.refuse_incomplete(settings, given, ask.accepts_terms)
     drafted = drafting.read(call, given, ask.source)
     demands.refuse_person(call, drafted)
@@ -83,6 +85,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     private: dict[str, Any] = {waiting.SELF_REGISTERED: True}
     if ask.accepts_terms:
         private["terms_accepted_at"] = call.now.isoformat()
+        private |= policies.first_acceptance(call.tenant.settings.privacy_policy, ask.source, call.now)
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
     columns = drafting.row(call, drafted, private=private, **begun)
     try:

@@ -1,4 +1,4 @@
-"""The operations by which people change their own accounts."""
+"""The operations by which people change their own accounts, with an access token of theirs."""
 
 from __future__ import annotations
 
