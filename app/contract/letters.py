@@ -12,7 +12,7 @@ Carries = Literal["link", "otp", "both"]
 
 
 class MailKind(StrEnum):
-    """Why a mail is sent. The last three have no type in the interface; a tenant may state templates for them all the same."""
+    """Why a mail is sent. The last four have no type in the interface; a tenant may state templates for them all the same."""
 
     VERIFICATION = "registration"
     WELCOME = "welcome"
@@ -22,6 +22,7 @@ class MailKind(StrEnum):
     ADD_EMAIL = "add_email"
     EMAIL_CHANGED = "email_changed"
     USERNAME_CHANGED = "username_changed"
+    ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
 
 

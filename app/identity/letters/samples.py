@@ -46,6 +46,7 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "link": replace(_PLAIN, email="lovelace@example.org", url="https://acme.example.com/profile"),
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
+    MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),
         "notice": _STRANGER,

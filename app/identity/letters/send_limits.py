@@ -11,7 +11,13 @@ from app.identity.call import Call
 from app.kit.limits import OverLimit, Rate
 
 _NOTICES: Final = frozenset(
-    {MailKind.WELCOME, MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.USERNAME_CHANGED}
+    {
+        MailKind.WELCOME,
+        MailKind.PASSWORD_CHANGED,
+        MailKind.EMAIL_CHANGED,
+        MailKind.USERNAME_CHANGED,
+        MailKind.ACCOUNT_LEAVES,
+    }
 )
 
 _DAY: Final = 86_400

@@ -119,6 +119,7 @@ def leave(call: Call, uid: str, *, is_silent: bool = False) -> Account:
     sessions.end_all(call, uid)
     tokens.revoke_all(call, uid)
     proofs.close(call, uid)
+    notices.tell(call, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{call.issuer}/login")
     call.ledger.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(call, "DeleteAccount", after, is_silent)
     return after
