@@ -231,7 +231,7 @@ def test_a_captcha_that_is_not_solved_unlocks_nothing(person: NewPerson) -> None
 def test_registration_keeps_what_was_accepted_and_refuses_a_no(person: NewPerson) -> None:
     server = person(privacy_policy=POLICY, email_verification="disabled").server
     sott = answered(server.send("GET", f"{MANAGE}/sott"))["Sott"]
-    body = {"Email": [{"Type": "Primary", "Value": "new@example.test"}], "Password": PASSWORD}
+    body = {"Email": [{"Type": "Primary", "Value": "fresh@example.test"}], "Password": PASSWORD}
 
     def register(accepts: bool) -> Any:
         said = {**body, "AcceptPrivacyPolicy": accepts}
