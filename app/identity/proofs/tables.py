@@ -17,6 +17,6 @@ proofs = tenant_table(
     Column("tries", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    Index("ix_proofs_subject", "tenant_id", "uid", "kind", "created_at"),
+    Index("ix_proofs_subject", "tenant_id", "uid", "kind", "subject", "created_at"),
     Index("ix_proofs_expiry", "tenant_id", "expires_at"),
 )
