@@ -85,9 +85,7 @@ def _unmet(
         return refuse(call, request, attempt, Redirected("interaction_required", "The person must be asked."))
     held = {"ui_locales": request.ui_locales, "display": request.display}
     asking = views.relying_party(client, request.redirect_uri)
-    return step.model_copy(
-        update={**held, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking}
-    )
+    return step.model_copy(update={**held, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking})
 
 
 def finish(
