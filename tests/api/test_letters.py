@@ -116,7 +116,7 @@ def replace_settings(house: object, **changed: str) -> object:
 
 def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
     for number in range(5):
-        send(acme, MailKind.VERIFICATION, f"n{number}@example.test")
+        send(acme, MailKind.VERIFICATION, f"{acme.name}-{number}@example.test")
     clock = FixedClock(acme.house.clock.now())
     with mailbox() as server:
         port = server.port
@@ -134,7 +134,7 @@ def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
         at_work = Worker(settings, acme.house.database, clock)
         while at_work.deliver_due():
             pass
-        mine = [mail for mail in server.mails if str(mail["To"]).startswith("n")]
-        assert sorted(mail["To"] for mail in mine) == [f"n{number}@example.test" for number in range(5)]
+        mine = [mail for mail in server.mails if str(mail["To"]).startswith(acme.name)]
+        assert sorted(mail["To"] for mail in mine) == [f"{acme.name}-{number}@example.test" for number in range(5)]
         assert mine[0]["Auto-Submitted"] == "auto-generated"
         assert [part.get_content_type() for part in mine[0].iter_parts()] == ["text/plain", "text/html"]

@@ -17,7 +17,7 @@ ADA = Account(
     lock_type="None", locked_until=None, is_locked=False, logins=3, session_limit=0, roles=[],
     emails=[{"Type": "Primary", "Value": "ada@example.test"}], profile={}, private={"security_answers": {"q": "$argon2id$x"}},
     created_at=NOW - timedelta(days=9), modified_at=NOW, profile_modified_at=None, last_login_at=None,
-    password_changed_at=None, read_at=NOW, password_expires_at=None,
+    password_changed_at=None, leaves_at=None, read_at=NOW, password_expires_at=None,
 )  # fmt: skip
 
 
