@@ -185,7 +185,7 @@ reset_by_answer = state(
 )  # fmt: skip
 change = state(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U,
-    errors=(e.WrongCurrentPassword, e.UnknownUid, *LOCKED, *NEW_PASSWORD),
+    errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
     summary="Change the own password; every other session and token ends.", row="U32",
 )  # fmt: skip
 
@@ -205,7 +205,7 @@ questions_by_phone = state(
 )  # fmt: skip
 own_questions = state(
     "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U,
-    errors=_ASKED, summary="List the questions that the signed-in account answered.", row="U41",
+    errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.", row="U41",
 )  # fmt: skip
 
 read_hash = state(

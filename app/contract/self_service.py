@@ -120,7 +120,10 @@ update = state(
 )  # fmt: skip
 set_username = state(
     "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U,
-    errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername),
+    errors=(
+        e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername,
+        e.PrivacyPolicyOutdated,
+    ),
     summary="Set or change the signed-in account's username.", row="U22",
 )  # fmt: skip
 add_email = state(
@@ -128,22 +131,23 @@ add_email = state(
     errors=(
         e.EmailRegistered, e.EmailActionRefused, e.MalformedEmail, e.EmailTaken, e.MailLimitReached, e.EmailUpdateRefused,
         e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused,
+        e.PrivacyPolicyOutdated,
     ),
     summary="Mail a link to another address of the signed-in account; it counts when it is proved.", row="U23",
 )  # fmt: skip
 remove_email = state(
     "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U,
-    errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail),
+    errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
     summary="Remove an address of the signed-in account.", row="U24",
 )  # fmt: skip
 unlock = state(
     "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U,
-    errors=(e.UnlockedAlready, *LOCK_REFUSALS), summary="Unlock the signed-in account by a captcha or a security answer.",
-    row="U25",
+    errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
+    summary="Unlock the signed-in account by a captcha or a security answer.", row="U25",
 )  # fmt: skip
 send_welcome = state(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U,
-    errors=(e.MailLimitReached, e.NoEmailOnProfile),
+    errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
     summary="Mail a welcome to the signed-in account, once in its life.", row="U26",
 )  # fmt: skip
 accept_policy = state(
@@ -152,11 +156,15 @@ accept_policy = state(
 )  # fmt: skip
 policy_history = state(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
-    errors=(e.NoPrivacyPolicy,), summary="Read which versions of the privacy policy were accepted.", row="U28",
+    errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated), summary="Read which versions of the privacy policy were accepted.",
+    row="U28",
 )  # fmt: skip
 ask_deletion = state(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U,
-    errors=(e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused),
+    errors=(
+        e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused,
+        e.PrivacyPolicyOutdated,
+    ),
     summary="Mail a link that deletes the signed-in account.", row="U18",
 )  # fmt: skip
 confirm_deletion = state(
@@ -166,11 +174,14 @@ confirm_deletion = state(
 )  # fmt: skip
 send_deletion_code = state(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U,
-    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.SmsLimitReached, e.SharedSmsLimitReached),
+    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated),
     summary="Send a code that deletes the signed-in account.", row="U20",
 )  # fmt: skip
 delete_by_code = state(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U,
-    errors=(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, *LOCK_REFUSALS),
+    errors=(
+        e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated,
+        *LOCK_REFUSALS,
+    ),
     summary="Delete the signed-in account by the code that was sent.", row="U21",
 )  # fmt: skip

@@ -51,7 +51,8 @@ invalidate = state(
 )  # fmt: skip
 slide = state(
     "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U,
-    errors=(e.ExpiredAccessToken,), summary="Push an access token's end a full lifetime ahead.", row="U45",
+    errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Push an access token's end a full lifetime ahead.",
+    row="U45",
 )  # fmt: skip
 
 

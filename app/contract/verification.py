@@ -114,7 +114,7 @@ send_own = state(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K,
     errors=(
         e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached,
-        e.VerificationUrlRefused,
+        e.VerificationUrlRefused, e.PrivacyPolicyOutdated,
     ),
     summary="Send a verification mail to the signed-in account's own address.", row="U07",
 )  # fmt: skip

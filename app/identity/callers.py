@@ -12,6 +12,8 @@ from app.contract import errors as e
 from app.contract.values import instant
 from app.contract.visit import Visit
 from app.identity import signed_requests
+from app.identity.accounts import policies
+from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.house import House
 from app.identity.oauth import clients, machines
@@ -170,6 +172,21 @@ def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dic
         if shown is None and optional:
             return
         call.holder = tokens.holder_of(call, shown, operation)
+        _refuse_unaccepted(call, operation, call.holder.uid)
+
+
+def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> None:
+    """Raise 1194 while the account has not accepted the present policy: its token opens what accepts it, and says what it is.
+
+    The operations say so themselves: each that a token opens only after that names 1194.
+    """
+    if uid is None or e.PrivacyPolicyOutdated not in operation.errors or not policies.is_strict(call.tenant.settings):
+        return
+    account = accounts.by_uid(call, uid)
+    if account is None or not account.is_active or account.is_deleted:
+        return  # 1409 or 984, as the operation has it
+    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+        raise e.PrivacyPolicyOutdated
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:

@@ -213,6 +213,42 @@ def test_a_new_privacy_policy_stands_before_everything(new_world: NewWorld, new_
     assert "code=" in visitor.asked_by(shop).address
 
 
+OWN_PAGES = (
+    "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/security", "/security-questions",
+    "/delete-account", "/change-password",
+)  # fmt: skip
+
+
+def test_no_page_of_the_account_opens_before_the_policy_is_accepted(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(privacy_policy=POLICY)
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    assert signed_in(visitor, ada).heading == "The privacy policy has changed"
+    for page in OWN_PAGES:
+        assert visitor.open(page).heading == "The privacy policy has changed", page
+    asked = visitor.open("/change-password")
+    assert asked.press("Accept").heading == "Change password"
+
+
+def test_a_form_from_before_the_policy_changes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+    begins = (new_world().house.clock.now() + timedelta(minutes=1)).isoformat()
+    world = new_world(privacy_policy={"mode": "strict", "versions": [{"version": "1", "starts_at": begins}]})
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    signed_in(visitor, ada)
+    username, password = visitor.open("/username"), visitor.open("/change-password")
+    email, left = visitor.open("/emails/add"), visitor.open("/delete-account")
+    later(world, minutes=2)
+    heading = "The privacy policy has changed"
+    assert username.press("Save", username="eve").heading == heading
+    assert email.press("Send the mail", email="eve@example.org").heading == heading
+    assert left.press("Send me the mail").heading == heading
+    assert (
+        password.press("Save the new password", old_password=PASSWORD, new_password="Other-kettle-92").heading
+        == heading
+    )
+    assert mails(world, "eve@example.org") == []
+    assert mails(world, ada.email) == []
+
+
 def test_what_the_form_requires_is_asked_at_sign_in(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(registration_form=FORM, custom_fields=["size"], ask_required_fields=True)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")

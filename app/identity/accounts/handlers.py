@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from app.contract import accounts as contract
-from app.contract import errors as e
 from app.contract.profile import Profile, Profiles
-from app.identity.accounts import policies, service
+from app.identity.accounts import service
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.kit.server import Server
@@ -20,10 +19,7 @@ def register(server: Server) -> None:
 
 
 def read_own(call: Call, req: contract.ReadOwnAccount) -> Profile:
-    account = service.own(call)
-    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
-        raise e.PrivacyPolicyOutdated
-    return _answer(account, req.fields_)
+    return _answer(service.own(call), req.fields_)
 
 
 def read_by_uid(call: Call, req: contract.ReadAccountByUid) -> Profile:

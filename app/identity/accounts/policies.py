@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from app.contract.configuration import PrivacyPolicy
+from app.contract.configuration import PrivacyPolicy, TenantSettings
 from app.identity.accounts.account import Account
 from app.kit.clock import iso
 
@@ -21,6 +21,11 @@ def present(policy: PrivacyPolicy, now: datetime) -> str | None:
 def accepted(account: Account) -> str | None:
     """Return the version that the account accepted last."""
     return (account.private.get("privacy_policy") or {}).get("Version")
+
+
+def is_strict(settings: TenantSettings) -> bool:
+    """Return whether nobody goes on without having accepted the policy."""
+    return settings.privacy_policy.mode == "strict" and bool(settings.privacy_policy.versions)
 
 
 def must_accept(policy: PrivacyPolicy, account: Account, now: datetime) -> bool:

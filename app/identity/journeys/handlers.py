@@ -6,6 +6,7 @@ from app.contract import errors as e
 from app.contract import hub
 from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
+from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -139,6 +140,8 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     account = accounts.by_uid(call, session.uid)
     if account is None or not account.is_active:
         raise e.NotAuthenticated
+    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+        raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
     live = sessions.of_account(call, session.uid) if req.with_sessions else []
     sessions.touch(call, session)
     return hub.ProfileAnswer(

@@ -12,7 +12,7 @@ from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import OwnChanges
-from app.identity.accounts import gate
+from app.identity.accounts import gate, policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -114,7 +114,7 @@ def keep_account(call: Call, req: contract.KeepRequest) -> Posted:
 
 
 def accept_policy(call: Call, req: contract.PolicyAccepted) -> Next:
-    attempt, (session, account) = attempts.find(call, req.attempt), _owner(call)
+    attempt, (session, account) = attempts.find(call, req.attempt), _signed_in(call)
     if attempt is None:
         return journey.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
@@ -132,6 +132,14 @@ def fill_missing(call: Call, req: contract.MissingFields) -> Next:
 
 
 def _owner(call: Call) -> tuple[BrowserSession, Account]:
+    """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
+    session, account = _signed_in(call)
+    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+        raise e.NotAuthenticated
+    return session, account
+
+
+def _signed_in(call: Call) -> tuple[BrowserSession, Account]:
     session = sessions.current(call)
     account = accounts.by_uid(call, session.uid) if session is not None else None
     if session is None or account is None or not account.is_active or account.is_deleted:

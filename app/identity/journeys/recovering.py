@@ -12,8 +12,8 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.identity.accounts import policies, store
 from app.identity.accounts import service as accounts
-from app.identity.accounts import store
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.journeys import next as journey
@@ -153,6 +153,8 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
     session = sessions.current(call)
     account = accounts.by_uid(call, session.uid) if session else None
     if session is None or account is None:
+        raise e.NotAuthenticated
+    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
         raise e.NotAuthenticated
     recovered.spend(call)
     after = changed.change(call, account, req.old_password, req.new_password, locks.Proof())

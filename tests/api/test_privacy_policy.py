@@ -1,0 +1,90 @@
+"""A strict privacy policy stands before everything that a token opens (interface errors.md 1194, user.md row U27)."""
+
+from typing import Any
+
+import pytest
+
+from app.contract import errors as e
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.kit.operation import Letter
+from tests.api.test_self_service_profile import OWN, Person
+from tests.support.registering import ADA, register
+from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
+
+assert areas.AREAS  # importing the areas states every operation
+BASE = "/identity/v2/auth"
+TOKEN, ACCEPT = f"{BASE}/access_token", f"{BASE}/privacypolicy/accept"
+POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
+OPEN = {"U27", "U42", "U43", "U44", ""}
+"""What accepts the policy, what says of a token what it is and ends it, and who one is at /service/oidc/userinfo."""
+CLOSED: list[tuple[str, str, Any]] = [
+    ("GET", OWN, None),
+    ("PUT", OWN, {"FirstName": "Eve"}),
+    ("PUT", OWN, {"Password": "Other-kettle-92"}),
+    ("PUT", f"{BASE}/username", {"username": "eve"}),
+    ("POST", f"{BASE}/email", {"email": "eve@example.test", "type": "Secondary"}),
+    ("DELETE", f"{BASE}/email", {"email": ADA}),
+    ("PUT", f"{BASE}/password/change", {"oldpassword": PASSWORD, "newpassword": "Other-kettle-92"}),
+    ("DELETE", OWN, None),
+    ("GET", f"{OWN}/otp", None),
+    ("POST", f"{OWN}/delete", {"otp": "123456"}),
+    ("PUT", f"{OWN}/unlock", {"securityanswer": {"pet": "Rex"}}),
+    ("GET", f"{OWN}/sendwelcomeemail", None),
+    ("GET", f"{BASE}/email/sendverificationemail", None),
+    ("GET", f"{BASE}/privacypolicy/history", None),
+    ("GET", f"{BASE}/securityquestion/accesstoken", None),
+    ("GET", f"{TOKEN}/sliding_token", None),
+]
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer) -> Person:
+    """Somebody who accepted nothing, with the token that the refusal of a sign-in carries."""
+    settings = {"privacy_policy": POLICY, "security_questions": {"pet": "First pet?"}}
+    ada = Person(new_tenant_server(**settings), UserName="ada", Email=[{"Type": "Primary", "Value": ADA}])
+    answer = ada.server.send("POST", f"{BASE}/login", {"email": ADA, "password": PASSWORD}, with_secret=False)
+    assert refused(answer) == (403, 1194)
+    ada.token = answer.get_json()["Data"]["access_token"]
+    return ada
+
+
+def test_the_refusals_token_changes_nothing_before_the_policy_is_accepted(ada: Person) -> None:
+    before = ada.server.read(ada.uid)
+    for method, path, body in CLOSED:
+        assert ada.refusal(method, path, body) == (403, 1194), (method, path)
+    after = ada.server.read(ada.uid)
+    assert (after["UserName"], after["Email"], after["FirstName"]) == ("ada", before["Email"], before["FirstName"])
+    assert answered(ada.send("GET", TOKEN))["access_token"] == ada.token
+    assert answered(ada.send("GET", f"{TOKEN}/validate"))["access_token"] == ada.token
+    assert answered(ada.send("GET", ACCEPT))["UserName"] == "ada"
+    answered(ada.send("PUT", f"{BASE}/username", {"username": "countess"}))
+    assert answered(ada.send("GET", OWN))["UserName"] == "countess"
+
+
+def test_the_refusals_token_can_be_ended(ada: Person) -> None:
+    answered(ada.send("GET", f"{TOKEN}/invalidate"))
+    assert ada.refusal("GET", ACCEPT) == (401, 1409)
+
+
+def test_a_closed_account_is_told_nothing_of_the_policy(ada: Person) -> None:
+    ada.server.update(ada.uid, {"IsActive": False})
+    assert ada.refusal("GET", OWN) == (401, 1409)
+
+
+def test_every_operation_of_a_token_says_that_the_policy_stands_before_it() -> None:
+    """An operation added later without a word about the policy would be open."""
+    said = {
+        operation.row
+        for operation in CATALOGUE
+        if Letter.U in operation.auth.letters() and e.PrivacyPolicyOutdated not in operation.errors
+    }
+    assert said == OPEN
+
+
+def test_silence_accepts_nothing_at_registration(new_tenant_server: NewTenantServer) -> None:
+    server = new_tenant_server(privacy_policy=POLICY, email_verification="disabled")
+    assert refused(register(server)) == (403, 1196)
+    assert refused(register(server, AcceptPrivacyPolicy=False)) == (403, 1196)
+    answer = answered(register(server, AcceptPrivacyPolicy=True))
+    assert answered(server.send("GET", OWN, bearer=answer["Data"]["access_token"]))["PrivacyPolicy"]["Version"] == "1"
