@@ -4,7 +4,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.families import HUB
-from app.contract.hub import Next
+from app.contract.hub import Next, Session
 from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
 from app.contract.stating import state
 from app.kit.operation import H
@@ -65,6 +65,7 @@ class PasswordTurned(Wire):
     """Another password is set; how many other browsers were signed out by it."""
 
     ended: int = 0
+    session: Session | None = None  # this browser's goes on under another cookie
 
 
 class AlarmRequest(Wire):

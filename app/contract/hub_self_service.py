@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS
 from app.contract.families import HUB
 from app.contract.groups import Posted
-from app.contract.hub import Next
+from app.contract.hub import Next, Session
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.contract.stating import state
 from app.kit.operation import H
@@ -41,6 +41,12 @@ class Proved(Wire):
     """`password` where it is asked again."""
 
     password: str | None = Field(default=None, max_length=1024)
+
+
+class Done(Wire):
+    """`session` where a password was asked again: the same session goes on under another cookie."""
+
+    session: Session | None = None
 
 
 class UsernameEdit(Proved):
@@ -109,12 +115,12 @@ edit_profile = state(
     summary="Change the signed-in person's profile.",
 )  # fmt: skip
 edit_username = state(
-    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Posted, auth=H, family=HUB, public=False,
+    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
     summary="Set or change the signed-in person's username.",
 )  # fmt: skip
 add_email = state(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, auth=H, family=HUB, public=False,
     errors=(
         *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused,
         e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered,
@@ -132,20 +138,20 @@ confirm_email = state(
     summary="Add the address that a code was mailed to.",
 )  # fmt: skip
 remove_email = state(
-    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
 )  # fmt: skip
 make_primary = state(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Posted, auth=H, family=HUB, public=False,
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable),
     summary="Let another address be the first one.",
 )  # fmt: skip
 edit_answers = state(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Posted, auth=H, family=HUB, public=False,
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, *FORM_REFUSALS), summary="Change the answers to security questions.",
 )  # fmt: skip
 ask_deletion = state(
-    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Posted, auth=H, family=HUB, public=False,
+    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.NoEmailOnProfile, e.NotProcessable, e.MailLimitReached, e.VerificationUrlRefused),
     summary="Mail a link that deletes the account.",
 )  # fmt: skip

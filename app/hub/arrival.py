@@ -118,6 +118,8 @@ def named_attempt() -> str:
 def see_off(response: Response) -> Response:
     """Give the browser what it is to keep, and say what the visit cost where that is asked for."""
     shared, here = workings(), visit.current()
+    if here.renewed:
+        keep(response, shared.session_cookie, here.renewed.token, here.renewed.lifetime_seconds)
     if here.is_binding_new:
         keep(response, shared.browser_cookie, here.binding, None)
     if here.chosen_language in LANGUAGES:

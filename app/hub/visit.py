@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
 
-from app.contract.hub import PersonView
+from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub import locale
 from app.hub.attempt import Attempt
@@ -31,6 +31,8 @@ class Visit:
     address: str = ""
     session: str = ""
     """The browser session's cookie; empty where nobody is signed in."""
+    renewed: Session | None = None
+    """The cookie under which the session goes on from here, where it has changed."""
     binding: str = ""
     """The secret that ties forms without an attempt to this browser."""
     is_binding_new: bool = False
@@ -73,6 +75,11 @@ class Visit:
             language=locale.current().tag,
             reference=self.reference,
         )
+
+    def renew(self, session: Session | None) -> None:
+        """Go on under another cookie, which the answer gives the browser; None: under the same."""
+        if session is not None:
+            self.session, self.renewed = session.token, session
 
     def meet(self, person: PersonView | None) -> None:
         """Take note of who is signed in: from here on the account's language counts."""

@@ -74,6 +74,15 @@ def test_who_resets_is_signed_in_where_the_tenant_wants_it(new_world: NewWorld, 
     assert landed.query["code"]
 
 
+def test_a_mailbox_alone_signs_nobody_in_where_a_second_factor_is_required(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
+    there = new_world(login_on_password_reset=True, two_factor="required")
+    visitor, ada = new_visitor_at(there), there.person("ada@example.com")
+    asked(visitor.asked_by(there.application("shop")), ada.email)
+    landed = visitor.open(path_of(there, ada)).press("Save the new password", password=NEW)
+    assert "code" not in landed.query
+    assert landed.heading == "Welcome back"
+
+
 def test_known_and_unknown_look_the_same(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     known, unknown = (
         asked(new_visitor().open("/login"), ada.email),

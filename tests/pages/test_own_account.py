@@ -1,5 +1,6 @@
 """Profile, security and signing out."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -180,3 +181,33 @@ def test_a_picture_of_the_profile_is_shown(world: World, visitor: Visitor) -> No
     assert page.answer is not None
     assert "img-src 'self' data: https://pictures.example;" in page.answer.headers["Content-Security-Policy"]
     assert '<img src="https://pictures.example/bob.png"' in page.html
+
+
+def test_a_copied_cookie_opens_nothing_after_the_password_changed(new_visitor: NewVisitor, ada: Person) -> None:
+    here, thief = new_visitor(), new_visitor()
+    signed_in(here, ada)
+    copied = here.session_cookie()
+    thief.take_cookie(copied)
+    assert thief.open("/profile").heading == "Ada Lovelace"
+    page = here.open("/change-password")
+    assert page.press("Save the new password", old_password=PASSWORD, new_password="Zebra-kettle-92").status == 200
+    assert here.open("/profile").heading == "Ada Lovelace"
+    assert here.session_cookie() != copied
+    assert thief.open("/profile").heading == "Welcome back"
+
+
+def test_a_copied_cookie_opens_nothing_after_the_password_was_asked_again(
+    world: World, new_visitor: NewVisitor, ada: Person
+) -> None:
+    here, thief = new_visitor(), new_visitor()
+    signed_in(here, ada)
+    clock: Any = world.house.clock
+    clock.advance(minutes=6)
+    thief.take_cookie(here.session_cookie())
+    page = here.open("/emails/add")
+    assert thief.open("/profile").heading == "Ada Lovelace"
+    sent = page.press("Send the mail", email="countess@example.org", password=PASSWORD)
+    assert "countess@example.org" in sent.text
+    assert sent.press("Confirm", code="000000").status == 403, "the form that was drawn with it is good"
+    assert "You signed in a while ago" not in here.open("/emails/add").text
+    assert thief.open("/emails/add").heading == "Welcome back"

@@ -158,6 +158,14 @@ class Visitor:
         """The names of kept cookies that contain this."""
         return [cookie.key for cookie in (self.client._cookies or {}).values() if part in cookie.key]
 
+    def session_cookie(self) -> str:
+        """What the cookie of the browser session says."""
+        return next(one.value for one in (self.client._cookies or {}).values() if "session" in one.key)
+
+    def take_cookie(self, text: str) -> None:
+        """Hold somebody's session cookie."""
+        self.client.set_cookie("gatehouse-session", text, domain=self.home.partition("://")[2].partition(":")[0])
+
     def forget(self, part: str) -> None:
         """Lose cookies, as a browser that was closed does."""
         held = self.client._cookies or {}

@@ -89,6 +89,7 @@ def submit_change_password() -> Response:
         return callback.begin(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
+    visit.current().renew(turned.session)
     return journey.onward(f"/security?password={'others' if turned.ended else 'changed'}")
 
 

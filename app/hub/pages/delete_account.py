@@ -197,7 +197,7 @@ def submit_delete_account() -> Response:
     if not form.validate():
         return DeleteAccountPage(form).render(form.refusal_status)
     try:
-        api()(contract.ask_deletion, form.to_request())
+        visit.current().renew(api()(contract.ask_deletion, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except ApiError as refusal:

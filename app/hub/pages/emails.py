@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, journey
+from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
@@ -237,7 +237,7 @@ def submit_add_email() -> Response:
     if not form.validate():
         return AddEmailPage(form).render(form.refusal_status)
     try:
-        api()(contract.add_email, form.to_request())
+        visit.current().renew(api()(contract.add_email, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(ADD)
     except ApiError as refusal:
@@ -273,7 +273,7 @@ def submit_change_email() -> Response:
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
     operation = contract.make_primary if action == PRIMARY else contract.remove_email
     try:
-        api()(operation, form.to_request())
+        visit.current().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(LIST)
     except e.EmailNotOnProfile:

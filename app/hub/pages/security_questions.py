@@ -102,7 +102,7 @@ def submit_security_questions() -> Response:
     if not form.validate():
         return SecurityQuestionsPage(form).render(form.refusal_status)
     try:
-        api()(operation, form.to_request())
+        visit.current().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:

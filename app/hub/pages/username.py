@@ -14,7 +14,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
-from app.hub import callback, journey
+from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
 from app.hub.page import Notice, Page
@@ -99,7 +99,7 @@ def submit_username() -> Response:
     if not form.validate():
         return UsernamePage(form).render(form.refusal_status)
     try:
-        api()(operation, form.to_request())
+        visit.current().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except ApiError as refusal:

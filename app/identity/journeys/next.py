@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.identity.call import Call
 from app.identity.oauth import authorize
@@ -11,7 +9,7 @@ from app.identity.oauth.views import redirect_origin
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.sessions import BrowserSession
-from app.identity.tenants.whitelist import is_allowed
+from app.identity.tenants.whitelist import is_allowed, with_query
 from app.identity.tokens import service as tokens
 
 AUTHORIZE, RETURN = "authorize", "return"
@@ -48,8 +46,7 @@ def _with_token(call: Call, session: BrowserSession, return_url: str) -> str:
         return return_url
     facts = {"provider": "Email", "agent": call.agent, "address": call.address}
     issued = tokens.issue(call, uid=session.uid, session_id=session.session_id, facts=facts, with_refresh=False)
-    before, mark, fragment = return_url.partition("#")
-    return f"{before}{'&' if '?' in before else '?'}{urlencode({'token': issued.access_token})}{mark}{fragment}"
+    return with_query(return_url, token=issued.access_token)
 
 
 def open_return(call: Call, return_url: str | None, session: BrowserSession | None, *, action: str = "login") -> Next:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.journeys import next as journey
+from app.identity.journeys import views
 from app.identity.proofs import service as proofs
 from app.identity.self_service import emails, leaving, policy, profile
 from app.identity.self_service.emails import NewAddress
@@ -53,15 +55,17 @@ def edit_profile(call: Call, req: contract.ProfileEdit) -> Posted:
     return Posted()
 
 
-def edit_username(call: Call, req: contract.UsernameEdit) -> Posted:
-    profile.set_username(call, _proved(call, req), req.username.strip())
-    return Posted()
+def edit_username(call: Call, req: contract.UsernameEdit) -> contract.Done:
+    proved = _proved(call, req)
+    profile.set_username(call, proved.account, req.username.strip())
+    return _done(call, proved)
 
 
-def add_email(call: Call, req: contract.EmailEdit) -> Posted:
-    account = _proved(call, req)
-    emails.ask(call, account, NewAddress(req.email, "Secondary" if account.email else "Primary"), hides_taken=True)
-    return Posted()
+def add_email(call: Call, req: contract.EmailEdit) -> contract.Done:
+    proved = _proved(call, req)
+    new = NewAddress(req.email, "Secondary" if proved.account.email else "Primary")
+    emails.ask(call, proved.account, new, hides_taken=True)
+    return _done(call, proved)
 
 
 def confirm_email(call: Call, req: contract.EmailCode) -> Posted:
@@ -69,27 +73,30 @@ def confirm_email(call: Call, req: contract.EmailCode) -> Posted:
     return Posted()
 
 
-def remove_email(call: Call, req: contract.EmailEdit) -> Posted:
-    emails.remove(call, _proved(call, req), req.email)
-    return Posted()
+def remove_email(call: Call, req: contract.EmailEdit) -> contract.Done:
+    proved = _proved(call, req)
+    emails.remove(call, proved.account, req.email)
+    return _done(call, proved)
 
 
-def make_primary(call: Call, req: contract.EmailEdit) -> Posted:
-    emails.make_primary(call, _proved(call, req), req.email)
-    return Posted()
+def make_primary(call: Call, req: contract.EmailEdit) -> contract.Done:
+    proved = _proved(call, req)
+    emails.make_primary(call, proved.account, req.email)
+    return _done(call, proved)
 
 
-def edit_answers(call: Call, req: contract.AnswersEdit) -> Posted:
-    account = _proved(call, req)
+def edit_answers(call: Call, req: contract.AnswersEdit) -> contract.Done:
+    proved = _proved(call, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
-        profile.update(call, account, OwnChanges(security_question_answer=given))
-    return Posted()
+        profile.update(call, proved.account, OwnChanges(security_question_answer=given))
+    return _done(call, proved)
 
 
-def ask_deletion(call: Call, req: contract.Proved) -> Posted:
-    leaving.ask(call, _proved(call, req))
-    return Posted()
+def ask_deletion(call: Call, req: contract.Proved) -> contract.Done:
+    proved = _proved(call, req)
+    leaving.ask(call, proved.account)
+    return _done(call, proved)
 
 
 def read_deletion(call: Call, req: contract.DeletionRead) -> contract.DeletionView:
@@ -147,14 +154,31 @@ def _signed_in(call: Call) -> tuple[BrowserSession, Account]:
     return session, account
 
 
-def _proved(call: Call, req: contract.Proved) -> Account:
+@dataclass(frozen=True)
+class _Proved:
+    """Somebody who proved who they are: a moment ago, or just now (`is_new`)."""
+
+    session: BrowserSession
+    account: Account
+    is_new: bool = False
+
+
+def _done(call: Call, proved: _Proved) -> contract.Done:
+    """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
+    if not proved.is_new:
+        return contract.Done()
+    text = sessions.prove_again(call, proved.session)
+    return contract.Done(session=views.cookie(call, proved.session, text))
+
+
+def _proved(call: Call, req: contract.Proved) -> _Proved:
     """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
 
     Raises WrongCurrentPassword, and the refusals of a locked account.
     """
     session, account = _owner(call)
     if call.now - session.authenticated_at <= FRESH:
-        return account
+        return _Proved(session, account)
     proofs.refuse_locked(call, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")
@@ -166,8 +190,7 @@ def _proved(call: Call, req: contract.Proved) -> Account:
         raise e.WrongCurrentPassword
     with call.work.apart() as own:
         gate.forget_failures(own, account.uid)
-        sessions.prove_again(own, session, call.now)
-    return account
+    return _Proved(session, account, is_new=True)
 
 
 def _changes(call: Call, typed: dict[str, str]) -> OwnChanges:

@@ -125,7 +125,9 @@ def reset(call: Call, req: contract.NewPassword) -> Next:
     attempt = _living(call, req.attempt)
     account, proof = recovered.with_link(call, req.token, req.password)
     is_step = proof.facts.get("reason") == EXPIRED
-    if (is_step or call.tenant.settings.login_on_password_reset) and sign_in.enter(call, account):
+    settings = call.tenant.settings
+    signs_in = settings.login_on_password_reset and settings.two_factor != "required"  # a mailbox is one factor
+    if (is_step or signs_in) and sign_in.enter(call, account):
         remember = is_step and bool(proof.facts.get("remember"))
         method = sign_in.PASSWORD if is_step else "otp"  # RFC 8176
         session, text = sessions.start(call, account.uid, (method,), remember)
@@ -160,7 +162,8 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
     after = changed.change(call, account, req.old_password, req.new_password, locks.Proof())
     others = len(sessions.of_account(call, account.uid)) - 1
     recovered.end_everything(call, after, except_session=session.session_id)
-    return contract.PasswordTurned(ended=max(0, others))
+    text = sessions.prove_again(call, session)
+    return contract.PasswordTurned(ended=max(0, others), session=views.cookie(call, session, text))
 
 
 def read_alarm(call: Call, req: contract.LinkRead) -> contract.LinkView:

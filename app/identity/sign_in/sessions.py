@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
+from app.contract import errors as e
 from app.identity.call import Call
 from app.identity.sign_in.tables import sessions
-from app.identity.store.unit import UnitOfWork
 from app.kit import randomness
 
 S = sessions.c
@@ -104,10 +104,18 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
     return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
 
 
-def prove_again(work: UnitOfWork, session: BrowserSession, now: datetime) -> None:
-    """Note that the person of the session proved who they are once more."""
-    where = (S.tenant_id == work.tenant_id, S.session_hash == session.session_hash)
-    work.run(update(sessions).where(*where).values(authenticated_at=now))
+def prove_again(call: Call, session: BrowserSession) -> str:
+    """Note that the person of the session proved who they are once more, and return its new cookie text.
+
+    A copy of the old cookie opens nothing from here on; the public id stays, by which relying parties know the session.
+    Raises NotAuthenticated where the session ended meanwhile.
+    """
+    text = randomness.token()
+    where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == session.session_hash)
+    renewed = {"session_hash": randomness.digest(text), "authenticated_at": call.now}
+    if not call.work.changed(update(sessions).where(*where).values(renewed)):
+        raise e.NotAuthenticated
+    return text
 
 
 def note_relying_party(call: Call, session: BrowserSession, client_id: str) -> None:

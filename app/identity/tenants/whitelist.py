@@ -60,5 +60,7 @@ def _climbs(path: str) -> bool:
 
 
 def with_query(address: str, **parameters: str) -> str:
-    """Return the address with parameters added to its query."""
-    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(parameters)}"
+    """Return the address with parameters added to its query, which stands before the fragment (RFC 3986 §3)."""
+    before, mark, fragment = address.partition("#")
+    joint = "" if before.endswith(("?", "&")) else "&" if "?" in before else "?"
+    return f"{before}{joint}{urlencode(parameters)}{mark}{fragment}"

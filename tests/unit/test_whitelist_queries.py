@@ -1,0 +1,20 @@
+"""Where parameters stand that we add to an address outside."""
+
+import pytest
+
+from app.identity.tenants.whitelist import with_query
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://a.example/x", "https://a.example/x?vtoken=t"),
+        ("https://a.example/x?y=1", "https://a.example/x?y=1&vtoken=t"),
+        ("https://a.example/x#part", "https://a.example/x?vtoken=t#part"),
+        ("https://a.example/x?y=1#part", "https://a.example/x?y=1&vtoken=t#part"),
+        ("https://a.example/#/verify?y=1", "https://a.example/?vtoken=t#/verify?y=1"),
+        ("https://a.example/x?", "https://a.example/x?vtoken=t"),
+    ],
+)
+def test_parameters_stand_before_the_fragment(address: str, expected: str) -> None:
+    assert with_query(address, vtoken="t") == expected
