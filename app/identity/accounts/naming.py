@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.contract import errors as e
 from app.contract.accounts import EmailEntry
@@ -12,6 +13,8 @@ from app.identity.accounts import identifiers
 from app.kit import randomness
 
 PRIMARY = "primary"
+MOST_EMAILS = 10
+"""How many addresses an account may have, those included that it did not prove yet."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,16 @@ class Emails:
 
     shown: list[dict[str, str]] = field(default_factory=list)
     forms: tuple[str, ...] = ()
+
+    @property
+    def first_held(self) -> list[dict[str, Any]]:
+        """The addresses as somebody's own account keeps them: all but the primary one wait until they are proved."""
+        return [*self.shown[:1], *self.waiting[1:]]
+
+    @property
+    def waiting(self) -> list[dict[str, Any]]:
+        """The addresses as they are kept while none of them is proved, nor was there when the account began."""
+        return [{**entry, "pending": True} for entry in self.shown]
 
     @property
     def primary(self) -> str | None:

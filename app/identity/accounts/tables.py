@@ -24,7 +24,7 @@ accounts = tenant_table(
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
     Column("roles", Free),
-    Column("emails", Free, nullable=False),  # [{Type, Value, verified}], the order the interface returns
+    Column("emails", Free, nullable=False),  # [{Type, Value, verified, pending}], in order; a pending one names nobody
     Column("profile", Free, nullable=False),  # the interface's free fields, spelt as it spells them
     Column("private", Free, nullable=False),  # answers, PIN, policy: never part of a profile as such
     Column("created_at", Instant, nullable=False),

@@ -106,11 +106,14 @@ def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
         kept["is_custom_uid"] = True
     if draft.security_answers:
         kept["security_answers"] = answers.hashed(call, draft.security_answers)
+    emails: list[dict[str, Any]] = draft.addresses.shown
+    if more.get("email_verified"):
+        emails = [{**entry, "verified": True} for entry in emails]
     return {
         "uid": draft.uid,
         "profile_id": randomness.uid(),
         "email": draft.addresses.primary,
-        "emails": draft.addresses.shown,
+        "emails": emails,
         "username": draft.username,
         "phone": draft.phone,
         "email_verified": False,
@@ -125,9 +128,12 @@ def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
 
 def add(call: Call, draft: Draft, columns: dict[str, Any]) -> Account:
     """Add the account. Raises EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account of the tenant has it."""
-    held = [(EMAIL, form, bool(columns["email_verified"])) for form in draft.addresses.forms]
+    named = list(zip(draft.addresses.forms, columns["emails"], strict=True))
+    held = [(EMAIL, form, bool(columns["email_verified"])) for form, entry in named if not entry.get("pending")]
     held += [(USERNAME, draft.username, True)] if draft.username else []
     held += [(PHONE, draft.phone, bool(columns["phone_verified"]))] if draft.phone else []
+    if any(entry.get("pending") and store.by_identifier(call, EMAIL, form) for form, entry in named):
+        raise e.EmailRegistered
     try:
         return store.add(call, columns, held)
     except store.Taken as conflict:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from app.contract import errors as e
 from app.contract.letters import SmsKind
-from app.identity.accounts import identifiers, policies, waiting
+from app.identity.accounts import identifiers, naming, policies, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -70,6 +70,8 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
         raise e.PolicyNotAccepted
     demands.refuse_incomplete(settings, given, ask.accepts_terms)
     drafted = drafting.read(call, given, ask.source)
+    if len(drafted.addresses.forms) > naming.MOST_EMAILS:
+        raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")
     demands.refuse_person(call, drafted)
     return drafted
 
@@ -88,7 +90,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         private["terms_accepted_at"] = call.now.isoformat()
         private |= policies.first_acceptance(call.tenant.settings.privacy_policy, ask.source, call.now)
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
-    columns = drafting.row(call, drafted, private=private, **begun)
+    columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
         account = drafting.add(call, drafted, columns)
     except e.EmailRegistered:
@@ -164,6 +166,7 @@ def _send(call: Call, account: Account, ask: Ask) -> None:
             if not ask.hides_taken:
                 raise
             call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+        verification.send_to_waiting(call, account, ask.wish)
     if account.phone and ask.wish.sends_sms:
         try:
             _text(call, account, account.phone, ask.wish)

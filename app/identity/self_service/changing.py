@@ -35,6 +35,7 @@ class Wanted:
     phone: str | None = None
     password_hash: str | None = field(default=None, repr=False)
     answers: dict[str, str] = field(default_factory=dict, repr=False)
+    is_own: bool = False  # a person says it of themselves: an address is theirs once it is proved
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ def read(
     writers: Collection[Write],
     clears: bool,
     drops_username: bool = False,
+    is_own: bool = False,
 ) -> Wanted:
     """Return what a request asks of an account. Costs one hash for a password and one for each security answer.
 
@@ -79,7 +81,7 @@ def read(
         password_hash = setting.hashed(call, req.password, words, earlier)
     call.work.pause()
     kept = answers.hashed(call, req.security_question_answer or {})
-    return Wanted(edits, addresses, username, drops_username, phone, password_hash, kept)
+    return Wanted(edits, addresses, username, drops_username, phone, password_hash, kept, is_own)
 
 
 def write(call: Call, uid: str, wanted: Wanted, more: Callable[[Account, Columns], Columns] | None = None) -> Changed:
@@ -135,10 +137,12 @@ def _identifiers(call: Call, wanted: Wanted, fresh: Account) -> Columns:
     values: Columns = {}
     taken_now = []
     if wanted.addresses is not None:
-        held = {identifiers.normal_email(entry["Value"]) for entry in fresh.emails}
-        if fresh.emails and held != set(wanted.addresses.forms):
+        held = {identifiers.normal_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
+        if held and held != set(wanted.addresses.forms):
             raise e.EmailUpdateRefused
-        if not fresh.emails:
+        if not held and wanted.is_own:
+            values.update(_own_addresses(call, wanted.addresses))
+        elif not held:
             values.update(email=wanted.addresses.primary, emails=wanted.addresses.shown)
             taken_now += [(EMAIL, form, False) for form in wanted.addresses.forms]
     if wanted.phone is not None and fresh.phone is None:
@@ -150,3 +154,12 @@ def _identifiers(call: Call, wanted: Wanted, fresh: Account) -> Columns:
         taken_now += [(USERNAME, wanted.username, True)] if wanted.username else []
     store.hold(call, fresh.uid, taken_now)
     return values
+
+
+def _own_addresses(call: Call, addresses: Emails) -> Columns:
+    """Return the addresses that somebody says are theirs; they wait for a proof. Raises store.Taken where that may be told."""
+    if not call.tenant.settings.hide_unknown_accounts:
+        for form in addresses.forms:
+            if store.by_identifier(call, EMAIL, form) is not None:
+                raise store.Taken(EMAIL)
+    return {"emails": addresses.waiting}

@@ -10,7 +10,7 @@ from app.contract.letters import MailKind
 from app.identity.accounts import identifiers, store
 from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import EMAIL
-from app.identity.accounts.naming import PRIMARY
+from app.identity.accounts.naming import MOST_EMAILS, PRIMARY
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
@@ -21,9 +21,6 @@ from app.identity.self_service import notices
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
 from app.identity.verification import service as verification
-
-MOST = 10
-"""How many addresses an account may have."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def remove(call: Call, account: Account, email: str | None, *, is_silent: bool =
     gone = next((entry for entry in fresh.emails if entry not in left), None)
     if gone is None:
         raise e.EmailNotOnProfile
-    if not left:
+    if not _may_go(fresh, gone, left):
         raise e.LastEmail
     after = _keep(call, fresh, left)
     proofs.close(call, account.uid, subject=form)
@@ -148,10 +145,19 @@ def _refuse(call: Call, account: Account, new: NewAddress, form: str) -> None:
         raise e.EmailActionRefused
     if account.email and not account.email_verified and call.tenant.settings.email_verification != "disabled":
         raise e.EmailNotAddable
-    if len(account.emails) >= MOST:
+    if len(account.emails) >= MOST_EMAILS:
         raise e.EmailUpdateRefused
     demands.refuse_address(call.tenant.settings.email_access, form)
     verification.refuse_url(call, new.url)
+
+
+def _may_go(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) -> bool:
+    """Return whether an account keeps an address without this one, and a proved one where this one is proved."""
+    if gone.get("pending"):
+        return True
+    held = [entry for entry in left if not entry.get("pending")]
+    is_proved = verification.is_verified(fresh, gone["Value"])
+    return any(verification.is_verified(fresh, entry["Value"]) for entry in held) if is_proved else bool(held)
 
 
 def _locked(call: Call, account: Account) -> Account:
@@ -162,15 +168,21 @@ def _locked(call: Call, account: Account) -> Account:
 
 
 def _keep(call: Call, fresh: Account, entries: list[dict[str, Any]]) -> Account:
-    """Write the addresses in this order; the first is the primary one."""
+    """Write the addresses in this order; the first is the primary one, or else the first that is proved. Pending ones follow."""
+    waiting = [entry for entry in entries if entry.get("pending")]
+    proved = {entry["Value"]: verification.is_verified(fresh, entry["Value"]) for entry in entries}
+    held = [{**entry, "verified": proved[entry["Value"]]} for entry in entries if not entry.get("pending")]
+    if held and held[0]["Value"] != fresh.email:
+        held.sort(key=lambda entry: not entry["verified"])
+    if not held:
+        return store.change(call, fresh.uid, {"emails": waiting}) or fresh
     types = [entry["Type"] for entry in fresh.emails]
-    first, *others = entries
+    first, *others = held
     former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
     ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]
     ordered += [{**one, "Type": former} if str(one["Type"]).lower() == PRIMARY else one for one in others]
-    held = [(identifiers.normal(EMAIL, one["Value"]), verification.is_verified(fresh, one["Value"])) for one in ordered]
     store.let_go(call, fresh.uid, EMAIL)
-    store.hold(call, fresh.uid, [(EMAIL, form, is_verified) for form, is_verified in held])
-    values = {"emails": ordered, "email": ordered[0]["Value"], "email_verified": held[0][1]}
+    store.hold(call, fresh.uid, [(EMAIL, identifiers.normal(EMAIL, one["Value"]), one["verified"]) for one in ordered])
+    values = {"emails": [*ordered, *waiting], "email": first["Value"], "email_verified": first["verified"]}
     after = store.change(call, fresh.uid, values)
     return after or fresh

@@ -41,7 +41,9 @@ def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | N
     verification.refuse_url(call, req.verification_url)
     _refuse_answers(call, account, req.security_question_answer)
     demands.refuse_edits(settings, req, clears=req.null_support)
-    wanted = changing.read(call, account, req, req, writers=WRITERS, clears=req.null_support)
+    wanted = changing.read(call, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
+    if wanted.addresses and len(wanted.addresses.forms) > naming.MOST_EMAILS:
+        raise e.EmailUpdateRefused
     for form in wanted.addresses.forms if wanted.addresses else ():
         demands.refuse_address(settings.email_access, form)
     demands.refuse_age(call, wanted.edits.stated.get("BirthDate"))
@@ -88,9 +90,9 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         tokens.revoke_others(call, after.uid, keep, call.holder)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
         notices.tell(call, MailKind.PASSWORD_CHANGED, after.email, after)
-    if before.email is None and after.email and call.tenant.settings.email_verification != "disabled":
+    if before.email is None and req.email:
         wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
-        verification.send(call, after, wish)
+        verification.send_to_waiting(call, after, wish)
     _tell_username(call, changed)
 
 

@@ -10,6 +10,7 @@ from app.contract import errors as e
 from app.contract.letters import MailKind, SmsKind
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.naming import PRIMARY
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
@@ -52,6 +53,24 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) 
     return _mail(call, account.uid, email or account.email or "", wish, account)
 
 
+def send_to_waiting(call: Call, account: Account, wish: Wish) -> None:
+    """Mail a link to each address that the account may have once it is proved; limits are kept silently.
+
+    Whose address somebody else has proved before learns that they have an account.
+    """
+    for entry in account.emails:
+        if not entry.get("pending"):
+            continue
+        owner = store.by_identifier(call, EMAIL, identifiers.normal(EMAIL, entry["Value"]))
+        try:
+            if owner is None:
+                send(call, account, wish, email=entry["Value"])
+            else:
+                send_to_nobody(call, entry["Value"], wish)
+        except e.MailLimitReached:
+            call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+
+
 def send_again(call: Call, uid: str, email: str, wish: Wish) -> str:
     """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
 
@@ -84,12 +103,14 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
 
 
 def is_verified(account: Account, email: str) -> bool:
-    """Return whether the account's address, in any spelling, is verified."""
+    """Return whether the account's address, in any spelling, is verified: as it is kept with the address, never inferred."""
     form = identifiers.normal_email(email)
     held = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
     if held is None or held.get("pending"):
         return False
-    return account.email_verified if form == identifiers.normal_email(account.email or "") else True
+    if form == identifiers.normal_email(account.email or ""):
+        return account.email_verified
+    return held.get("verified") is True
 
 
 def peek(call: Call, token: str) -> Proof:
@@ -124,13 +145,19 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
     held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
     if held is None:
         held = _added(call, fresh, entries, proof)
-    held.pop("pending", None)
+    elif held.pop("pending", None):
+        _hold(call, fresh, proof.subject)
+        held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
+    else:
+        store.verify(call, fresh.uid, EMAIL, proof.subject, True)
+    held["verified"] = True
+    if fresh.email is None:
+        entries = [held, *(one for one in entries if one is not held)]
     values: dict[str, Any] = {"emails": entries}
     if fresh.email is None:
         values["email"] = held["Value"]
     if identifiers.normal_email(fresh.email or held["Value"]) == proof.subject:
         values["email_verified"] = True
-    store.verify(call, fresh.uid, EMAIL, proof.subject, True)
     after = store.change(call, fresh.uid, values) or fresh
     for kind in _KINDS:
         proofs.close(call, fresh.uid, kind, subject=proof.subject)
@@ -179,14 +206,22 @@ def _added(call: Call, account: Account, entries: list[dict[str, Any]], proof: P
     """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
     if proof.kind is not ProofKind.ADD_EMAIL:
         raise e.ClosedLink
-    try:
-        store.hold(call, account.uid, [(EMAIL, proof.subject, True)])
-    except store.Taken:
-        raise e.EmailRegistered from None
-    kind = "Primary" if not entries else str(proof.facts.get("type") or "Secondary")
+    _hold(call, account, proof.subject)
+    kind = "Primary" if account.email is None else str(proof.facts.get("type") or "Secondary")
     added = {"Type": kind, "Value": str(proof.facts.get("email") or proof.subject)}
     entries.append(added)
     return added
+
+
+def _hold(call: Call, account: Account, form: str) -> None:
+    try:
+        store.hold(call, account.uid, [(EMAIL, form, True)])
+    except store.Taken:
+        raise e.EmailRegistered from None
+
+
+def _not_primary(kind: str) -> str:
+    return "Secondary" if kind.lower() == PRIMARY else kind
 
 
 def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None) -> str:
@@ -235,5 +270,5 @@ def _language(call: Call) -> str | None:
 
 __all__ = [
     "NOBODY", "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send", "send_after_refusal",
-    "send_again", "send_to_nobody", "spend_link", "welcome",
+    "send_again", "send_to_nobody", "send_to_waiting", "spend_link", "welcome",
 ]  # fmt: skip

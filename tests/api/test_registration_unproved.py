@@ -1,0 +1,94 @@
+"""Nobody makes an address theirs without its mailbox, and whoever proves one inherits no way in from a stranger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.identity.oauth import claims
+from tests.support.letterbox import mailed_to, token_in
+from tests.support.registering import ADA, UNLIMITED, primary, register
+from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+OWN, EMAIL, LOGIN = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/login"
+FORGOT = "/identity/v2/auth/password"
+CFO, EVE = "cfo5@corp.test", "x5@evil.test"
+TWO = [{"Type": "Primary", "Value": EVE}, {"Type": "Secondary", "Value": CFO}]
+OTHER = "Teapot-zebra-17"
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server(limits=UNLIMITED, email_verification="optional", username_login=True, phone_login=True)
+
+
+def token_of(acme: TenantServer, to: str) -> str:
+    return token_in(mailed_to(acme.house, acme.tenant_id, to)[-1])
+
+
+def prove(acme: TenantServer, address: str) -> Any:
+    return acme.send("GET", EMAIL, with_secret=False, verificationtoken=token_of(acme, address))
+
+
+def signed_up(acme: TenantServer, email: str | None = None, **members: Any) -> str:
+    return str(answered(register(acme, email, **members))["Data"]["access_token"])
+
+
+def test_an_address_that_is_only_stated_is_never_the_accounts(acme: TenantServer) -> None:
+    token = signed_up(acme, UserName="eve")
+    told = answered(acme.send("PUT", OWN, {"Email": TWO}, bearer=token))["Data"]
+    assert (told["Email"], told["EmailVerified"]) == ([], False)
+    assert [one["Value"] for one in told["UnverifiedEmail"]] == [EVE, CFO]
+    assert refused(acme.send("GET", MANAGE, email=CFO))[0] == 403
+    answered(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))
+    profile = answered(acme.send("GET", OWN, bearer=token))
+    assert (profile["Email"], profile["EmailVerified"]) == ([], False)
+    shown = {name: claim(profile) for name, claim in claims.SCOPES["email"].items()}
+    assert not shown["email"]
+    assert not shown["email_verified"]
+
+
+def test_the_second_address_of_a_registration_waits_for_its_own_proof(acme: TenantServer) -> None:
+    token = signed_up(acme, Email=TWO)
+    assert refused(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))[0] == 403
+    profile = answered(acme.send("GET", OWN, bearer=token))
+    assert [one["Value"] for one in profile["Email"]] == [EVE]
+    assert profile["EmailVerified"] is False
+    assert refused(acme.send("POST", LOGIN, {"email": CFO, "password": PASSWORD}, with_secret=False))[0] in (401, 403)
+    assert register(acme, CFO).status_code == 200, "a stranger's word keeps nobody from their address"
+    answered(prove(acme, EVE))
+    assert answered(acme.send("GET", MANAGE, email=EVE))["EmailVerified"] is True
+
+
+def test_a_stated_address_is_the_accounts_once_it_is_proved(acme: TenantServer) -> None:
+    token = signed_up(acme, UserName="ada")
+    answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=token))
+    answered(prove(acme, ADA))
+    held = answered(acme.send("GET", MANAGE, email=ADA))
+    assert (held["UserName"], held["EmailVerified"], held["UnverifiedEmail"]) == ("ada", True, None)
+    assert refused(acme.send("DELETE", EMAIL, {"email": ADA}, bearer=token))[0] == 403
+
+
+def test_of_two_accounts_that_state_an_address_the_first_proof_counts(acme: TenantServer) -> None:
+    for name in ("ada", "eve"):
+        answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=signed_up(acme, UserName=name)))
+    links = [token_in(one) for one in mailed_to(acme.house, acme.tenant_id, ADA)]
+    answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[0]))
+    assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[1])) == (403, 936)
+
+
+def test_the_last_proved_address_stays(acme: TenantServer) -> None:
+    made = acme.create(Email=TWO)
+    acme.update(made["Uid"], {"EmailVerified": True})
+    token = str(acme.tokens(made["Uid"])["access_token"])
+    assert refused(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))[0] == 403
+    answered(acme.send("DELETE", EMAIL, {"email": CFO}, bearer=token))
+    assert acme.read(made["Uid"])["EmailVerified"] is True
+
+
+def test_ten_addresses_are_the_most(acme: TenantServer) -> None:
+    many = [{"Type": "Work", "Value": f"a{number}@example.test"} for number in range(11)]
+    assert refused(register(acme, None, Email=many)) == (400, 908)
+    token = signed_up(acme, UserName="eve")
+    assert refused(acme.send("PUT", OWN, {"Email": many}, bearer=token)) == (403, 1174)
