@@ -32,10 +32,11 @@ class LinkView(Wire):
 
 
 class LinkRequest(Wire):
-    """`attempt`: the sign-in that waits, where this browser began it."""
+    """`attempt`: the sign-in that waits, where this browser began it. `password`: the one typed at registration."""
 
     token: Token = Field(max_length=300)
     attempt: str | None = None
+    password: str = Field(default="", max_length=1000, repr=False)
 
 
 class CodeRequest(Wire):
@@ -60,8 +61,9 @@ read_link = state(
 )  # fmt: skip
 open_link = state(
     "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, auth=H, family=HUB, public=False,
-    errors=(e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered),
-    summary="Confirm an address by its link, and go on with the sign-in that waits for it.",
+    errors=(e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials),
+    summary="Confirm an address by its link, and go on with the sign-in that waits for it. 1089: others registered with "
+    "it too, so that the password typed at registration has to tell which account is meant.",
 )  # fmt: skip
 renew_link = state(
     "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, auth=H, family=HUB, public=False,

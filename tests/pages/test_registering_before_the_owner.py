@@ -9,15 +9,14 @@ import pytest
 
 from app.identity.accounts.tables import accounts, waiting_accounts
 from app.identity.proofs.tables import proofs
-from app.identity.sign_in.tables import sessions
 from app.identity.store.unit import UnitOfWork
-from app.identity.tokens.tables import access_tokens
 from tests.support.letterbox import link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Seen, Visitor
 
 MINE, SQUATTERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
+ASKED = "Which registration is yours?"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 FORM = (
     {"name": "email", "required": True},
@@ -42,6 +41,12 @@ def signed_in(visitor: Visitor, password: str, name: str = EMAIL) -> bool:
     return page.address.endswith("/profile")
 
 
+def confirm(visitor: Visitor, link: str, password: str) -> Seen:
+    """Open a link, and show the password of its registration where it is asked."""
+    page = visitor.open(link).press("Confirm")
+    return page.press("Confirm", password=password) if page.heading == ASKED else page
+
+
 def rows(world: World, table: Any) -> list[Any]:
     work = UnitOfWork(world.house.database, world.tenant_id)
     try:
@@ -60,7 +65,7 @@ def test_the_owner_gets_what_the_owner_typed_and_the_squatters_password_dies(
     squatter, owner = new_visitor(), new_visitor()
     sign_up(squatter, SQUATTERS, first_name="Eve", username="eve")
     sign_up(owner, MINE, first_name="Olivia")
-    owner.open(links(world)[-1]).press("Confirm")
+    confirm(owner, links(world)[-1], MINE)
     (account,) = rows(world, accounts)
     assert (account.email_verified, account.profile["FirstName"], account.username) == (True, "Olivia", None)
     assert not signed_in(new_visitor(), SQUATTERS)
@@ -72,7 +77,7 @@ def test_the_squatters_link_is_dead_once_the_owner_has_come(world: World, new_vi
     owner = new_visitor()
     sign_up(owner, MINE)
     first, last = links(world)
-    owner.open(last).press("Confirm")
+    confirm(owner, last, MINE)
     page = new_visitor().open(first)
     assert "Confirm" not in page.html or page.press("Confirm").status >= 400
     assert signed_in(new_visitor(), MINE)
@@ -86,7 +91,7 @@ def test_a_squatter_who_comes_after_the_owner_cannot_take_the_owners_link_away(
     owner = new_visitor()
     sign_up(owner, MINE)
     sign_up(new_visitor(), SQUATTERS)
-    owner.open(links(world)[0]).press("Confirm")
+    confirm(owner, links(world)[0], MINE)
     assert signed_in(new_visitor(), MINE)
     assert not signed_in(new_visitor(), SQUATTERS)
 
@@ -101,16 +106,54 @@ def test_another_mail_is_that_of_this_browsers_own_registration(world: World, ne
     assert signed_in(new_visitor(), MINE)
 
 
-def test_where_sessions_begin_at_once_the_squatters_end(new_world: NewWorld, new_visitor_at: At) -> None:
-    world = new_world(limits=UNLIMITED, email_verification="optional")
-    squatter, owner = new_visitor_at(world), new_visitor_at(world)
-    assert sign_up(squatter, SQUATTERS).address.endswith("/profile")
-    assert not sign_up(owner, MINE).address.endswith("/profile")
-    owner.open(links(world)[-1]).press("Confirm")
-    assert squatter.open("/profile").heading == "Welcome back"
-    (account,) = rows(world, accounts)
-    assert {row.uid for row in rows(world, sessions)} <= {account.uid}
-    assert {row.uid for row in rows(world, access_tokens)} <= {account.uid}
+@pytest.mark.parametrize("mode", ["optional", "disabled"])
+def test_an_account_in_use_stays_whoever_registers_with_its_address(
+    new_world: NewWorld, new_visitor_at: At, mode: str
+) -> None:
+    world = new_world(limits=UNLIMITED, email_verification=mode)
+    owner, stranger = new_visitor_at(world), new_visitor_at(world)
+    assert sign_up(owner, MINE).address.endswith("/profile")
+    (before,) = rows(world, accounts)
+    page = sign_up(stranger, SQUATTERS)
+    assert "vtoken" not in str(mailed_to(world.house, world.tenant_id, EMAIL)[-1])
+    for mail in mailed_to(world.house, world.tenant_id, EMAIL):
+        if "vtoken" in str(mail):
+            new_visitor_at(world).open(link_in(mail)).press("Confirm")
+    assert not page.press("I have opened the link").visitor.cookies("session")
+    assert owner.open("/profile").address.endswith("/profile")
+    assert [row.uid for row in rows(world, accounts)] == [before.uid]
+    assert rows(world, waiting_accounts) == []
+    assert not signed_in(new_visitor_at(world), SQUATTERS)
+    assert signed_in(new_visitor_at(world), MINE)
+
+
+def test_a_strangers_link_opened_by_the_owner_gives_the_stranger_nothing(world: World, new_visitor: NewVisitor) -> None:
+    owner, stranger = new_visitor(), new_visitor()
+    sign_up(owner, MINE)
+    (before,) = rows(world, accounts)
+    page = sign_up(stranger, SQUATTERS)
+    asked = owner.open(links(world)[-1]).press("Confirm")
+    assert (asked.status, asked.heading) == (200, ASKED)
+    assert asked.press("Confirm", password="").status == 400
+    wrong = asked.press("Confirm", password=MINE)
+    assert (wrong.status, wrong.heading) == (401, ASKED)
+    assert "vtoken=" in wrong.html
+    assert not page.press("I have opened the link").visitor.cookies("session")
+    assert [(row.uid, row.email_verified) for row in rows(world, accounts)] == [(before.uid, False)]
+    confirm(owner, links(world)[0], MINE)
+    assert signed_in(new_visitor(), MINE)
+    assert not signed_in(new_visitor(), SQUATTERS)
+
+
+def test_who_waited_signs_in_with_the_password_and_not_by_a_click_elsewhere(
+    world: World, new_visitor: NewVisitor
+) -> None:
+    sign_up(new_visitor(), SQUATTERS)
+    owner = new_visitor()
+    page = sign_up(owner, MINE)
+    confirm(new_visitor(), links(world)[-1], MINE)
+    assert not page.press("I have opened the link").visitor.cookies("session")
+    assert signed_in(owner, MINE)
 
 
 def test_an_account_that_the_tenant_made_does_not_give_way(world: World, new_visitor: NewVisitor) -> None:
@@ -128,6 +171,6 @@ def test_a_username_that_was_taken_meanwhile_is_let_go(world: World, new_visitor
     new_visitor().open("/register").press(
         "Create account", email="other@example.test", password=SQUATTERS, username="Olivia"
     )
-    owner.open(links(world)[-1]).press("Confirm")
+    confirm(owner, links(world)[-1], MINE)
     assert {row.username for row in rows(world, accounts)} == {None, "olivia"}
     assert signed_in(new_visitor(), MINE)

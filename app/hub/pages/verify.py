@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
+from wtforms import PasswordField
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
@@ -26,17 +27,23 @@ MOST_TOKEN_LETTERS: Final = 300
 
 
 class LinkForm(HubForm):
-    """Nothing but the click."""
+    """The click; and the password, where more than one registered with the address."""
+
+    password = PasswordField(_l("Password"), render_kw={"autocomplete": "current-password", "maxlength": 1000})
 
 
 class LinkState(StrEnum):
     """Where a link stands."""
 
     OPEN = "open"
+    PASSWORD = "password"
     USED = "used"
     EXPIRED = "expired"
     UNKNOWN = "unknown"
     CLOSED = "closed"
+
+
+_NOT_THIS_ONE: Final = _l("That is not the password of the registration that this mail belongs to.")
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,9 @@ class LinkPage(Page):
     def samples(cls) -> Mapping[str, LinkPage]:
         token = "a-token"
         made = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
+        wrong = LinkForm()
+        wrong.refuse("password", _NOT_THIS_ONE)
+        made["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         made["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
         made["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
         return made
@@ -137,13 +147,27 @@ def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
         link = api()(contract.read_link, contract.LinkRead(token=token))
         return _page(form, LinkState(link.state), token, link.sent_to).render(form.refusal_status)
     try:
-        step = ask(contract.LinkRequest(token=token, attempt=here.attempt.id if here.attempt else None))
+        typed = (form.password.data or "")[:1000]
+        step = ask(contract.LinkRequest(token=token, attempt=here.attempt.id if here.attempt else None, password=typed))
+    except (e.PasswordMissing, e.WrongCredentials) as refusal:
+        return _ask_password(token, refusal)
     except ApiError as refusal:
         state = next((state for kind, state in _REFUSED.items() if isinstance(refusal, kind)), None)
         if state is None:
             raise
         return _page(LinkForm(formdata=None), state, token).render(refusal.status)
     return journey.follow(step)
+
+
+def _ask_password(token: str, refusal: ApiError) -> Response:
+    """Ask for the password of the registration: on the first click as a question, then as a mistake."""
+    form, link = LinkForm(formdata=None), api()(contract.read_link, contract.LinkRead(token=token))
+    is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
+    if is_wrong:
+        form.refuse(
+            "password", _NOT_THIS_ONE if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
+        )
+    return _page(form, LinkState.PASSWORD, token, link.sent_to).render(refusal.status if is_wrong else 200)
 
 
 def _page(form: LinkForm, state: LinkState, token: str, sent_to: str = "") -> LinkPage:

@@ -22,6 +22,8 @@ from app.identity.tasks import events
 LIFETIME = timedelta(days=3)  # of the link that proves the address
 SELF_REGISTERED = "self_registered"
 """Marks accounts that people made themselves: only these give way."""
+WAITED = "waited"
+"""Marks accounts that waited: who typed their password elsewhere does not get in by somebody else's click."""
 W = waiting_accounts.c
 _KEPT = ("uid", "profile_id", "email", "emails", "username", "password_hash", "profile", "private")
 _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
@@ -35,9 +37,14 @@ _FRESH: dict[str, Any] = {
 
 
 def gives_way(account: Account) -> bool:
-    """Return whether an account holds its names without having proved any: its address is then anybody's to prove."""
-    is_proved = account.email_verified or account.phone_verified
-    return bool(account.private.get(SELF_REGISTERED)) and not is_proved and account.is_active and not account.is_deleted
+    """Return whether an account holds its names without having proved any: its address is then anybody's to prove.
+
+    One that was ever signed in to is in use, and stays whoever registers: its owner may have proved nothing either.
+    """
+    is_used = account.logins > 0 or account.last_login_at is not None
+    is_proved = account.email_verified or account.phone_verified or any(one.get("verified") for one in account.emails)
+    is_own = bool(account.private.get(SELF_REGISTERED))
+    return is_own and not is_used and not is_proved and account.is_active and not account.is_deleted
 
 
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
@@ -73,11 +80,17 @@ def settle(call: Call, uid: str) -> Account | None:
     return account
 
 
-def newest(call: Call, email: str) -> str | None:
-    """Return the id of the account that was the last to wait for the normalized address."""
+def is_contested(call: Call, email: str) -> bool:
+    """Return whether an account waits for the normalized address: who proves it did not need to register it."""
     where = (W.tenant_id == call.tenant.tenant_id, W.email == email, W.expires_at > call.now)
-    row = call.work.one(select(W.uid).where(*where).order_by(W.expires_at.desc(), W.uid).limit(1))
-    return str(row[0]) if row else None
+    return call.work.one(select(W.uid).where(*where).limit(1)) is not None
+
+
+def password_hash(call: Call, uid: str) -> str | None:
+    """Return the hash of the password that was typed for an account that waits."""
+    where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid, W.expires_at > call.now)
+    found = call.work.one(select(W.held).where(*where))
+    return found.held["password_hash"] if found else None
 
 
 def _add(call: Call, held: dict[str, Any], email: str) -> Account:
@@ -88,4 +101,5 @@ def _add(call: Call, held: dict[str, Any], email: str) -> Account:
         names.append((USERNAME, username, True))
     else:
         held["username"] = None
+    held["private"] = {**held["private"], WAITED: True}
     return store.add(call, {**held, **dict.fromkeys(_INSTANTS, call.now)}, names)

@@ -12,7 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next, Step
-from app.identity.accounts import identifiers, store
+from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.call import Call
@@ -141,6 +141,8 @@ def open_link(call: Call, req: contract.LinkRequest) -> Next:
     if account is not None and verification.is_verified(account, held.subject):
         return _go_on(call, attempt, account, held, is_new=False)
     try:
+        verification.peek(call, req.token)
+        _refuse_stranger(call, attempt, account, held, req.password)
         proof = verification.spend_link(call, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
@@ -176,6 +178,8 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
         if not req.code:
             return _opened_elsewhere(call, attempt, state)
         proof = proofs.spend_code(call, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE)
+        if _is_strange(call, attempt, store.by_uid(call, proof.uid), proof):
+            raise e.ClosedLink
         return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
     except ApiError as refusal:
         raise _with_page(call, refusal, state) from None
@@ -226,10 +230,44 @@ def _confirmed(call: Call, proof: Proof) -> Account:
     return account
 
 
+def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
+    """Return whether the password of the account was shown in the browser of this attempt, which waits for the proof."""
+    state = of(attempt) if attempt is not None else None
+    waits = state is not None and (state.uid, state.subject) == (proof.uid, proof.subject)
+    return waits and state is not None and state.password_digest == randomness.digest(password_hash or "")
+
+
+def _hash_of(call: Call, account: Account | None, proof: Proof) -> str | None:
+    return account.password_hash if account is not None else waiting.password_hash(call, proof.uid)
+
+
+def _is_strange(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof) -> bool:
+    """Return whether more than one registered with the address, and this browser may have been neither of them."""
+    if proof.kind is not ProofKind.EMAIL or not waiting.is_contested(call, proof.subject):
+        return False
+    return not _knows(attempt, proof, _hash_of(call, account, proof))
+
+
+def _refuse_stranger(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> None:
+    """Raise PasswordMissing or WrongCredentials where the link does not tell whose account its click would make real."""
+    if not _is_strange(call, attempt, account, proof):
+        return
+    if not password:
+        raise e.PasswordMissing
+    call.spend("verification_try", _TRIES, randomness.digest(f"{proof.uid} {proof.subject}"))
+    password_hash = _hash_of(call, account, proof)
+    call.work.pause()
+    if not call.hashing.is_match(password_hash, password):
+        call.ledger.record("verification.refused", uid=proof.uid, reason="password")
+        raise e.WrongCredentials
+
+
 def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
     account = store.by_uid(call, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
+    if account.private.get(waiting.WAITED):
+        return Next(step=Step.EMAIL_CONFIRMED, attempt=attempt.attempt_id, problem="before")
     held = Proof(ProofKind.EMAIL, account.uid, state.subject, {}, call.now)
     return _go_on(call, attempt, account, held, is_new=False)
 
@@ -237,8 +275,7 @@ def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
 def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
     state = of(attempt) if attempt is not None else None
-    waits = state is not None and state.uid == proof.uid and state.subject == proof.subject
-    knows = waits and state is not None and state.password_digest == randomness.digest(account.password_hash or "")
+    knows = _knows(attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     if may_enter and sign_in.enter(call, account):
         remember = knows and state is not None and state.remember and call.tenant.settings.remember_me
