@@ -20,7 +20,7 @@ OTHER = "Teapot-zebra-17"
 
 @pytest.fixture
 def acme(new_tenant_server: NewTenantServer) -> TenantServer:
-    return new_tenant_server(limits=UNLIMITED, email_verification="optional", username_login=True, phone_login=True)
+    return new_tenant_server(limits=UNLIMITED, email_login=True, email_verification="optional", phone_login=True)
 
 
 def token_of(acme: TenantServer, to: str) -> str:
@@ -92,3 +92,36 @@ def test_ten_addresses_are_the_most(acme: TenantServer) -> None:
     assert refused(register(acme, None, Email=many)) == (400, 908)
     token = signed_up(acme, UserName="eve")
     assert refused(acme.send("PUT", OWN, {"Email": many}, bearer=token)) == (403, 1174)
+
+
+def reset(acme: TenantServer, address: str, password: str) -> Any:
+    answered(acme.send("POST", FORGOT, {"email": address}, with_secret=False))
+    return acme.send("PUT", FORGOT, {"resettoken": token_of(acme, address), "password": password}, with_secret=False)
+
+
+def test_who_resets_by_the_first_proof_inherits_no_way_in(acme: TenantServer) -> None:
+    victim, thief = "vic9@corp.test", "att9@evil.test"
+    two = [{"Type": "Primary", "Value": victim}, {"Type": "Secondary", "Value": thief}]
+    token = signed_up(acme, Email=two, UserName="vic9", PhoneId="+4930123499")
+    link = token_of(acme, thief)
+    answered(reset(acme, victim, OTHER))
+    mails = len(mailed_to(acme.house, acme.tenant_id, thief))
+    acme.send("POST", FORGOT, {"email": thief}, with_secret=False)
+    assert len(mailed_to(acme.house, acme.tenant_id, thief)) == mails
+    assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=link))[0] == 403
+    assert refused(acme.send("GET", OWN, bearer=token))[0] == 401
+    held = answered(acme.send("GET", MANAGE, email=victim))
+    assert [one["Value"] for one in held["Email"]] == [victim]
+    assert (held["EmailVerified"], held["UnverifiedEmail"], held["PhoneId"]) == (True, None, None)
+    answered(acme.send("POST", LOGIN, {"email": victim, "password": OTHER}, with_secret=False))
+    assert refused(acme.send("POST", LOGIN, {"email": victim, "password": PASSWORD}, with_secret=False))[0] == 401
+
+
+def test_the_first_proof_drops_every_other_address(acme: TenantServer) -> None:
+    signed_up(acme, Email=TWO)
+    link = token_of(acme, EVE)
+    answered(prove(acme, CFO))
+    held = answered(acme.send("GET", MANAGE, email=CFO))
+    assert [(one["Type"], one["Value"]) for one in held["Email"]] == [("Primary", CFO)]
+    assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=link))[0] == 403
+    assert refused(acme.send("GET", MANAGE, email=EVE))[0] == 403

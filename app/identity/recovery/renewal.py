@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.letters import MailKind
-from app.identity.accounts import gate, identifiers, store
+from app.identity.accounts import gate, identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -75,7 +75,13 @@ def write(
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
     """Who resets by mail holds the address. What a stranger stored before it was ever proved opens nothing for him."""
     form = identifiers.normal_email(email or "")
-    if form is None or fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
+    if form is None:
+        return {}
+    proofs.close(call, fresh.uid, ProofKind.ADD_EMAIL)  # asked for by whoever knew the password before
+    entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
+    if entry is not None and proving.is_first(fresh):
+        return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)
+    if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
         return {}
     private.pop("security_answers", None)
     store.verify(call, fresh.uid, EMAIL, form, True)

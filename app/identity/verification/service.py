@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.letters import MailKind, SmsKind
-from app.identity.accounts import identifiers, store, waiting
+from app.identity.accounts import identifiers, proving, store, waiting
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.naming import PRIMARY
 from app.identity.accounts.service import Account
@@ -142,15 +142,7 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
     if is_verified(fresh, proof.subject):
         raise e.EmailVerifiedBefore
     entries = [dict(one) for one in fresh.emails]
-    held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
-    if held is None:
-        held = _added(call, fresh, entries, proof)
-    elif held.pop("pending", None):
-        _hold(call, fresh, proof.subject)
-        held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
-    else:
-        store.verify(call, fresh.uid, EMAIL, proof.subject, True)
-    held["verified"] = True
+    held = _entry(call, fresh, entries, proof)
     if fresh.email is None:
         entries = [held, *(one for one in entries if one is not held)]
     values: dict[str, Any] = {"emails": entries}
@@ -158,9 +150,12 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
         values["email"] = held["Value"]
     if identifiers.normal_email(fresh.email or held["Value"]) == proof.subject:
         values["email_verified"] = True
+    is_first = proving.is_first(fresh)
+    if is_first:  # what else was stated may be anybody's
+        values = proving.claim(call, fresh, held)
     after = store.change(call, fresh.uid, values) or fresh
     for kind in _KINDS:
-        proofs.close(call, fresh.uid, kind, subject=proof.subject)
+        proofs.close(call, fresh.uid, kind, subject=None if is_first else proof.subject)
     if proof.kind is ProofKind.ADD_EMAIL:
         _tell_added(call, fresh.email, after, proof)
     events.emit(call, "EmailVerification", after, is_silent)
@@ -200,6 +195,20 @@ def welcome(call: Call, account: Account, template: str | None = None) -> Accoun
 def _kind_of(call: Call, token: str) -> ProofKind:
     """Return which of the two kinds a link is; older mails lead to one address for both."""
     return next((kind for kind in _KINDS if proofs.known_link(call, kind, token)), ProofKind.EMAIL)
+
+
+def _entry(call: Call, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+    """Return the entry of the address that was proved, which is held and verified from now on."""
+    held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
+    if held is None:
+        held = _added(call, fresh, entries, proof)
+    elif held.pop("pending", None):
+        _hold(call, fresh, proof.subject)
+        held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
+    else:
+        store.verify(call, fresh.uid, EMAIL, proof.subject, True)
+    held["verified"] = True
+    return held
 
 
 def _added(call: Call, account: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
