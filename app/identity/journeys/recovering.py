@@ -12,7 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
-from app.identity.accounts import policies, store
+from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -20,7 +20,7 @@ from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
-from app.identity.recovery import sending
+from app.identity.recovery import restoring, sending
 from app.identity.recovery.handlers import spend
 from app.identity.recovery.sending import MAIL, SMS, Wish
 from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
@@ -177,12 +177,20 @@ def alarm(call: Call, req: contract.AlarmRequest) -> Next:
     call.work.pause()
     nobodys = call.hashing.hash(randomness.token())
     proof = proofs.spend_link(call, ProofKind.PASSWORD_ALARM, req.token)
-    account = store.change(call, proof.uid, {"password_hash": nobodys})
-    if account is None:
-        raise e.UnknownLink
+    account = restoring.restore(call, proof, nobodys)
     recovered.end_everything(call, account)
-    call.ledger.record("password.alarm", uid=account.uid)
-    return _begin(call, None, label_of(account), account, undoes=False).model_copy(update={"ends_session": True})
+    here, binding = attempts.open(call, journey.RETURN, {})
+    state = Recovering(label_of(account), account.uid, MAIL, int(call.now.timestamp()))
+    if account.email and _is_sent(call, here, state, account):
+        here = attempts.note(call, here, lives_for=WAITS, **{_KEY: asdict(state)})
+        return _step(call, here, state).model_copy(update={"binding": binding, "ends_session": True})
+    # No mail may go, and who holds the link of the alarm proved the mailbox already.
+    token = sending.page_token(call, account, proofs.RESET_MINUTES, reason=CODE, email=account.email)
+    lasts = max(1, int((here.expires_at - call.now).total_seconds()))
+    return Next(
+        step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,
+        attempt_lifetime_seconds=lasts,
+    )  # fmt: skip
 
 
 def expired(call: Call, account: Account, attempt: Attempt | None, remember: bool) -> Next | None:
@@ -199,12 +207,10 @@ def label_of(account: Account) -> str:
     return account.email or account.username or account.phone or ""
 
 
-def _begin(
-    call: Call, attempt: Attempt | None, name: str, account: Account | None = None, *, undoes: bool = True
-) -> Next:
+def _begin(call: Call, attempt: Attempt | None, name: str, account: Account | None = None) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
-    With `undoes` nothing is left of what was not sent: the link of the mail before still works.
+    Nothing is left of what was not sent: the link of the mail before still works.
     """
     identifier = identifiers.guessed(call.tenant.settings, name)
     account = _reachable(account or identifiers.account_of(call, identifier), identifier.kind)
@@ -214,7 +220,7 @@ def _begin(
         state = replace(state, sent_at=before.sent_at)
     here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
     if not _seconds_left(call, state):
-        if not _is_sent(call, here, state, account) and undoes:
+        if not _is_sent(call, here, state, account):
             call.work.rollback()
             here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
         state = replace(state, sent_at=int(call.now.timestamp()))

@@ -242,6 +242,16 @@ def close(call: Call, uid: str, kind: ProofKind | None = None, *, subject: str |
     store.close_all(call, uid, kind, subject)
 
 
+def close_addressed(call: Call, uid: str, kind: ProofKind, address: str) -> None:
+    """End what is open of a kind whose subject is an address and a moment, for that address."""
+    store.close_addressed(call, uid, kind, address)
+
+
+def close_later(call: Call, proof: Proof) -> None:
+    """End what is open of the proof's kind and account that was sent after it."""
+    store.close_later(call, proof.kind, proof.uid, proof.expires_at)
+
+
 def forget(call: Call, uid: str) -> None:
     """Remove everything of an account that is deleted."""
     store.remove(call, uid)
@@ -319,6 +329,7 @@ def _key(secret: bytes) -> bytes:
 
 __all__ = [
     "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
-    "check_code", "close", "digits_in", "forget", "issue_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
+    "check_code", "close", "close_addressed", "close_later", "digits_in", "forget", "issue_code",
+    "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

@@ -118,6 +118,19 @@ def close_all(call: Call, uid: str, kind: str | None, subject: str | None) -> No
     call.work.run(update(proofs).where(*where).values(state=REPLACED))
 
 
+def close_addressed(call: Call, uid: str, kind: str, address: str) -> None:
+    """End what is open of an account whose subject is that address and a moment."""
+    where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
+    begins = P.subject.startswith(f"{address} ", autoescape=True)
+    call.work.run(update(proofs).where(*where, begins).values(state=REPLACED))
+
+
+def close_later(call: Call, kind: str, uid: str, expires_at: datetime) -> None:
+    """End what is open of one kind that was sent no earlier than another that lives as long."""
+    where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
+    call.work.run(update(proofs).where(*where, P.expires_at >= expires_at).values(state=REPLACED))
+
+
 def remove(call: Call, uid: str) -> None:
     """Forget what was sent to an account that is deleted."""
     call.work.run(delete(proofs).where(P.tenant_id == call.tenant.tenant_id, P.uid == uid))

@@ -14,6 +14,7 @@ from app.identity.letters import service as letters
 from app.identity.passwords import setting
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import ProofKind
+from app.identity.recovery import restoring
 from app.identity.tasks import events
 from app.kit.clock import iso
 
@@ -63,13 +64,24 @@ def write(
     values |= _UNLOCKED if opens_lock else {}
     values |= _verified(call, fresh, proved_email, private)
     after = store.change(call, fresh.uid, {**values, "private": private}) or fresh
-    proofs.close(call, fresh.uid, ProofKind.RESET_PASSWORD)
     if not opens_lock:
         gate.forget_failures(call.work, fresh.uid)
     call.ledger.record("password.changed", uid=after.uid, reason=event)
     events.emit(call, event, after, is_silent)
-    _tell(call, after, template)
+    follow(call, after, template, proved_email=proved_email)
     return after
+
+
+def follow(call: Call, account: Account, template: str | None = None, *, proved_email: str | None = None) -> None:
+    """After a new password, whoever set it: older links are over, and the owner is told, with a way to object.
+
+    An alarm outlives every change but a reset by the very mailbox that it was sent to: else a thief would end it.
+    """
+    proofs.close(call, account.uid, ProofKind.RESET_PASSWORD)
+    proofs.close(call, account.uid, ProofKind.DELETE_ACCOUNT)
+    if proved_email:
+        proofs.close_addressed(call, account.uid, ProofKind.PASSWORD_ALARM, proved_email[:280])
+    _tell(call, account, template)
 
 
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +105,14 @@ def _tell(call: Call, account: Account, template: str | None) -> None:
     if not account.email:
         return
     subject = f"{account.email[:280]} {iso(call.now)}"  # of many changes each keeps its own link
-    token = proofs.new_link(call, ProofKind.PASSWORD_ALARM, account.uid, subject=subject, minutes=ALARM_MINUTES)
+    token = proofs.new_link(
+        call,
+        ProofKind.PASSWORD_ALARM,
+        account.uid,
+        subject=subject,
+        minutes=ALARM_MINUTES,
+        facts=restoring.held_by(account),
+    )
     try:
         letters.mail(
             call, MailKind.PASSWORD_CHANGED, account.email, account=account,
@@ -104,4 +123,4 @@ def _tell(call: Call, account: Account, template: str | None) -> None:
         call.ledger.record("letter.not_sent", uid=account.uid, kind="password_changed")
 
 
-__all__ = ["weighed", "write"]
+__all__ = ["follow", "weighed", "write"]

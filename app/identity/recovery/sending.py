@@ -79,12 +79,10 @@ def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = 
     )
 
 
-def page_token(call: Call, account: Account, **facts: str | bool | None) -> str:
+def page_token(call: Call, account: Account, minutes: int = PAGE_MINUTES, **facts: str | bool | None) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
     subject = str(facts.get("reason") or "page")
-    return proofs.new_link(
-        call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=PAGE_MINUTES, facts=facts
-    )
+    return proofs.new_link(call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
 def text(call: Call, account: Account, template: str | None) -> str:

@@ -108,6 +108,7 @@ def remove(call: Call, account: Account, email: str | None, *, is_silent: bool =
         raise e.LastEmail
     after = _keep(call, fresh, left)
     proofs.close(call, account.uid, subject=form)
+    _end_links(call, account.uid)
     call.ledger.record("email.removed", uid=account.uid)
     for to in (gone["Value"], after.email):
         notices.tell(call, MailKind.EMAIL_CHANGED, to, after, email=gone["Value"], change="removed")
@@ -132,6 +133,7 @@ def make_primary(call: Call, account: Account, email: str) -> Account:
     if chosen is fresh.emails[0]:
         return fresh
     after = _keep(call, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
+    _end_links(call, account.uid)
     call.ledger.record("email.primary_changed", uid=account.uid)
     notices.tell(call, MailKind.EMAIL_CHANGED, fresh.email, after, email=after.email or "", change="primary")
     events.emit(call, "UpdateProfile", after, False)
@@ -158,6 +160,12 @@ def _may_go(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) ->
     held = [entry for entry in left if not entry.get("pending")]
     is_proved = verification.is_verified(fresh, gone["Value"])
     return any(verification.is_verified(fresh, entry["Value"]) for entry in held) if is_proved else bool(held)
+
+
+def _end_links(call: Call, uid: str) -> None:
+    """What was mailed to the addresses before opens nothing now. Alarms stay: a thief would end them in this way."""
+    proofs.close(call, uid, ProofKind.RESET_PASSWORD)
+    proofs.close(call, uid, ProofKind.DELETE_ACCOUNT)
 
 
 def _locked(call: Call, account: Account) -> Account:

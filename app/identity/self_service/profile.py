@@ -9,6 +9,7 @@ from app.contract.self_service import OwnChanges
 from app.identity.accounts import editing, naming, policies
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.recovery import renewal
 from app.identity.registration import demands
 from app.identity.self_service import changing, notices
 from app.identity.self_service.changing import Changed, Wanted
@@ -89,7 +90,7 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         sessions.end_all(call, after.uid, keep)
         tokens.revoke_others(call, after.uid, keep, call.holder)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
-        notices.tell(call, MailKind.PASSWORD_CHANGED, after.email, after)
+        renewal.follow(call, after)
     if before.email is None and req.email:
         wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
         verification.send_to_waiting(call, after, wish)
