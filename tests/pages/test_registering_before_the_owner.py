@@ -174,3 +174,14 @@ def test_a_username_that_was_taken_meanwhile_is_let_go(world: World, new_visitor
     confirm(owner, links(world)[-1], MINE)
     assert {row.username for row in rows(world, accounts)} == {None, "olivia"}
     assert signed_in(new_visitor(), MINE)
+
+
+def test_a_taken_username_is_said_whoever_has_the_address(world: World, new_visitor: NewVisitor) -> None:
+    sign_up(new_visitor(), MINE, username="olivia")
+    said = [
+        new_visitor().open("/register").press("Create account", email=one, password=SQUATTERS, username="Olivia")
+        for one in (EMAIL, "free@example.test")
+    ]
+    assert [seen.status for seen in said] == [403, 403]
+    assert said[0].text.replace(EMAIL, "") == said[1].text.replace("free@example.test", "")
+    assert said[0].cost["hashes"] == said[1].cost["hashes"]

@@ -85,6 +85,8 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
     """
     waits_for = _waits_for(call, drafted)
+    if ask.hides_taken:
+        _refuse_taken_names(call, drafted)
     private: dict[str, Any] = {waiting.SELF_REGISTERED: True}
     if ask.accepts_terms:
         private["terms_accepted_at"] = call.now.isoformat()
@@ -103,6 +105,14 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         events.emit(call, "Login", account, ask.is_silent)
     _send(call, account, ask)
     return Outcome(account, may_sign_in=not waits_for, waits_for=waits_for)
+
+
+def _refuse_taken_names(call: Call, drafted: Draft) -> None:
+    """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
+    if drafted.username and accounts.by_username(call, drafted.username) is not None:
+        raise e.UsernameTaken
+    if drafted.phone and accounts.by_phone(call, drafted.phone) is not None:
+        raise e.PhoneTaken
 
 
 def source_of(referer: str | None) -> str:
