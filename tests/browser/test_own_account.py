@@ -36,7 +36,7 @@ def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, serv
     page.goto(served + "/verify" + link_in(mail).partition("/verify")[2])
     page.locator("form button[type=submit]").first.click()
     page.goto(f"{served}/emails")
-    expect(page.get_by_text(NEW)).to_be_visible()
+    expect(page.locator("bdi", has_text=NEW)).to_be_visible()
 
     page.goto(f"{served}/delete-account")
     page.get_by_role("button", name="أرسلوا إليّ الرسالة").click()
