@@ -5,6 +5,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.hub import Next, Session
+from app.contract.mailed import LinkRead, Token
 from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
 from app.contract.stating import state
 from app.kit.operation import H
@@ -27,18 +28,6 @@ class CodeRequest(Wire):
     code: str = Field(max_length=64)
 
 
-class Shown(Wire):
-    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
-
-    sent_to: str = ""
-    resend_in_seconds: int = 0
-
-
-class LinkRead(Wire):
-    token: str = Field(max_length=300)
-    is_machine: bool = False  # a scanner of mail, as far as one can tell
-
-
 class LinkView(Wire):
     """Where a link stands: open, used, expired or unknown. `label`: whose password it is."""
 
@@ -48,7 +37,7 @@ class LinkView(Wire):
 
 
 class LinkRequest(Wire):
-    token: str = Field(max_length=300)
+    token: Token
     attempt: str | None = None
 
 
@@ -69,7 +58,7 @@ class PasswordTurned(Wire):
 
 
 class AlarmRequest(Wire):
-    token: str = Field(max_length=300)
+    token: Token
 
 
 forgot = state(
@@ -82,11 +71,11 @@ recovery = state(
 )  # fmt: skip
 again = state(
     "hub.forgot_again", "POST /hub/password/again", AttemptOnly, Next, auth=H, family=HUB, public=False,
-    summary="Send it once more, unless that was done a moment ago. A refusal bears `Shown` as its data.",
+    summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 reset_code = state(
     "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, auth=H, family=HUB, public=False,
-    errors=(*MAIL_CODE, *SMS_CODE, *LOCKED), summary="Take the code that was sent. A refusal bears `Shown` as its data.",
+    errors=(*MAIL_CODE, *SMS_CODE, *LOCKED), summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
 read_reset = state(
     "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, auth=H, family=HUB, public=False,

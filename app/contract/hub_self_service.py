@@ -12,6 +12,7 @@ from app.contract.accounts import MODEL_REFUSALS
 from app.contract.families import HUB
 from app.contract.groups import Posted
 from app.contract.hub import Next, Session
+from app.contract.mailed import Token
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.contract.stating import state
 from app.kit.operation import H
@@ -20,7 +21,6 @@ from app.kit.wire import From, Wire
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
 Address = Annotated[str, Field(max_length=320)]
 Answer = Annotated[str, Field(max_length=500)]
-Token = Annotated[str, Field(max_length=300)]
 
 USUAL = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
 """What people may change where the tenant's form asks for nothing of it."""

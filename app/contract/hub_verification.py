@@ -5,23 +5,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.hub import Next
+from app.contract.mailed import LinkRead, Token
 from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import Wire
-
-Token = str
-
-
-class MailedTo(Wire):
-    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
-
-    sent_to: str = ""
-    resend_in_seconds: int = 0
-
-
-class LinkRead(Wire):
-    token: Token = Field(max_length=300)
-    is_machine: bool = False  # a scanner of mail, as far as one can tell
 
 
 class LinkView(Wire):
@@ -34,7 +21,7 @@ class LinkView(Wire):
 class LinkRequest(Wire):
     """`attempt`: the sign-in that waits, where this browser began it. `password`: the one typed at registration."""
 
-    token: Token = Field(max_length=300)
+    token: Token
     attempt: str | None = None
     password: str = Field(default="", max_length=1000, repr=False)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from flask import Response, current_app, has_request_context, request
+from flask_babel import lazy_gettext as _l
 
 from app.hub import forms, locale, visit
 from app.hub.assets import Asset, Assets
@@ -86,7 +87,12 @@ class Page:
 
     @property
     def notice(self) -> Notice | None:
-        """What stands above the form."""
+        """What stands above the form: unless the page has more to say, that a click has to be made again."""
+        form = getattr(self, "form", None)
+        if isinstance(form, HubForm) and form.is_token_refused:
+            return Notice(
+                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
+            )
         return None
 
     @property

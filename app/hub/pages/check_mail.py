@@ -20,6 +20,7 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
 from app.contract.hub import Step
+from app.contract.mailed import MailedTo
 from app.hub import journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
@@ -187,7 +188,7 @@ def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
-    said = verification.MailedTo.model_validate(refusal.data or {})
+    said = MailedTo.model_validate(refusal.data or {})
     outcome = next((reason for kind, reason in _REASONS.items() if isinstance(refusal, kind)), Outcome.WRONG)
     if outcome is Outcome.TOO_MANY and said.resend_in_seconds and isinstance(form, WishForm):
         outcome = Outcome.TOO_SOON

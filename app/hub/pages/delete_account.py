@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_date
 from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, visit
+from app.hub import callback, mailed_link, visit
 from app.hub.arrival import api, drop, workings
 from app.hub.forms import HubForm
 from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
@@ -27,7 +26,6 @@ from app.kit.errors import ApiError
 
 ADDRESS: Final = "/delete-account"
 KEEP: Final = "/keep-account"
-MOST_TOKEN_LETTERS: Final = 300
 
 
 class AskForm(ProvedForm):
@@ -110,7 +108,7 @@ class ConfirmDeletionPage(Page):
     """Where the mailed link leads: a button that deletes. To look at the page uses nothing up."""
 
     template = "pages/confirm_deletion.html"
-    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS, "vtype": 20}
+    query = {**Page.query, **mailed_link.QUERY, "vtype": 20}
 
     form: ConfirmForm
     state: DeletionState
@@ -125,7 +123,7 @@ class ConfirmDeletionPage(Page):
     @property
     def action(self) -> str:
         """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return f"{ADDRESS}?{urlencode({'vtype': 'deleteuser', 'vtoken': self.token})}"
+        return mailed_link.address(ADDRESS, self.token, vtype="deleteuser")
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
@@ -179,7 +177,7 @@ class KeepAccountPage(Page):
 
 @pages.get(ADDRESS)
 def show_delete_account() -> Response:
-    token = request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]
+    token = mailed_link.token()
     if token:
         return _confirmation(ConfirmForm(formdata=None), token)
     known = read_own_profile()
@@ -191,7 +189,7 @@ def show_delete_account() -> Response:
 
 @pages.post(ADDRESS)
 def submit_delete_account() -> Response:
-    if token := request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]:
+    if token := mailed_link.token():
         return _confirmed(token)
     form = AskForm()
     if not form.validate():

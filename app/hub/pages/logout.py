@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.hub import Step
@@ -15,7 +14,7 @@ from app.hub import journey, visit
 from app.hub.arrival import api, workings
 from app.hub.brand import initials
 from app.hub.forms import HubForm
-from app.hub.page import Notice, Page
+from app.hub.page import Page
 from app.hub.pages import pages
 
 _WISHES: Final = {
@@ -44,14 +43,6 @@ class LogoutPage(Page):
     relying_party: str = ""
     request: str = ""
     """The application's own request, sealed, for the answer after the click."""
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
-        return None
 
     @property
     def letters(self) -> str:

@@ -6,23 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
-from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.hub import journey
+from app.contract.mailed import LinkRead
+from app.hub import journey, mailed_link
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.page import Notice, Page
+from app.hub.page import Page
 from app.hub.pages import pages
 from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/not-me"
-_MOST_TOKEN_LETTERS: Final = 300
 
 
 class AlarmForm(HubForm):
@@ -43,7 +41,7 @@ class NotMePage(Page):
     """Was it somebody else?"""
 
     template = "pages/not_me.html"
-    query = {"vtoken": _MOST_TOKEN_LETTERS}
+    query = mailed_link.QUERY
 
     form: AlarmForm
     state: AlarmState
@@ -51,17 +49,8 @@ class NotMePage(Page):
     token: str = ""
 
     @property
-    def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
-        return None
-
-    @property
     def address(self) -> str:
-        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return f"{ADDRESS}?{urlencode({'vtoken': self.token})}"
+        return mailed_link.address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, NotMePage]:
@@ -79,22 +68,18 @@ def submit_not_me() -> Response:
     if not form.validate():
         return _shown(form, form.refusal_status)
     try:
-        return journey.follow(api()(contract.alarm, contract.AlarmRequest(token=_token())))
+        return journey.follow(api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token())))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
         return _over(refusal)
 
 
-def _token() -> str:
-    return request.args.get("vtoken", "")[:_MOST_TOKEN_LETTERS]
-
-
 def _shown(form: AlarmForm, status: int) -> Response:
     machine = request.method == "HEAD" or is_machine(request.headers.get("User-Agent", ""))
-    link = api()(contract.read_alarm, contract.LinkRead(token=_token(), is_machine=machine))
-    return NotMePage(form, AlarmState(link.state), link.label, _token()).render(status)
+    link = api()(contract.read_alarm, LinkRead(token=mailed_link.token(), is_machine=machine))
+    return NotMePage(form, AlarmState(link.state), link.label, mailed_link.token()).render(status)
 
 
 def _over(refusal: ApiError) -> Response:
     states: dict[type[ApiError], AlarmState] = {e.UsedLink: AlarmState.USED, e.ExpiredLink: AlarmState.EXPIRED}
     state = next((state for kind, state in states.items() if isinstance(refusal, kind)), AlarmState.UNKNOWN)
-    return NotMePage(AlarmForm(formdata=None), state, "", _token()).render(refusal.status)
+    return NotMePage(AlarmForm(formdata=None), state, "", mailed_link.token()).render(refusal.status)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -18,7 +17,8 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Next, Step
-from app.hub import journey, visit
+from app.contract.mailed import LinkRead
+from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api, keep_attempt, workings
 from app.hub.attempt import begun
 from app.hub.forms import HubForm
@@ -29,7 +29,6 @@ from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-password"
-MOST_TOKEN_LETTERS: Final = 300
 
 TOO_WEAK = _l("Choose one that keeps every rule below.")
 COMMON = _l("Many people use this one, or it holds your name or address. Choose another.")
@@ -68,7 +67,7 @@ class ResetPage(Page):
 
     template = "pages/reset.html"
     scripts = (*Page.scripts, "reveal", "rules")
-    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+    query = {**Page.query, **mailed_link.QUERY}
 
     form: ResetForm
     token: str
@@ -92,7 +91,7 @@ class ResetPage(Page):
     @property
     def address(self) -> str:
         """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return f"{ADDRESS}?{urlencode({'vtoken': self.token})}"
+        return mailed_link.address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
@@ -137,7 +136,7 @@ class ResetLinkPage(Page):
     """The link leads no further; a new one is a click away."""
 
     template = "pages/reset_link.html"
-    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+    query = {**Page.query, **mailed_link.QUERY}
 
     form: RenewForm
     state: LinkState
@@ -145,16 +144,8 @@ class ResetLinkPage(Page):
     relying_party: str = ""
 
     @property
-    def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
-        return None
-
-    @property
     def address(self) -> str:
-        return f"{ADDRESS}?{urlencode({'vtoken': self.token})}"
+        return mailed_link.address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetLinkPage]:
@@ -163,7 +154,7 @@ class ResetLinkPage(Page):
 
 @pages.get(ADDRESS)
 def show_reset() -> Response:
-    token = request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]
+    token = mailed_link.token()
     if not token:
         return journey.onward("/forgot-password")
     return _drawn(token, ResetForm(), 200)
@@ -171,7 +162,7 @@ def show_reset() -> Response:
 
 @pages.post(ADDRESS)
 def submit_reset() -> Response:
-    token = request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS]
+    token = mailed_link.token()
     if request.form.get("do") == "renew":
         return _renew(token)
     form, attempt = ResetForm(), visit.current().attempt
@@ -206,7 +197,7 @@ def finished(step: Next) -> Response:
 def _drawn(token: str, form: ResetForm, status: int, *, is_too_many: bool = False) -> Response:
     agent = request.headers.get("User-Agent", "")
     machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
-    link = api()(contract.read_reset, contract.LinkRead(token=token, is_machine=machine))
+    link = api()(contract.read_reset, LinkRead(token=token, is_machine=machine))
     if link.state != "open":
         return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
     rules = rules_of(visit.current().tenant.password_policy)
@@ -240,7 +231,7 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
 def _renew(token: str) -> Response:
     form, attempt = RenewForm(), visit.current().attempt
     if not form.validate():
-        link = api()(contract.read_reset, contract.LinkRead(token=token))
+        link = api()(contract.read_reset, LinkRead(token=token))
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
         return _over(state, token, form.refusal_status, form)
     try:

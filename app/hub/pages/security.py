@@ -68,10 +68,8 @@ class SecurityPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
+        if once_more := super().notice:
+            return once_more
         if self.has_new_password:
             return Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok")
         if self.is_saved:

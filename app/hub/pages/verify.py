@@ -15,15 +15,14 @@ from wtforms import PasswordField
 from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next
-from app.hub import journey, visit
+from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api, workings
 from app.hub.forms import HubForm
-from app.hub.page import Notice, Page
+from app.hub.page import Page
 from app.hub.pages import check_mail, pages
 from app.kit.agents import is_machine
 from app.kit.errors import ApiError
-
-MOST_TOKEN_LETTERS: Final = 300
 
 
 class LinkForm(HubForm):
@@ -51,7 +50,7 @@ class LinkPage(Page):
     """Is this address yours?"""
 
     template = "pages/verify.html"
-    query = {**Page.query, "vtoken": MOST_TOKEN_LETTERS}
+    query = {**Page.query, **mailed_link.QUERY}
 
     form: LinkForm
     state: LinkState
@@ -60,17 +59,8 @@ class LinkPage(Page):
     relying_party: str = ""
 
     @property
-    def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
-        return None
-
-    @property
     def address(self) -> str:
-        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return f"{check_mail.ADDRESS}?{urlencode({'vtoken': self.token})}"
+        return mailed_link.address(check_mail.ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, LinkPage]:
@@ -127,7 +117,7 @@ def _show_link(token: str) -> Response:
         or "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
         or is_machine(request.headers.get("User-Agent", ""))
     )
-    link = api()(contract.read_link, contract.LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine))
+    link = api()(contract.read_link, LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine))
     if link.state == LinkState.USED and not _waiting_attempt():
         return _confirmed(was_before=True)
     return _page(LinkForm(), LinkState(link.state), token, link.sent_to).render()
@@ -142,9 +132,9 @@ def _renew() -> Response:
 
 
 def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
-    form, token, here = LinkForm(), request.args.get("vtoken", "")[:MOST_TOKEN_LETTERS], visit.current()
+    form, token, here = LinkForm(), mailed_link.token(), visit.current()
     if not form.validate():
-        link = api()(contract.read_link, contract.LinkRead(token=token))
+        link = api()(contract.read_link, LinkRead(token=token))
         return _page(form, LinkState(link.state), token, link.sent_to).render(form.refusal_status)
     try:
         typed = (form.password.data or "")[:1000]
@@ -161,7 +151,7 @@ def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
 
 def _ask_password(token: str, refusal: ApiError) -> Response:
     """Ask for the password of the registration: on the first click as a question, then as a mistake."""
-    form, link = LinkForm(formdata=None), api()(contract.read_link, contract.LinkRead(token=token))
+    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkRead(token=token))
     is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
     if is_wrong:
         form.refuse(

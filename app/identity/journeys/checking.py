@@ -12,6 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next, Step
+from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
@@ -116,7 +117,7 @@ def step(call: Call, attempt: Attempt, state: Checking) -> Next:
     )
 
 
-def read_link(call: Call, req: contract.LinkRead) -> contract.LinkView:
+def read_link(call: Call, req: LinkRead) -> contract.LinkView:
     proof = verification.known(call, req.token)
     if proof is None:
         return contract.LinkView(state="unknown")
@@ -291,8 +292,8 @@ def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, 
 
 def _with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
-    shown: dict[str, Any] = contract.MailedTo(
-        sent_to=state.email, resend_in_seconds=_seconds_left(call, state)
-    ).model_dump(by_alias=True)
+    shown: dict[str, Any] = MailedTo(sent_to=state.email, resend_in_seconds=_seconds_left(call, state)).model_dump(
+        by_alias=True
+    )
     refusal.data = {**(refusal.data or {}), **shown}
     return refusal

@@ -12,6 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
@@ -115,7 +116,7 @@ def reset_code(call: Call, req: contract.CodeRequest) -> Next:
     return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token)
 
 
-def read_reset(call: Call, req: contract.LinkRead) -> contract.LinkView:
+def read_reset(call: Call, req: LinkRead) -> contract.LinkView:
     return _looked_at(call, ProofKind.RESET_PASSWORD, req)
 
 
@@ -166,7 +167,7 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
     return contract.PasswordTurned(ended=max(0, others), session=views.cookie(call, session, text))
 
 
-def read_alarm(call: Call, req: contract.LinkRead) -> contract.LinkView:
+def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:
     return _looked_at(call, ProofKind.PASSWORD_ALARM, req)
 
 
@@ -284,7 +285,7 @@ def _seconds_left(call: Call, state: Recovering) -> int:
     return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
 
 
-def _looked_at(call: Call, kind: ProofKind, req: contract.LinkRead) -> contract.LinkView:
+def _looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
     held = proofs.known_link(call, kind, req.token)
     account = accounts.by_uid(call, held.uid) if held is not None else None
     if held is None or account is None:
@@ -311,7 +312,7 @@ def _state(call: Call, kind: ProofKind, token: str) -> str:
 
 def _with_page(call: Call, refusal: ApiError, state: Recovering) -> ApiError:
     """Return the refusal with what the page shows."""
-    shown: dict[str, Any] = contract.Shown(sent_to=state.name, resend_in_seconds=_seconds_left(call, state)).model_dump(
+    shown: dict[str, Any] = MailedTo(sent_to=state.name, resend_in_seconds=_seconds_left(call, state)).model_dump(
         by_alias=True
     )
     refusal.data = {**(refusal.data or {}), **shown}

@@ -1,0 +1,22 @@
+"""What the hub's operations around mailed links and codes have in common (callers H only)."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from app.kit.wire import Wire
+
+MOST_TOKEN_LETTERS: Final = 300
+Token = Annotated[str, Field(max_length=MOST_TOKEN_LETTERS)]
+
+
+class LinkRead(Wire):
+    token: Token
+    is_machine: bool = False  # a scanner of mail, as far as one can tell
+
+
+class MailedTo(Wire):
+    """What a refusal's `Data` says, so that the page can be drawn again without asking."""
+
+    sent_to: str = ""
+    resend_in_seconds: int = 0
