@@ -18,8 +18,11 @@ from app.identity.configuration.problems import Path
 from app.identity.configuration.run import Run
 from app.identity.ledger import Ledger
 from app.identity.outbox import Outbox
+from app.identity.recovery import renewal
+from app.identity.sign_in import sessions
 from app.identity.store import removal
 from app.identity.tenants.tenant import Tenant
+from app.identity.tokens import service as tokens
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.reading import RawRequest
@@ -163,8 +166,12 @@ class People:
             stands = getattr(held, kind) or row[kind]
             if f"{kind}_verified" in values and stands:
                 store.verify(call, held.uid, kind, identifiers.normal(kind, stands), values[f"{kind}_verified"])
-        store.change(call, held.uid, values)
+        after = store.change(call, held.uid, values) or held
         call.ledger.record("account.changed", uid=held.uid, source="file")
+        if "password_hash" in values:
+            sessions.end_all(call, held.uid)
+            tokens.revoke_all(call, held.uid)
+            renewal.follow(call, after, "file")
 
     def _remove(self, call: Call, seen: set[str], named: set[str]) -> Iterator[Change]:
         for left in from_file.marked(call.work):

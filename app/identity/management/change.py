@@ -10,6 +10,7 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.refusals import refuse_policy_version
 from app.identity.call import Call
+from app.identity.recovery import renewal
 from app.identity.registration.drafting import WRITERS
 from app.identity.self_service import changing
 from app.identity.self_service.changing import Changed, Columns
@@ -38,6 +39,8 @@ def change(call: Call, account: Account, req: AccountChanges, names: Names | Non
 
     changed = changing.write(call, account.uid, wanted, more)
     _end_sessions(call, changed)
+    if changed.has_new_password:
+        renewal.follow(call, changed.after, "UpdateProfile")
     events.emit(call, "UpdateProfile", changed.after, req.is_silent)
     if changed.before.is_active and not changed.after.is_active:
         events.emit(call, "BlockAccount", changed.after, req.is_silent)

@@ -66,17 +66,19 @@ def write(
     after = store.change(call, fresh.uid, {**values, "private": private}) or fresh
     if not opens_lock:
         gate.forget_failures(call.work, fresh.uid)
-    call.ledger.record("password.changed", uid=after.uid, reason=event)
     events.emit(call, event, after, is_silent)
-    follow(call, after, template, proved_email=proved_email)
+    follow(call, after, event, template, proved_email=proved_email)
     return after
 
 
-def follow(call: Call, account: Account, template: str | None = None, *, proved_email: str | None = None) -> None:
+def follow(
+    call: Call, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
+) -> None:
     """After a new password, whoever set it: older links are over, and the owner is told, with a way to object.
 
     An alarm outlives every change but a reset by the very mailbox that it was sent to: else a thief would end it.
     """
+    call.ledger.record("password.changed", uid=account.uid, reason=reason)
     proofs.close(call, account.uid, ProofKind.RESET_PASSWORD)
     proofs.close(call, account.uid, ProofKind.DELETE_ACCOUNT)
     if proved_email:

@@ -90,7 +90,7 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         sessions.end_all(call, after.uid, keep)
         tokens.revoke_others(call, after.uid, keep, call.holder)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
-        renewal.follow(call, after)
+        renewal.follow(call, after, "UpdateProfile")
     if before.email is None and req.email:
         wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
         verification.send_to_waiting(call, after, wish)
