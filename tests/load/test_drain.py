@@ -15,6 +15,7 @@ import pytest
 from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
 
 ROOT = Path(__file__).parents[2]
+ARRIVAL_SECONDS = 0.5  # in which a busy machine has taken in what was sent
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -23,8 +24,8 @@ def test_what_is_in_flight_and_in_line_is_answered(
     serving: Callable[..., Served], workers: int, number: signal.Signals
 ) -> None:
     served = serving(workers=workers, threads=1)
-    asked = [served.connect(get("/slow/0.6")) for _ in range(4)]
-    time.sleep(0.2)
+    asked = [served.connect(get("/slow/2.0")) for _ in range(3)]
+    time.sleep(ARRIVAL_SECONDS)
     served.process.send_signal(number)
     for client in asked:
         answer = read_all(client)
@@ -36,7 +37,7 @@ def test_what_is_in_flight_and_in_line_is_answered(
 def test_half_a_request_may_still_become_whole(served: Served) -> None:
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
-        time.sleep(0.2)
+        time.sleep(ARRIVAL_SECONDS)
         served.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         in_head.sendall(request[20:])
@@ -50,7 +51,7 @@ def test_half_a_request_that_stays_half_is_told_to_come_back(serving: Callable[.
     served = serving(limits={"drain_arrival_seconds": 0.2})
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
-        time.sleep(0.2)
+        time.sleep(ARRIVAL_SECONDS)
         served.process.send_signal(signal.SIGTERM)
         assert status(read_answer(in_body)) == 503
         assert status(read_all(in_head)) == 503
@@ -104,7 +105,7 @@ def test_no_answer_breaks_under_load(serving: Callable[..., Served], workers: in
 def test_work_without_end_does_not_hold_the_process(serving: Callable[..., Served]) -> None:
     served = serving(limits={"drain_seconds": 1.0, "drain_arrival_seconds": 0.5})
     with served.connect(get("/slow/600.0")):
-        time.sleep(0.2)
+        time.sleep(ARRIVAL_SECONDS)
         served.process.send_signal(signal.SIGTERM)
         assert served.wait() == 0
 
