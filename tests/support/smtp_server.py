@@ -2,6 +2,7 @@
 
 import base64
 import datetime as dt
+import socket
 import socketserver
 import ssl
 import threading
@@ -10,30 +11,57 @@ from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+PATIENCE_SECONDS = 120
+
 
 class Mailbox(socketserver.ThreadingTCPServer):
-    """Where mails arrive. `refusals` are answers to RCPT, used up one by one."""
+    """Where mails arrive. `refusals` are answers to RCPT, used up one by one. While `says_thanks` is not set, a mail is
+    taken and the sender is not told so."""
 
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, tls: ssl.SSLContext | None = None, login: str = "") -> None:
-        super().__init__(("127.0.0.1", 0), Dialogue)
+    def __init__(self, tls: ssl.SSLContext | None = None, login: str = "", port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Dialogue)
         self.tls = tls
         self.login = login
         self.mails: list[EmailMessage] = []
         self.refusals: list[str] = []
         self.was_encrypted: list[bool] = []
+        self.says_thanks = threading.Event()
+        self.says_thanks.set()
+        self._open: set[socket.socket] = set()
 
     @property
     def port(self) -> int:
         return int(self.server_address[1])
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            self._open.discard(request)
+
+    def go_away(self) -> None:
+        """Go down: nobody listens at the port any more, and every conversation ends."""
+        self.shutdown()
+        self.server_close()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End every conversation."""
+        self.says_thanks.set()
+        for one in list(self._open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
 
 class Dialogue(socketserver.StreamRequestHandler):
@@ -41,7 +69,7 @@ class Dialogue(socketserver.StreamRequestHandler):
     encrypted = False
 
     def handle(self) -> None:
-        with suppress(ssl.SSLError):  # a client that does not trust us leaves
+        with suppress(ssl.SSLError, ConnectionError):  # a client that does not trust us leaves, or is killed
             self.listen()
 
     def listen(self) -> None:
@@ -79,22 +107,26 @@ class Dialogue(socketserver.StreamRequestHandler):
 
     def take(self) -> None:
         lines = []
-        while (line := self.rfile.readline()) not in (b".\r\n", b""):
+        while (line := self.rfile.readline()) != b".\r\n":
+            if not line:
+                return  # who hangs up in the middle has sent nothing
             lines.append(line[1:] if line.startswith(b"..") else line)
         self.server.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
         self.server.was_encrypted.append(self.encrypted)
+        self.server.says_thanks.wait(PATIENCE_SECONDS)
         self.say("250 taken")
 
 
 @contextmanager
-def mailbox(tls: ssl.SSLContext | None = None, login: str = "") -> Iterator[Mailbox]:
-    with Mailbox(tls, login) as server:
+def mailbox(tls: ssl.SSLContext | None = None, login: str = "", port: int = 0) -> Iterator[Mailbox]:
+    with Mailbox(tls, login, port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
             yield server
         finally:
             server.shutdown()
+            server.hang_up()
             thread.join()
 
 

@@ -1,0 +1,137 @@
+"""Gatehouse as operators run it: processes of its own over a database that outlives them, a mail server, an application."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+
+from app.identity import create_house
+from app.identity.configuration.apply import apply
+from app.identity.configuration.reading import read as configuration
+from app.identity.store import migrate
+from app.kit import randomness
+from app.settings import Settings, read
+from tests.support.servers import PostgresUrls, end, free_port
+from tests.support.smtp_server import Mailbox, mailbox
+
+COMMAND = [sys.executable, "-m", "app.cli"]
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 150
+CHEAP = {"memory_kib": 8192, "iterations": 1}
+NO_LIMITS = dict.fromkeys(
+    (
+        "register_per_minute_per_address", "sign_in_per_minute_per_address", "forgot_per_minute_per_address",
+        "reset_per_minute_per_address",
+    ),
+    0,
+)  # fmt: skip
+
+
+def eventually(is_so: Callable[[], Any], why: str = "") -> Any:
+    """Wait until something is so, and return what it said."""
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < ends_at:
+        try:
+            if found := is_so():
+                return found
+        except httpx.TransportError:
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"not within {PATIENCE_SECONDS} s: {why or is_so}")
+
+
+@dataclass
+class Installation:
+    """The processes of one installation."""
+
+    folder: Path
+    environ: dict[str, str]
+    port: int
+    mail: Mailbox
+    api_key: str = field(default_factory=randomness.guid)
+    api_secret: str = field(default_factory=randomness.guid)
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def settings(self) -> Settings:
+        return read({name: value for name, value in self.environ.items() if name.startswith("GATEHOUSE_")})
+
+    @property
+    def tenant_url(self) -> str:
+        return f"http://acme.localhost:{self.port}"
+
+    def tenant(self, *applications: dict[str, Any], **settings: Any) -> None:
+        """Make the tenant acme, or bring it to these settings."""
+        stated = {"argon2": CHEAP, "limits": NO_LIMITS, **settings}
+        acme = {"name": "acme", "api_key": self.api_key, "api_secret": self.api_secret, "settings": stated}
+        text = yaml.safe_dump({"tenants": [{**acme, "applications": list(applications)}]})
+        house = create_house(self.settings)
+        apply(house, configuration(text.encode(), "tenant.yaml", self.folder))
+        house.database.dispose()
+
+    def start(self) -> None:
+        """Start what serves, and the worker where it is a process of its own; return once it serves."""
+        ours: list[list[str]] = [["serve", "--bind", f"127.0.0.1:{self.port}"]]
+        ours += [] if self.settings.is_sqlite else [["worker"]]
+        for arguments in ours:
+            with (self.folder / "log").open("ab") as log:
+                process = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=self.environ, stdout=log, stderr=log)
+            self.running.append(process)
+        eventually(lambda: self.send("GET", "/health/ready").status_code == 200, "it serves")
+
+    def kill(self) -> None:
+        """End every process as a power cut does: kill -9."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, how: int) -> None:
+        running, self.running = self.running, []
+        for process in running:
+            end(process.pid, how)
+
+    def send(self, method: str, path: str, body: Any = None, *, with_secret: bool = False, **query: str) -> Any:
+        """Ask the JSON interface over HTTP, on a connection of its own."""
+        held = {"apikey": self.api_key, **({"apisecret": self.api_secret} if with_secret else {}), **query}
+        headers = {"Host": f"api.localhost:{self.port}"}
+        sent = {} if body is None else {"json": body}
+        address = f"http://127.0.0.1:{self.port}{path}"
+        return httpx.request(method, address, params=held, headers=headers, timeout=PATIENCE_SECONDS, **sent)
+
+    def mails_to(self, address: str) -> list[Any]:
+        """What the mail server has taken for an address, the oldest first."""
+        return [mail for mail in list(self.mail.mails) if mail["To"] == address]
+
+
+@contextmanager
+def installed(folder: Path, urls: PostgresUrls | None = None) -> Iterator[Installation]:
+    """Give an installation whose database is there and whose processes are not started yet; SQLite without `urls`."""
+    with ExitStack() as stack:
+        mail = stack.enter_context(mailbox())
+        port, owner = free_port(), urls.migrate_url.replace("postgresql://", "postgresql+psycopg://") if urls else ""
+        facts = {
+            "DATABASE_URL": urls.runtime_url if urls else "",
+            "SECRET_KEY": "a-secret-of-the-tests-that-is-long-enough",
+            "HUB_DOMAIN": f"localhost:{port}",
+            "MAIL_URL": f"smtp://127.0.0.1:{mail.port}",
+            "DATA_DIR": str(folder),
+        }
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+        made = Installation(
+            folder, {**ours, **{f"GATEHOUSE_{name}": value for name, value in facts.items()}}, port, mail
+        )
+        stack.callback(made.kill)
+        migrate.migrate(replace(made.settings, migrate_url=owner) if urls else made.settings)
+        yield made
