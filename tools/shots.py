@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from app.contract.configuration import Brand as TenantBrand
@@ -58,6 +58,20 @@ class Shot(NamedTuple):
         return f"/_gallery/{self.page}/{quote(self.state)}?lang={self.language}&look={self.look}"
 
 
+class Pages:
+    """The pages of one browser, with scripts and without: a page is drawn once and then seen in every size and light."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._pages = {has: browser.new_context(java_script_enabled=has).new_page() for has in (True, False)}
+
+    def sized(self, shot: Shot, *, has_script: bool) -> Page:
+        width, height = SIZES[shot.size]
+        page = self._pages[has_script]
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=shot.scheme)
+        return page
+
+
 def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
     with app.test_request_context("/"):
         samples = [(page.__name__, state) for page, state in every_sample()]
@@ -70,17 +84,12 @@ def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
                     yield Shot(name, state, language, size, scheme, asked.look)
 
 
-def take(browser: Browser, base: str, shot: Shot, folder: Path) -> None:
-    width, height = SIZES[shot.size]
+def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
     # The page that sends itself on is drawn without JavaScript, or there would be nothing to see.
-    has_script = shot.page != "HandOverPage"
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=shot.scheme, java_script_enabled=has_script
-    )
-    page = context.new_page()
-    page.goto(base + shot.address)
-    page.screenshot(path=folder / shot.file, full_page=shot.size == "phone")
-    context.close()
+    page = pages.sized(shot, has_script=shot.page != "HandOverPage")
+    if not page.url.endswith(shot.address):
+        page.goto(base + shot.address)
+    page.screenshot(path=folder / shot.file, full_page=shot.size == "phone", animations="disabled")
 
 
 def mails(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
@@ -99,15 +108,10 @@ def mails(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
                         yield Shot(name, state, language, size, scheme, asked.look), html
 
 
-def take_mail(browser: Browser, shot: Shot, html: str, folder: Path) -> None:
-    width, height = SIZES[shot.size]
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=shot.scheme, java_script_enabled=False
-    )
-    page = context.new_page()
+def take_mail(pages: Pages, shot: Shot, html: str, folder: Path) -> None:
+    page = pages.sized(shot, has_script=False)
     page.set_content(html)
-    page.screenshot(path=folder / shot.file, full_page=True)
-    context.close()
+    page.screenshot(path=folder / shot.file, full_page=True, animations="disabled")
 
 
 def index(folder: Path, taken: list[Shot]) -> None:
@@ -135,10 +139,11 @@ def main() -> None:
     taken = list(shots(app, asked))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        pages = Pages(browser)
         for shot in taken:
-            take(browser, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
+            take(pages, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
         for shot, html_part in mails(asked):
-            take_mail(browser, shot, html_part, asked.folder)
+            take_mail(pages, shot, html_part, asked.folder)
             taken.append(shot)
         browser.close()
     server.shutdown()
