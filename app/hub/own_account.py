@@ -20,6 +20,8 @@ class ProvedForm(HubForm):
 
     asks = HiddenField()
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
+    is_newly_asked = False
+    """Asked by this answer for the first time: a question, not a mistake."""
 
     @property
     def asks_password(self) -> bool:
@@ -35,19 +37,22 @@ class ProvedForm(HubForm):
     def take_refusal(self, refusal: ApiError) -> bool:
         """Lay a refused password on its field; returns whether that is what was refused."""
         if isinstance(refusal, e.WrongCurrentPassword):
-            was_asked = self.asks_password and self.proof
+            self.is_newly_asked = not self.asks_password
             self.ask_password()
-            self.refuse("password", _WRONG if was_asked else _ASKED)
+            if not self.is_newly_asked:
+                self.refuse("password", _WRONG if self.proof else _MISSING)
             return True
         return False
 
 
 _WRONG: Final = _l("That is not your password.")
-_ASKED: Final = _l("Type your password, to show that it is you.")
+_MISSING: Final = _l("Enter your password.")
 
 
-def token_notice(form: HubForm) -> Notice | None:
-    """What a page says of a form that came without our token."""
+def form_notice(form: HubForm) -> Notice | None:
+    """What a page says of a form that came without our token, or that needs the password after all."""
+    if isinstance(form, ProvedForm) and form.is_newly_asked:
+        return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
     if not form.is_token_refused:
         return None
     return Notice(
@@ -71,7 +76,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.AccountBlocked: _LOCKED,
     e.MailLimitReached: Notice(
         _l("That is enough mail for now"),
-        _l("We sent as many as we may. Look among the unwanted mail too, or come back in an hour."),
+        _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
     ),
     e.EmailNotAddable: Notice(
         _l("Confirm your address first"),

@@ -81,7 +81,7 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
         return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
         offered = [(one.value, in_visitors_language(one.text) or one.value) for one in field.options]
-        choices = [SelectChoice(value, text) for value, text in [("", ""), *offered]]
+        choices = [SelectChoice(value, text) for value, text in [("", _l("Choose")), *offered]]
         return SelectField(label, required, choices=choices, validate_choice=False)
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
     attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))

@@ -43,7 +43,7 @@ def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, serv
     mail = mailed_to(world.house, world.tenant_id, ada.email)[-1]
     page.goto(served + "/delete-account" + link_in(mail).partition("/delete-account")[2])
     page.get_by_role("button", name="نعم، احذفه").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("حُذف حسابك")
+    expect(page.get_by_role("heading", level=1)).to_have_text("أُغلق حسابك")
     page.goto(f"{served}/profile")
     sign_in(page, ada)
     expect(page.get_by_role("heading", level=1)).to_have_text("هذا الحساب قيد الحذف")

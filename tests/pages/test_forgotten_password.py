@@ -138,7 +138,7 @@ def test_a_newer_link_ends_the_older(world: World, visitor: Visitor, new_visitor
     asked(visitor.open("/login"), ada.email)
     older = path_of(world, ada)
     asked(new_visitor().open("/login"), ada.email)
-    assert visitor.open(older).heading == "This link is over"
+    assert visitor.open(older).heading == "This link no longer works"
 
 
 def test_a_truncated_link_says_so(world: World, visitor: Visitor, ada: Person) -> None:

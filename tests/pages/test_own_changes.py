@@ -62,7 +62,7 @@ def test_the_profile_is_edited(visitor: Visitor, ada: Person) -> None:
     saved = page.press("Save", first_name="Augusta", last_name="", birth_date="1815-12-10")
     assert saved.heading == "Augusta"
     assert "Saved" in saved.text
-    assert "12/10/1815" in saved.text
+    assert "December 10, 1815" in saved.text
 
 
 def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(visitor: Visitor, ada: Person) -> None:
@@ -116,6 +116,28 @@ def test_an_old_sign_in_asks_the_password_again(world: World, visitor: Visitor, 
     assert "You signed in a while ago" not in visitor.open("/emails/add").text
 
 
+def test_a_password_that_is_needed_after_all_is_asked_for_and_not_missed(
+    world: World, visitor: Visitor, ada: Person
+) -> None:
+    signed_in(visitor, ada)
+    page = visitor.open("/username")
+    later(world, minutes=6)
+    asked = page.press("Save", username="countess")
+    assert asked.status == 401
+    assert asked.title.startswith("Your username"), "nobody made a mistake"
+    assert "Is it still you?" in asked.text
+    assert asked.form("Save").fields["username"] == "countess"
+    assert "Enter your password." in asked.press("Save").text
+    assert "Saved" in asked.press("Save", password=PASSWORD).text
+
+
+def test_a_day_is_written_as_the_visitor_writes_it(visitor: Visitor, world: World) -> None:
+    born = world.person("b@example.com", FirstName="Bea", BirthDate="12/10/1995")
+    assert "December 10, 1995" in signed_in(visitor, born).text
+    visitor.language = "de"
+    assert "10. Dezember 1995" in visitor.open("/profile").text
+
+
 def test_an_address_is_added_by_its_code_made_first_and_removed(world: World, visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/emails").follow("Add an address")
     sent = page.press("Send the mail", email="countess@example.org")
@@ -124,8 +146,8 @@ def test_an_address_is_added_by_its_code_made_first_and_removed(world: World, vi
     assert sent.press("Confirm", code="000000" if code != "000000" else "111111").status == 403
     listed = sent.press("Confirm", code=f"{code[:3]} {code[3:]}")
     assert "Address added" in listed.text
-    first = listed.press("Make first", action="primary").press("Yes, make it the first one")
-    assert "First address changed" in first.text
+    first = listed.press("Make main", action="primary").press("Yes, make it the main one")
+    assert "Main address changed" in first.text
     assert len(mails(world, "ada@example.com")) == 2
     asked = visitor.open("/emails").press("Remove", address="ada@example.com", action="remove")
     assert asked.heading == "Remove this address?"
@@ -156,20 +178,25 @@ def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: At
 
 def test_an_account_is_deleted_and_kept_after_all(world: World, visitor: Visitor, ada: Person) -> None:
     mailed = signed_in(visitor, ada, "/delete-account").press("Send me the mail")
-    assert mailed.heading == "Look into your mail"
+    assert mailed.heading == "Check your mail"
+    assert visitor.open(mailed.address).heading == "Check your mail"
+    assert len(mails(world, ada.email)) == 1, "to look again sends nothing again"
     link = link_in(mails(world, ada.email)[-1])
     page = visitor.open(link)
     assert page.heading == "Delete this account?"
     assert visitor.open(link).heading == "Delete this account?", "to look uses nothing up"
     assert visitor.send("HEAD", link, None).status == 200
     assert visitor.open("/profile").heading == "Ada Lovelace"
-    assert page.press("Yes, delete it").heading == "Your account is deleted"
+    left = page.press("Yes, delete it")
+    assert left.heading == "Your account is closed"
+    assert visitor.open(left.address).text == left.text, "to look again sends nothing again"
     assert visitor.open("/profile").heading == "Welcome back"
     assert visitor.open(link).heading == "This link no longer works"
     offered = signed_in(visitor, ada)
     assert offered.heading == "This account is being deleted"
     kept = offered.press("Keep my account")
     assert kept.heading == "Your account stays"
+    assert visitor.open(kept.address).heading == "Your account stays"
     assert signed_in(visitor, ada).heading == "Ada Lovelace"
 
 
@@ -196,7 +223,7 @@ def test_a_broken_link_deletes_nothing(visitor: Visitor, token: str) -> None:
 
 
 def test_the_older_address_of_the_mail_leads_there(visitor: Visitor) -> None:
-    assert visitor.open("/auth.aspx?vtype=deleteuser&vtoken=x").heading == "This link no longer works"
+    assert visitor.open("/auth.aspx?vtype=deleteuser&vtoken=x").heading == "This link is not complete"
 
 
 def test_a_new_privacy_policy_stands_before_everything(new_world: NewWorld, new_visitor_at: At) -> None:

@@ -165,7 +165,7 @@ def test_a_link_that_is_over_is_replaced_by_a_new_one(door: Door, new_visitor: N
     wait(door.world, minutes=4321)
     visitor = new_visitor()
     over = visitor.open(door.link)
-    assert over.heading == "This link is over"
+    assert over.heading == "This link no longer works"
     waiting = over.press("Send a new link")
     assert waiting.heading == "Check your mail"
     assert len(asking(door.world)) == 2
@@ -177,7 +177,7 @@ def test_a_newer_mail_ends_the_older_link(door: Door) -> None:
     wait(door.world, seconds=31)
     sent = door.page.press("Send another mail")
     assert "We sent another mail" in sent.text
-    assert door.visitor.open(older).heading == "This link is over"
+    assert door.visitor.open(older).heading == "This link no longer works"
     assert door.is_home(door.visitor.open(door.link).press("Confirm"))
 
 
@@ -196,7 +196,7 @@ def test_a_link_of_another_tenant_is_none(door: Door, new_world: NewWorld, new_v
 def test_a_link_of_an_account_that_was_closed_leads_nowhere(door: Door) -> None:
     looked = door.visitor.open(door.link)
     change(door.world, door.ada, is_active=False)
-    assert looked.press("Confirm").heading == "This link leads nowhere any more"
+    assert looked.press("Confirm").heading == "This link no longer works"
     assert not is_verified(door.world, door.ada)
 
 

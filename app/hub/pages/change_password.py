@@ -19,8 +19,7 @@ from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.pages.reset import problem_of
-from app.hub.password_rules import Rule, rules_of
+from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.sign_in_refusals import Refusal, reason_of, refused
 from app.kit.errors import ApiError
 
@@ -30,7 +29,7 @@ ADDRESS = "/change-password"
 class ChangePasswordForm(HubForm):
     """The present password and the next."""
 
-    old_password = PasswordField(_l("Present password"), [InputRequired(_l("Enter your present password."))])
+    old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
     def to_request(self) -> contract.OtherPassword:
@@ -57,20 +56,20 @@ class ChangePasswordPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
-        rules = rules_of(PasswordPolicy())
+        rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
         wrong, weak = ChangePasswordForm(), ChangePasswordForm()
         wrong.refuse("old_password", _WRONG)
-        weak.refuse("new_password", _l("Choose one that keeps every rule below."))
+        weak.refuse("new_password", problem_of(too_weak))
         return {
             "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
             "wrong": cls(wrong, "ada@example.com", rules),
-            "weak": cls(weak, "ada@example.com", rules),
+            "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
             "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.SUSPENDED),
             "token": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.TOKEN),
         }
 
 
-_WRONG = _l("This is not your present password.")
+_WRONG = _l("This is not your current password.")
 
 
 @pages.get(ADDRESS)
@@ -93,11 +92,13 @@ def submit_change_password() -> Response:
     return journey.onward(f"/security?password={'others' if turned.ended else 'changed'}")
 
 
-def _shown(form: ChangePasswordForm, status: int, refusal: Refusal | None = None) -> Response:
+def _shown(
+    form: ChangePasswordForm, status: int, refusal: Refusal | None = None, of_password: ApiError | None = None
+) -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(ADDRESS)
-    rules = rules_of(visit.current().tenant.password_policy)
+    rules = rules_of(visit.current().tenant.password_policy, refusal=of_password)
     return ChangePasswordPage(form, known.person.label, rules, refusal).render(status)
 
 
@@ -107,7 +108,7 @@ def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
         return _shown(form, 401)
     if (sentence := problem_of(refusal)) is not None:
         form.refuse("new_password", sentence)
-        return _shown(form, 422)
+        return _shown(form, 422, of_password=refusal)
     response = _shown(form, refusal.status, reason_of(refusal))
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)

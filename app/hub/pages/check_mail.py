@@ -111,14 +111,14 @@ _NOTICES: Final = {
     Outcome.SENT: Notice(_l("We sent another mail"), _l("What was in the one before no longer works."), "ok"),
     Outcome.WRONG: Notice(
         _l("That code did not work"),
-        _l("Only the newest code works, and only for a few minutes. Have another mail sent."),
+        _l("Only the newest code works, and only for a few minutes. Send another mail for a new one."),
     ),
     Outcome.UNOPENED: Notice(
         _l("Not confirmed yet"), _l("Open the link in the mail first, or type the code from it."), "note"
     ),
     Outcome.ENOUGH: Notice(
         _l("That is enough mail for now"),
-        _l("We sent as many as we may. Look among the unwanted mail too, or come back in an hour."),
+        _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
     ),
     Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
     Outcome.TOKEN: Notice(

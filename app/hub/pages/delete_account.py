@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
+from urllib.parse import urlencode
 
-from flask import Response
+from flask import Response, request
 from flask_babel import format_date
 from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, mailed_link, visit
+from app.hub import callback, journey, mailed_link, visit
 from app.hub.arrival import api, drop, workings
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -26,6 +27,7 @@ from app.kit.errors import ApiError
 
 ADDRESS: Final = "/delete-account"
 KEEP: Final = "/keep-account"
+_SAMPLE_DAY: Final = "2026-12-05"
 
 
 class AskForm(ProvedForm):
@@ -61,15 +63,17 @@ class DeleteAccountPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or self.problem
+        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
-        asked = AskForm(data={"asks": NEEDED})
+        asked, wrong = AskForm(), AskForm(data={"asks": NEEDED, "password": "x"})
         asked.take_refusal(e.WrongCurrentPassword())
+        wrong.take_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AskForm()),
             "with the password": cls(asked),
+            "wrong password": cls(wrong),
             "enough mail": cls(AskForm(), refusal_notice(e.MailLimitReached())),
             "no address": cls(AskForm(), has_email=False),
         }
@@ -81,6 +85,7 @@ class DeletionMailedPage(Page):
 
     template = "pages/deletion_mailed.html"
     scripts = ("focus", "language")
+    query = {"mailed": 1}
 
     @classmethod
     def samples(cls) -> Mapping[str, DeletionMailedPage]:
@@ -118,7 +123,7 @@ class ConfirmDeletionPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form)
+        return form_notice(self.form)
 
     @property
     def action(self) -> str:
@@ -139,13 +144,14 @@ class LeftPage(Page):
 
     template = "pages/left.html"
     scripts = ("focus", "language")
+    query = {"left": 10}
 
     until: Any = ""
     """The day until which it can be kept; empty where it is gone."""
 
     @classmethod
     def samples(cls) -> Mapping[str, LeftPage]:
-        return {"kept for a while": cls("5 December 2026"), "gone": cls()}
+        return {"kept for a while": cls(_day(_SAMPLE_DAY)), "gone": cls()}
 
 
 @dataclass(frozen=True)
@@ -163,11 +169,11 @@ class KeepAccountPage(Page):
     def notice(self) -> Notice | None:
         if self.is_over:
             return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
-        return token_notice(self.form)
+        return form_notice(self.form)
 
     @classmethod
     def samples(cls) -> Mapping[str, KeepAccountPage]:
-        day = "5 December 2026"
+        day = _day(_SAMPLE_DAY)
         return {
             "offered": cls(KeepForm(data={"keep": "a-token"}), day),
             "kept": cls(KeepForm(), day, is_kept=True),
@@ -180,6 +186,10 @@ def show_delete_account() -> Response:
     token = mailed_link.token()
     if token:
         return _confirmation(ConfirmForm(formdata=None), token)
+    if "mailed" in request.args:
+        return DeletionMailedPage().render()
+    if "left" in request.args:
+        return LeftPage(_day(request.args["left"])).render()
     known = read_own_profile()
     if known is None:
         return callback.begin(ADDRESS)
@@ -201,7 +211,15 @@ def submit_delete_account() -> Response:
     except ApiError as refusal:
         problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
         return DeleteAccountPage(form, problem).render(refusal.status)
-    return DeletionMailedPage().render()
+    return journey.onward(f"{ADDRESS}?mailed=1")
+
+
+@pages.get(KEEP)
+def show_kept() -> Response:
+    """The account stays; whoever comes here without having said so begins at the sign-in."""
+    if "kept" not in request.args:
+        return journey.onward("/login")
+    return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
 
 
 @pages.post(KEEP)
@@ -213,7 +231,8 @@ def submit_keep_account() -> Response:
         api()(contract.keep_account, form.to_request())
     except e.WrongDeleteToken as refusal:
         return KeepAccountPage(form, "", is_over=True).render(refusal.status)
-    return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
+    attempt = visit.current().attempt
+    return journey.onward(f"{KEEP}?{urlencode({'kept': 1, **({'attempt': attempt.id} if attempt else {})})}")
 
 
 def offer_to_keep(refusal: e.AccountLeaving) -> Response:
@@ -239,7 +258,7 @@ def _confirmed(token: str) -> Response:
         left = api()(contract.confirm_deletion, contract.DeletionConfirmed(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _closed(refusal, token)
-    response = LeftPage(_day(left.leaves_at) if left.leaves_at else "").render()
+    response = journey.onward(f"{ADDRESS}?left={(left.leaves_at or '')[:10]}")
     if left.ends_session:
         drop(response, workings().session_cookie)
         visit.current().session = ""
@@ -252,5 +271,9 @@ def _closed(refusal: ApiError, token: str) -> Response:
 
 
 def _day(instant: str) -> str:
-    day: str = format_date(datetime.fromisoformat(instant), "long") if instant else ""
+    """Return the day of an instant in the visitor's language; nothing where there is none."""
+    try:
+        day: str = format_date(datetime.fromisoformat(instant), "long")
+    except ValueError:
+        return ""
     return day

@@ -16,7 +16,7 @@ from app.contract import hub_self_service as contract
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -107,7 +107,7 @@ class EmailsPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or _DONE.get(self.done)
+        return form_notice(self.form) or _DONE.get(self.done)
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailsPage]:
@@ -124,7 +124,7 @@ class EmailsPage(Page):
 _DONE: Final = {
     "added": Notice(_l("Address added"), _l("From now on it is yours here."), "ok"),
     REMOVE: Notice(_l("Address removed"), _l("We told both addresses by mail."), "ok"),
-    PRIMARY: Notice(_l("First address changed"), _l("We told the one that was first by mail."), "ok"),
+    PRIMARY: Notice(_l("Main address changed"), _l("We told the one before it by mail."), "ok"),
 }
 
 
@@ -140,7 +140,7 @@ class AddEmailPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or self.problem
+        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
@@ -168,7 +168,7 @@ class EmailCodePage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or self.problem
+        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
@@ -193,7 +193,7 @@ class ChangeEmailPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or self.problem
+        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:

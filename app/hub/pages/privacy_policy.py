@@ -16,7 +16,7 @@ from app.contract.hub_self_service import accept_policy as operation
 from app.hub import journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import token_notice
+from app.hub.own_account import form_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 
@@ -44,7 +44,7 @@ class PrivacyPolicyPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form)
+        return form_notice(self.form)
 
     @classmethod
     def samples(cls) -> Mapping[str, PrivacyPolicyPage]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from flask import Response, request
+from flask_babel import format_date, lazy_pgettext
 from flask_babel import lazy_gettext as _l
-from flask_babel import lazy_pgettext
 
 from app.contract import hub as contract
 from app.contract.errors import NotAuthenticated
@@ -76,7 +77,7 @@ class ProfilePage(Page):
                 (
                     Fact(_l("First name"), "Ada"),
                     Fact(_l("Last name"), "Lovelace"),
-                    Fact(_l("Date of birth"), "10.12.1815"),
+                    Fact(_l("Date of birth"), _day("12/10/1815")),
                     Fact(_l("Language"), "English"),
                 ),
             ),
@@ -133,8 +134,20 @@ def show_profile() -> Response:
 
 
 def _facts(profile: Mapping[str, Any], table: tuple[tuple[str, Any], ...]) -> tuple[Fact, ...]:
-    held = ((label, profile.get(name)) for name, label in table)
-    return tuple(Fact(label, value) for label, value in held if isinstance(value, str) and value)
+    held = ((name, label, profile.get(name)) for name, label in table)
+    return tuple(
+        Fact(label, _day(value) if name == "BirthDate" else value)
+        for name, label, value in held
+        if isinstance(value, str) and value
+    )
+
+
+def _day(text: str) -> str:
+    """Return a day of the profile (MM/dd/yyyy) in the visitor's language; what is no such day as it is."""
+    try:
+        return str(format_date(datetime.strptime(text.replace("-", "/"), "%m/%d/%Y").date(), "long"))  # noqa: DTZ007 - a day has no zone
+    except ValueError:
+        return text
 
 
 def _you(profile: Mapping[str, Any]) -> Group:

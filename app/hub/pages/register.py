@@ -23,7 +23,7 @@ from app.hub.captcha import CaptchaField
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
-from app.hub.password_rules import Rule, rules_of
+from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.registration_fields import widget
 from app.hub.sign_in_refusals import Refusal, refused
 from app.hub.tenancy import Registration
@@ -98,13 +98,14 @@ class RegisterPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, RegisterPage]:
-        rules = rules_of(PasswordPolicy())
-        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True))
+        rules, too_weak = rules_of(PasswordPolicy(), is_first=True), sample_refusals()["too weak"]
+        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
+        marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
         plain, typed = RegisterForm.of(_USUAL), {"data": {"email": "ada@example.com"}}
         wrong = RegisterForm.of(_USUAL, **typed)
         wrong.refuse("email", _l("This is not an email address."))
-        wrong.refuse("password", _RULES_BROKEN)
-        full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "size": "m"})
+        wrong.refuse("password", problem_of(too_weak))
+        full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
         full.refuse("birth_date", _l("There is no such day."))
         full.refuse(TERMS, _l("Tick this box to go on."))
         puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, **typed)
@@ -116,7 +117,7 @@ class RegisterPage(Page):
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
-            "refused": cls(wrong, rules, relying_party="Acme Shop"),
+            "refused": cls(wrong, marked, relying_party="Acme Shop"),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "too many": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
@@ -216,10 +217,13 @@ def _resumed() -> contract.Next:
     return api()(contract.open_return, contract.ReturnRequest(action="register"))
 
 
-def _page(form: RegisterForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> RegisterPage:
+def _page(
+    form: RegisterForm, refusal: Refusal | None = None, wait_seconds: int = 0, of_password: ApiError | None = None
+) -> RegisterPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
-    return RegisterPage(form, rules_of(here.tenant.password_policy), asking, refusal, wait_seconds)
+    rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
+    return RegisterPage(form, rules, asking, refusal, wait_seconds)
 
 
 def _off() -> Response:
@@ -236,7 +240,7 @@ def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Re
     reason = Refusal.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
     for name, sentence in _reasons(offered, refusal) if reason is None else ():
         form.refuse(name, sentence)
-    response = _page(form, reason, refusal.retry_after_seconds or 0).render(refusal.status)
+    response = _page(form, reason, refusal.retry_after_seconds or 0, refusal).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -247,10 +251,12 @@ def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
     by_wire = {field.wire_name: field.name for field in offered.form}
     if isinstance(refusal, e.FieldsRefused):
         named = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
-        return [(name, _RULES_BROKEN if name == "password" else _CHECK) for name in sorted(named)]
+        return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(named)]
     if isinstance(refusal, e.BadParameter):
         words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
         return [(name, _CHECK) for wire, name in by_wire.items() if wire.lower() in words] or [("", _CHECK_ALL)]
+    if (sentence := problem_of(refusal)) is not None:
+        return [("password", sentence)]
     return next(
         ([(name, sentence)] for kind, name, sentence in _ON_A_FIELD if isinstance(refusal, kind)), [("", _CHECK_ALL)]
     )
@@ -258,7 +264,6 @@ def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
 
 _CHECK = _l("Check how this is written.")
 _CHECK_ALL = _l("Check what you typed, then try again.")
-_RULES_BROKEN = _l("This password does not follow all of the rules below it.")
 _OTHER_QUESTION = _l("That was not the answer. Here is another question.")
 _TAKEN = _l("Somebody has this one already. Choose another one.")
 _NOT_HERE = _l("This address may not be used here. Take another one.")
@@ -274,8 +279,6 @@ _ON_A_FIELD = (
     (e.MalformedPhone, "phone", _l("Write the number with + and the country code, such as +49 30 123456.")),
     (e.PhoneMissing, "phone", _l("Enter your phone number, with + and the country code.")),
     (e.PasswordMissing, "password", _l("Choose a password.")),
-    (e.NewPasswordBreached, "password", _l("This password is known from a data theft. Choose another one.")),
-    (e.WeakPassword, "password", _l("This password is too easy to guess. Choose another one.")),
     (e.MalformedDate, "birth_date", _l("There is no such day.")),
     (e.TooYoung, "birth_date", _l("You are too young to have an account here.")),
     (e.PolicyNotAccepted, TERMS, _l("Tick this box to go on.")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -22,29 +22,14 @@ from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api, keep_attempt, workings
 from app.hub.attempt import begun
 from app.hub.forms import HubForm
+from app.hub.own_account import form_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.password_rules import Rule, rules_of
+from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-password"
-
-TOO_WEAK = _l("Choose one that keeps every rule below.")
-COMMON = _l("Many people use this one, or it holds your name or address. Choose another.")
-USED_BEFORE = _l("You used this one before. Choose another.")
-BREACHED = _l("This one stands in lists of stolen passwords. Choose another.")
-_ON_THE_FIELD: Final[dict[type[ApiError], Any]] = {
-    e.FieldsRefused: TOO_WEAK,
-    e.WeakPassword: COMMON,
-    e.PasswordNotAcceptable: USED_BEFORE,
-    e.NewPasswordBreached: BREACHED,
-}
-
-
-def problem_of(refusal: ApiError) -> Any | None:
-    """Return what is wrong with a new password; None where the refusal speaks of something else."""
-    return next((sentence for kind, sentence in _ON_THE_FIELD.items() if isinstance(refusal, kind)), None)
 
 
 class ResetForm(HubForm):
@@ -80,13 +65,7 @@ class ResetPage(Page):
     def notice(self) -> Notice | None:
         if self.is_too_many:
             return Notice(_l("That was a lot at once"), _l("Wait a minute, then try again."))
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please send that once more"),
-                _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
-                "note",
-            )
-        return None
+        return form_notice(self.form)
 
     @property
     def address(self) -> str:
@@ -95,23 +74,23 @@ class ResetPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
-        rules = rules_of(PasswordPolicy())
-        fresh = cls(ResetForm(), "a-token", "ada@example.com", rules)
+        policy = PasswordPolicy(breached="change")
+        fresh = cls(ResetForm(), "a-token", "ada@example.com", rules_of(PasswordPolicy()))
         refused = {}
-        for name, sentence in (
-            ("too weak", TOO_WEAK),
-            ("common", COMMON),
-            ("used before", USED_BEFORE),
-            ("breached", BREACHED),
-        ):
+        for name, refusal in sample_refusals().items():
             form = ResetForm()
-            form.refuse("password", sentence)
-            refused[name] = replace(fresh, form=form)
+            form.refuse("password", problem_of(refusal))
+            refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
         return {
             "fresh": fresh,
             "expired": replace(fresh, reason=Reason.EXPIRED),
             "every rule": replace(
-                fresh, rules=rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True))
+                fresh,
+                rules=rules_of(
+                    PasswordPolicy(
+                        max_length=20, require_lowercase=True, require_uppercase=True, history=1, breached="change"
+                    )
+                ),
             ),
             "too many": replace(fresh, is_too_many=True),
             **refused,
@@ -194,13 +173,15 @@ def finished(step: Next) -> Response:
     return response
 
 
-def _drawn(token: str, form: ResetForm, status: int, *, is_too_many: bool = False) -> Response:
+def _drawn(
+    token: str, form: ResetForm, status: int, *, is_too_many: bool = False, refusal: ApiError | None = None
+) -> Response:
     agent = request.headers.get("User-Agent", "")
     machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
     link = api()(contract.read_reset, LinkRead(token=token, is_machine=machine))
     if link.state != "open":
         return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
-    rules = rules_of(visit.current().tenant.password_policy)
+    rules = rules_of(visit.current().tenant.password_policy, refusal=refusal)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
     return ResetPage(form, token, link.label, rules, reason, is_too_many).render(status)
 
@@ -214,7 +195,7 @@ def _over(state: LinkState, token: str, status: int, form: RenewForm | None = No
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
     if (sentence := problem_of(refusal)) is not None:
         form.refuse("password", sentence)
-        return _drawn(token, form, 422)
+        return _drawn(token, form, 422, refusal=refusal)
     if isinstance(refusal, e.TooManyRequests):
         response = _drawn(token, form, 429, is_too_many=True)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)

@@ -16,7 +16,7 @@ from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, refusal_notice, token_notice
+from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -67,7 +67,7 @@ class SecurityQuestionsPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return token_notice(self.form) or self.problem
+        return form_notice(self.form) or self.problem
 
     @property
     def hints(self) -> list[bool]:

@@ -50,6 +50,7 @@ class LinkPage(Page):
     """Is this address yours?"""
 
     template = "pages/verify.html"
+    scripts = (*Page.scripts, "reveal")
     query = {**Page.query, **mailed_link.QUERY}
 
     form: LinkForm

@@ -7,19 +7,16 @@ from collections.abc import Callable, Iterable
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
+from app.contract.password_rules import SENTENCES, PasswordRule
 from app.identity.passwords.well_known import is_common
 
 FIELD = "Password"
 _SHORTEST_WORD = 4  # a name of three letters stands in too many words
-_CLASSES: tuple[tuple[str, Callable[[str], bool], str], ...] = (
-    ("require_lowercase", str.islower, "The password must contain a lower-case letter."),
-    ("require_uppercase", str.isupper, "The password must contain an upper-case letter."),
-    ("require_number", str.isdigit, "The password must contain a number."),
-    (
-        "require_symbol",
-        lambda letter: not letter.isalnum() and not letter.isspace(),
-        "The password must contain a symbol.",
-    ),
+_CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
+    ("require_lowercase", str.islower, PasswordRule.LOWER),
+    ("require_uppercase", str.isupper, PasswordRule.UPPER),
+    ("require_number", str.isdigit, PasswordRule.NUMBER),
+    ("require_symbol", lambda letter: not letter.isalnum() and not letter.isspace(), PasswordRule.SIGN),
 )
 
 
@@ -27,12 +24,12 @@ def problems(policy: PasswordPolicy, password: str) -> list[str]:
     """Return a sentence for every rule of length and character class that the password breaks."""
     found = []
     if len(password) < policy.min_length:
-        found.append(f"The password must have at least {policy.min_length} characters.")
+        found.append(SENTENCES[PasswordRule.LEAST].format(number=policy.min_length))
     if len(password) > policy.max_length:
-        found.append(f"The password must have at most {policy.max_length} characters.")
-    for rule, is_of_class, sentence in _CLASSES:
-        if getattr(policy, rule) and not any(is_of_class(letter) for letter in password):
-            found.append(sentence)
+        found.append(SENTENCES[PasswordRule.MOST].format(number=policy.max_length))
+    for setting, is_of_class, rule in _CLASSES:
+        if getattr(policy, setting) and not any(is_of_class(letter) for letter in password):
+            found.append(SENTENCES[rule])
     return found
 
 
@@ -46,9 +43,9 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
     if broken := problems(policy, password):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
-        raise e.WeakPassword("This password is used by many people.")
+        raise e.WeakPassword(SENTENCES[PasswordRule.COMMON])
     if policy.profile_check and holds_word(password, words):
-        raise e.WeakPassword("The password must not contain a name, an address or a phone number of the profile.")
+        raise e.WeakPassword(SENTENCES[PasswordRule.PROFILE])
 
 
 def holds_word(password: str, words: Iterable[str | None]) -> bool:

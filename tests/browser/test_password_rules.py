@@ -1,0 +1,101 @@
+"""The rules of a new password while it is typed: what the browser ticks off is what the service will take."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from app.contract.configuration import PasswordPolicy
+from app.contract.password_rules import SENTENCES, PasswordRule
+from app.identity.passwords import policy
+from tests.support import samples
+
+EVERY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
+"""The policy of the sample `every rule`."""
+WATCHED = (
+    PasswordRule.LEAST,
+    PasswordRule.MOST,
+    PasswordRule.LOWER,
+    PasswordRule.UPPER,
+    PasswordRule.NUMBER,
+    PasswordRule.SIGN,
+)
+TYPED = (
+    "a",
+    "A",
+    "7",
+    "-",
+    " ",
+    "abcdefghij",
+    "Abcdefghi-7",
+    "a" * 20,
+    "a" * 21,
+    "\u0663",  # a digit of Arabic
+    "\u20ac",
+    "\u2013",
+    "\u00df",
+    "\u00c9",
+    "\u0130",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "\u0434\u0416",
+    "\U0001f98a" * 9,
+    "\U0001f98a" * 10,
+    "\u6f22\u5b57",
+    "\u060c",
+)
+
+
+@pytest.fixture
+def sentences() -> dict[PasswordRule, str]:
+    numbers = {PasswordRule.LEAST: EVERY.min_length, PasswordRule.MOST: EVERY.max_length}
+    return {rule: SENTENCES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED}
+
+
+def test_what_is_ticked_off_is_what_the_service_takes(
+    chromium: Browser, gallery_address: str, sentences: dict[PasswordRule, str]
+) -> None:
+    page = chromium.new_page()
+    page.goto(gallery_address + samples.address("ResetPage", "every rule", "en"))
+    field = page.locator("#password")
+    differences = {}
+    for typed in TYPED:
+        field.fill(typed)
+        ticked = {PasswordRule(kind) for kind in page.locator(".rules .kept").evaluate_all(KINDS)}
+        broken = policy.problems(EVERY, typed)
+        taken = {rule for rule, sentence in sentences.items() if sentence not in broken}
+        if ticked != taken:
+            differences[typed] = ticked ^ taken
+    page.close()
+    assert differences == {}
+
+
+KINDS = "found => found.map(each => each.dataset.rule)"
+
+
+def test_what_the_last_password_lacked_stays_marked_until_the_next_is_begun(
+    chromium: Browser, gallery_address: str
+) -> None:
+    page = chromium.new_page()
+    page.goto(gallery_address + samples.address("ResetPage", "too weak", "en"))
+    marked = page.locator(".rules .broken")
+    expect(marked).to_have_text(["At least 10 characters not yet", "A number not yet"])
+    page.locator("#password").press_sequentially("a7")
+    expect(marked).to_have_count(0)
+    expect(page.locator(".rules .kept")).to_have_text(["A number done"])
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["RegisterPage", "ResetPage", "ChangePasswordPage"])
+def test_without_scripts_the_rules_stand_there_and_say_which_were_not_kept(
+    chromium: Browser, gallery_address: str, name: str
+) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    state = {"RegisterPage": "refused", "ResetPage": "too weak", "ChangePasswordPage": "weak"}[name]
+    page.goto(gallery_address + samples.address(name, state, "en"))
+    expect(page.locator(".rules .broken")).to_have_text(["At least 10 characters not yet", "A number not yet"])
+    field = page.locator("[autocomplete=new-password]")
+    described = (field.get_attribute("aria-describedby") or "").split()
+    assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
+    assert page.get_by_role("button", name="Show password").count() == 0
+    context.close()

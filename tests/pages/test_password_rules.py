@@ -1,0 +1,100 @@
+"""What a page says of a new password comes from the policy that refuses it, and says what was refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import Seen, Visitor
+
+OLD, BUTTON = "correct horse 7", "Save the new password"
+BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
+LEAST, LOWER, UPPER, NUMBER, SIGN = (
+    "At least 10 characters",
+    "A lower-case letter",
+    "An upper-case letter",
+    "A number",
+    "A sign such as ! or -",
+)
+PERSON, COMMON, EARLIER = (
+    "Without your name or your address",
+    "None that many people use",
+    "None of your last 5 passwords",
+)
+At = Callable[[World], Visitor]
+
+POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "short", [LEAST, NUMBER, SIGN]),
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "longenough 7", [SIGN]),
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "lovelace-1843", [PERSON]),
+    ({**BARE, "min_length": 1}, ["At least 1 character"], "", []),
+    ({**BARE, "min_length": 14}, ["At least 14 characters"], "thirteen only", ["At least 14 characters"]),
+    ({**BARE, "max_length": 16}, [LEAST, "At most 16 characters"], "a" * 17, ["At most 16 characters"]),
+    ({**BARE, "common_check": True}, [LEAST, COMMON], "1234567890", [COMMON]),
+    ({**BARE, "require_lowercase": True, "require_uppercase": True}, [LEAST, LOWER, UPPER], "1" * 10, [LOWER, UPPER]),
+    ({**BARE, "history": 1}, [LEAST, "Not your last password"], OLD, ["Not your last password"]),
+    ({**BARE, "breached": "change"}, [LEAST, "None that was stolen somewhere"], "", []),
+]
+CASES = pytest.mark.parametrize(("policy", "stated", "typed", "broken"), POLICIES)
+
+
+def rules(page: Seen) -> list[tuple[str, bool]]:
+    """Each rule of the page, and whether it is marked as not kept."""
+    listed = re.findall(r'<ul class="rules".*?</ul>', page.html, re.DOTALL)[0]
+    items = re.findall(r"<li(.*?)>(.*?)<span", listed, re.DOTALL)
+    return [(words.strip(), "broken" in attributes) for attributes, words in items]
+
+
+def told(page: Seen, stated: list[str], broken: list[str]) -> None:
+    assert rules(page) == [(rule, rule in broken) for rule in stated]
+    assert page.html.count("not yet</span>") == len(broken)
+    assert page.status in {422, 403}
+    assert page.title.startswith("Error: ")
+    assert 'aria-invalid="true"' in page.html
+
+
+@CASES
+def test_on_the_page_of_a_new_password(
+    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+) -> None:
+    world = new_world(password_policy=policy)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    visitor = new_visitor_at(world)
+    visitor.open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
+    page = visitor.open(link_in(mailed_to(world.house, world.tenant_id, ada.email)[-1]))
+    assert rules(page) == [(rule, False) for rule in stated]
+    if typed:
+        told(page.press(BUTTON, password=typed), stated, broken)
+
+
+@CASES
+def test_on_the_page_of_a_changed_password(
+    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+) -> None:
+    world = new_world(password_policy=policy)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    visitor = new_visitor_at(world)
+    page = visitor.open("/change-password").press("Sign in", identifier=ada.email, password=OLD)
+    assert rules(page) == [(rule, False) for rule in stated]
+    if typed:
+        told(page.press(BUTTON, old_password=OLD, new_password=typed), stated, broken)
+
+
+@CASES
+def test_on_the_page_of_a_first_password(
+    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+) -> None:
+    world = new_world(password_policy=policy, limits={"register_per_minute_per_address": 0})
+    earlier = {EARLIER, "Not your last password"}
+    page = new_visitor_at(world).open("/register")
+    of_first = [rule for rule in stated if rule not in earlier]
+    assert rules(page) == [(rule, False) for rule in of_first]
+    if typed and not earlier & set(broken):
+        again = page.press("Create account", email="lovelace@example.com", password=typed)
+        told(again, of_first, broken)
+        assert again.form("Create account").fields["email"] == "lovelace@example.com"
