@@ -35,7 +35,8 @@ What a tenant is, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints the
 - A key of a tenant that is absent is left alone; a present `settings`, `brand` or application is stated whole, and what it
   does not say stands at its default.
 - Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are made and printed once.
-- Nothing is removed unless `--prune` says so: then applications that the file does not list, and accounts that a file made.
+- Nothing is removed unless `--prune` says so: then applications and templates that the file does not list, and accounts that a file
+  made.
 - `theme` names a folder with `theme.yaml` (the keys of `brand`) and the logo beside it.
 - YAML without anchors, aliases and tags; `true` and `false` are the only truth values.
 """

@@ -75,10 +75,18 @@ class MailTemplate(Stated):
         "absent. A suffix such as -de makes it the German one of that name.",
     )
     subject: Line = Field(min_length=1, max_length=300)
-    html: str = Field(min_length=1, max_length=100_000)
+    html: str = Field(
+        min_length=1,
+        max_length=100_000,
+        description="A whole document, sent as it is; or paragraphs, which get the frame and the colours of our own mails.",
+    )
     text: str | None = Field(default=None, max_length=100_000, description="Made of `html` if absent.")
-    carries: Carries | None = Field(default=None, description="What it must hold; what it holds if absent.")
-    sender_name: Line = Field(default="", max_length=60)
+    carries: Carries | None = Field(
+        default=None,
+        description="What it must hold, and with it what is made: a link, a code or both. What it holds if absent.",
+    )
+    sender_name: Line = Field(default="", max_length=60, description="That of settings.sending if empty.")
+    is_active: bool = Field(default=True, description="One that is not is passed over, as if it were not there.")
 
     @property
     def known_as(self) -> str:

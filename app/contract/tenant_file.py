@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.letters import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.stated import Stated
 from app.contract.values import Picture, WebAddress, plain
@@ -218,6 +219,14 @@ class TenantFile(Stated):
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
     applications: tuple[ApplicationFile, ...] | None = None
+    mail_templates: tuple[MailTemplate, ...] | None = Field(
+        default=None,
+        max_length=200,
+        description="Mails of the tenant's own, in place of ours (docs/mail-templates.md).",
+    )
+    sms_templates: tuple[SmsTemplate, ...] | None = Field(
+        default=None, max_length=100, description="Text messages of the tenant's own."
+    )
     accounts: tuple[AccountFile, ...] | None = None
 
     @model_validator(mode="after")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.identity.passwords.hashing import Hashing, TenantHashing
 from app.identity.providers.breaches import Breaches
 from app.identity.store.database import Database
-from app.identity.tenants.directory import Directory
+from app.identity.tenants.directory import Directory, Recent
 from app.identity.tenants.keys import Keyring
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
 from app.settings import Settings
+
+_MOST_TEMPLATES = 2_000  # kinds of letters of tenants; most have none
 
 
 @dataclass
@@ -28,6 +32,7 @@ class House:
     directory: Directory = field(init=False)
     keyring: Keyring = field(init=False)
     breaches: Breaches = field(init=False)
+    letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
     hub_key: bytes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,6 +43,7 @@ class House:
         self.directory = Directory(self.database, self.settings.hub_url)
         self.keyring = Keyring(self.vault, self.clock)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
+        self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_key = derive(self.settings.secret, "hub calls")
 
 

@@ -1,7 +1,7 @@
 """Applies a configuration file: reads what stands, tells what differs, writes it, all within one transaction.
 
-Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications that
-the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
+Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications and
+templates that the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract.configuration import Argon2, TenantSettings
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
+from app.identity.configuration import letters
 from app.identity.configuration.people import People
 from app.identity.configuration.plan import Action, Made, Plan, differences
 from app.identity.configuration.problems import ConfigurationError, Path, Problem
@@ -115,6 +116,7 @@ class _OneTenant:
         else:
             self._change(held)
         has_changed = self._applications(is_new=held is None)
+        has_changed |= letters.bring(self.run, self.stated, self.path, self._settings(held.settings if held else {}))
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
         if self.stated.accounts is not None:

@@ -9,6 +9,7 @@ import yaml
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.tenant_file import BESIDE_SETTINGS
 from app.identity.accounts import from_file
+from app.identity.configuration import letters
 from app.identity.configuration.people import FREE
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
@@ -31,7 +32,18 @@ def export(house: House, name: str) -> str:
         tenant = _tenant(work, held)
     finally:
         work.rollback()
-    return yaml.safe_dump({"tenants": [tenant]}, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Readable(yaml.SafeDumper):
+    """Writes texts of several lines as they are, so that people can go on with them."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Readable.add_representer(str, _text)
 
 
 def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
@@ -44,6 +56,7 @@ def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
         tenant["registration_form"] = form
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
+    tenant |= letters.exported(work)
     tenant["accounts"] = [_account(row) for row in from_file.marked(work)]
     return tenant
 

@@ -14,7 +14,7 @@ from app.contract.configuration import Brand
 from app.contract.tenant_file import LATER, LATER_OF_ACCOUNTS, LATER_OF_SETTINGS, ConfigurationFile, TenantFile
 from app.identity.accounts import identifiers
 from app.identity.configuration import document as documents
-from app.identity.configuration import theme
+from app.identity.configuration import stated_letters, theme
 from app.identity.configuration.document import Document
 from app.identity.configuration.problems import ConfigurationError, Path, Problem
 from app.identity.configuration.sentences import sentence_of
@@ -63,7 +63,7 @@ def read(text: bytes, file: str, folder: FilePath) -> Configuration:
             document.problem(path, sentence)
     if stated is None:
         raise ConfigurationError(document.problems)
-    for path, sentence in _malformed(stated):
+    for path, sentence in (*_malformed(stated), *stated_letters.problems(stated, document)):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in stated.tenants if tenant.brand is not None}
     if document.problems:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from html import escape
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.letters import MailKind
 from app.identity.letters.letter import MOST_SUBJECT_LETTERS, Facts, Letter, Look, one_line
@@ -16,7 +18,11 @@ from app.kit.palette import palette
 from app.settings import ROOT
 
 _FOLDER: Final = ROOT / "templates" / "mails"
-_HTML, _TEXT = "layout.html", "layout.txt"
+_HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"
+_FONT: Final = (
+    "overflow-wrap:anywhere;word-break:break-word;"
+    "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif;"
+)
 _NEUTRAL: Final = {
     "ground": ("#f5f6f8", "#171920"),
     "card": ("#ffffff", "#20232c"),
@@ -32,7 +38,7 @@ def draw(kind: MailKind, look: Look, facts: Facts, language: Language) -> Letter
     """Return the mail of this kind, both parts."""
     subject = _subject(kind, look, language)
     html = _drawn(_HTML, kind, look, facts, language).strip() + "\n"
-    text = _spaced(_drawn(_TEXT, kind, look, facts, language))
+    text = spaced(_drawn(_TEXT, kind, look, facts, language))
     return Letter(subject, text, html, language.tag)
 
 
@@ -44,19 +50,14 @@ def _subject(kind: MailKind, look: Look, language: Language) -> str:
 
 def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Language) -> str:
     return _template(kind, language.tag, layout).render(
+        **_dress(look, language),
         layout=layout,
-        language=language,
-        look=look,
-        tenant=look.tenant,
-        shades=_shades(look.brand.color),
         name=facts.name,
         url=facts.url,
         otp=facts.otp,
         email=facts.email or facts.to,
         username=facts.username,
         good_for=good_for(facts, language.tag),
-        signature=one_line(look.brand.signature or "", MOST_SUBJECT_LETTERS),
-        links=_links(look, language.tag),
     )
 
 
@@ -91,6 +92,47 @@ def span(minutes: int, tag: str) -> str:
         count = minutes
         words = t.npgettext("span", "%(num)d minute", "%(num)d minutes", count)
     return str(words) % {"num": count}
+
+
+def framed(look: Look, language: Language, subject: str, card: str) -> str:
+    """Return the document whose card holds a tenant's own paragraphs: the frame of our own mails."""
+    frame = _environment(language.tag, is_html=True).get_template(_FRAME)
+    return frame.render(**_dress(look, language), subject=subject, card=Markup(card)).strip() + "\n"  # noqa: S704 - as above
+
+
+def element_looks(look: Look) -> dict[str, str]:
+    """Return the attributes that make elements look like ours, by element or class: mail programs read styles nowhere else."""
+    shades, radius = _shades(look.brand.color), look.radius
+    ink, muted, link = (shades[name][0] for name in ("ink", "muted", "link"))
+    words = f"margin:0 0 14px;font-size:16px;line-height:25px;color:{ink}"
+    styles = {
+        "h1": f"{_FONT}margin:0 0 18px;font-size:25px;line-height:33px;font-weight:700;color:{ink}",
+        "h2": f"{_FONT}margin:26px 0 12px;font-size:19px;line-height:26px;font-weight:700;color:{ink}",
+        "p": _FONT + words,
+        "ul": _FONT + words,
+        "ol": _FONT + words,
+        "a": f"color:{link}",
+        "small": f"{_FONT}margin:0 0 14px;font-size:13px;line-height:20px;color:{muted}",
+        "button": f"{_FONT}display:inline-block;padding:14px 26px;font-size:16px;line-height:22px;font-weight:600;"
+        f"text-decoration:none;border-radius:{radius}px;border:1px solid {shades['edge'][0]};"
+        f"background:{shades['brand'][0]};color:{shades['on_brand'][0]}",
+        "code": f"margin:0 0 26px;padding:14px 18px;background:{shades['note'][0]};border-radius:{radius}px;"
+        "font-family:ui-monospace,'SF Mono',Consolas,'Liberation Mono',monospace;font-size:34px;line-height:42px;"
+        f"font-weight:700;letter-spacing:6px;text-align:center;color:{ink}",
+    }
+    return {element: escape(style) for element, style in styles.items()}
+
+
+def _dress(look: Look, language: Language) -> dict[str, Any]:
+    """What every mail of a tenant shares."""
+    return {
+        "language": language,
+        "look": look,
+        "tenant": look.tenant,
+        "shades": _shades(look.brand.color),
+        "signature": one_line(look.brand.signature or "", MOST_SUBJECT_LETTERS),
+        "links": _links(look, language.tag),
+    }
 
 
 def _links(look: Look, tag: str) -> list[tuple[str, str]]:
@@ -140,8 +182,8 @@ def _isolation(made: Environment, is_html: bool) -> Callable[[str], Any]:
     return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
 
 
-def _spaced(text: str) -> str:
-    """At most one empty line between paragraphs, however many conditions stood there."""
+def spaced(text: str) -> str:
+    """Return a plain text with at most one empty line between paragraphs, however many conditions stood there."""
     lines = [line.strip() for line in text.strip().splitlines()]
     kept = [line for number, line in enumerate(lines) if line or lines[number - 1]]
     return "\n".join(kept) + "\n"

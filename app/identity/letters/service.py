@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from app.contract.letters import MailKind, SmsKind
+from app.contract.letters import Carries, MailKind, SmsKind
 from app.identity.accounts.account import Account, full_name
 from app.identity.call import Call
-from app.identity.letters import drawing, send_limits, text_message
-from app.identity.letters.letter import MOST_NAME_LETTERS, Facts, Look, friendly, one_line
+from app.identity.letters import choosing, drawing, gsm7, send_limits, text_message, values
+from app.identity.letters.letter import MOST_NAME_LETTERS, Facts, Letter, Look, friendly, one_line
+from app.identity.letters.own import OwnMail, OwnMessage
+from app.identity.letters.placeholders import CannotDraw
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.languages import Language, negotiate
+
+log = logging.getLogger("gatehouse.letters")
 
 
 def mail(
@@ -30,7 +35,7 @@ def mail(
     Args:
         facts: what it says beside the account's own: `url`, `otp`, `minutes` (of the link), `otp_minutes` (where the code's
             time is another), `email` and `username` where the mail is about another one.
-        template: the tenant's template of that name; the default one where there is none.
+        template: the tenant's template of that name; its default one, and then ours, where there is none.
         language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
 
     Raises:
@@ -45,7 +50,9 @@ def mail(
         call.ledger.record("mail.left_out", uid=uid, kind=kind.value)
         return
     look = Look(call.tenant.display_name, call.tenant.brand)
-    letter = drawing.draw(kind, look, _facts(to, account, facts), _language(call, account, language))
+    speaks = _language(call, account, language)
+    said = _facts(to, account, facts)
+    letter = _own_mail(call, kind, account, said, template, speaks) or drawing.draw(kind, look, said, speaks)
     sending = call.tenant.settings.sending
     payload = {
         "to": to,
@@ -54,12 +61,11 @@ def mail(
         "html": letter.html,
         "language": letter.language,
     }
-    payload["sender_name"] = one_line(sending.sender_name or look.name, MOST_NAME_LETTERS)
+    payload["sender_name"] = one_line(letter.sender_name or sending.sender_name or look.name, MOST_NAME_LETTERS)
     if sending.reply_to:
         payload["reply_to"] = sending.reply_to
     message_id = call.outbox.post("mail", payload)
     call.ledger.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
-    del template  # a tenant's own templates are not read yet: every name is an unknown one, which means the default
 
 
 def sms(
@@ -82,12 +88,28 @@ def sms(
     send_limits.spend_sms(call, kind, to, uid)
     said = _facts(to, account, facts)
     host = urlsplit(call.issuer).netloc
-    text = text_message.write(kind, call.tenant.display_name, said, _language(call, account, None), host)
+    speaks = _language(call, account, None)
+    written = _own_message(call, kind, account, said, template, speaks)
+    text = (
+        text_message.bound(gsm7.plainer(written), said.otp, host)
+        if written
+        else text_message.write(kind, call.tenant.display_name, said, speaks, host)
+    )
     sid = f"SM{randomness.uid()}"
     message_id = call.outbox.post("sms", {"to": to, "text": text, "sid": sid})
     call.ledger.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
-    del template  # as above
     return sid
+
+
+def carries(
+    call: Call, kind: MailKind, *, account: Account | None, template: str | None = None, language: str | None = None
+) -> Carries | None:
+    """Return whether the mail that `mail` would send holds a link, a code or both; None where ours is sent, which has both.
+
+    What it does not hold need not be made (interface user.md section 4).
+    """
+    chosen = choosing.choose(call, kind, template, _language(call, account, language))
+    return chosen.template.carries if chosen and chosen.template else None
 
 
 def account_sid(call: Call) -> str:
@@ -103,6 +125,47 @@ def count_mail(call: Call, kind: MailKind, to: str) -> None:
 def count_sms(call: Call, kind: SmsKind, to: str) -> None:
     """Spend what a message to nobody would have; raises as `sms` does."""
     send_limits.spend_sms(call, kind, to)
+
+
+def _own_mail(
+    call: Call, kind: MailKind, account: Account | None, said: Facts, asked: str | None, language: Language
+) -> Letter | None:
+    """Return the mail that the tenant's own template makes; None where there is none, or none that can be drawn."""
+    chosen = choosing.choose(call, kind, asked, language)
+    problem = chosen.problem if chosen else ""
+    if chosen and isinstance(chosen.template, OwnMail):
+        look = Look(call.tenant.display_name, call.tenant.brand)
+        told = values.of(call, kind, account, said, chosen.language)
+        try:
+            return chosen.template.draw(look, told, chosen.language, values.sections(account))
+        except CannotDraw as missing:
+            problem = str(missing)
+    if chosen:
+        _record_broken(call, kind, chosen.name, problem, account)
+    return None
+
+
+def _own_message(
+    call: Call, kind: SmsKind, account: Account | None, said: Facts, asked: str | None, language: Language
+) -> str | None:
+    """Return the text that the tenant's own template makes; None as of mails."""
+    chosen = choosing.choose(call, kind, asked, language)
+    problem = chosen.problem if chosen else ""
+    if chosen and isinstance(chosen.template, OwnMessage):
+        try:
+            return chosen.template.draw(values.of(call, kind, account, said, chosen.language))
+        except CannotDraw as missing:
+            problem = str(missing)
+    if chosen:
+        _record_broken(call, kind, chosen.name, problem, account)
+    return None
+
+
+def _record_broken(call: Call, kind: MailKind | SmsKind, name: str, problem: str, account: Account | None) -> None:
+    """A template that cannot be drawn loses no letter: ours is sent, and the tenant can read why."""
+    facts = {"channel": "mail" if isinstance(kind, MailKind) else "sms", "kind": kind.value, "name": name}
+    call.ledger.record("template.not_drawn", uid=account.uid if account else None, **facts, problem=problem)
+    log.warning("template %s of tenant %s was not drawn: %s", name, call.tenant.name, problem)
 
 
 def _facts(to: str, account: Account | None, given: Mapping[str, str]) -> Facts:
@@ -131,4 +194,4 @@ def _language(call: Call, account: Account | None, wanted: str | None) -> Langua
     return negotiate(([str(tag)] for tag in (wanted, own, page) if tag), (settings.default_locale, *others))
 
 
-__all__ = ["MailKind", "SmsKind", "account_sid", "count_mail", "count_sms", "mail", "sms"]
+__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "count_mail", "count_sms", "mail", "sms"]

@@ -98,7 +98,7 @@ def forgot_token(call: Call, req: contract.ForgotToken) -> contract.ForgotTokenM
     sending.refuse_url(call, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
-    wish = Wish(url=req.reset_password_url, template=req.email_template)
+    wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
     made = sending.send if req.send_email else sending.token_only
     token = made(call, account, wish, email=req.email)
     call.ledger.record("password.token_made", uid=account.uid, mailed=req.send_email)

@@ -34,6 +34,7 @@ class Wish:
     url: str | None = None  # a page of the relying party; ours where there is none
     template: str | None = None
     attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    needs_token: bool = False  # the caller gets the link's token, whatever the mail holds
 
 
 def refuse_url(call: Call, url: str | None) -> None:
@@ -44,6 +45,8 @@ def refuse_url(call: Call, url: str | None) -> None:
 
 def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
     """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
+
+    A tenant's own template says itself which of them is made; without a link there is no token.
 
     Raises:
         UnknownAccount: the account has no address that a mail could go to.
@@ -125,14 +128,21 @@ def _address_of_nobody(name: str) -> str:
 def _mail(call: Call, uid: str, subject: str, email: str, wish: Wish, account: Account | None) -> str:
     facts = {"attempt": wish.attempt, "email": email}
     kind = ProofKind.RESET_PASSWORD
-    token = proofs.new_link(call, kind, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
-    told = {"url": _link(call, token, wish), "minutes": str(proofs.RESET_MINUTES)}
-    if wish.url is None or call.tenant.settings.reset_password_codes:
+    told: dict[str, str] = {}
+    language = call.visit.language if call.visit else None
+    carries = letters.carries(call, MailKind.RESET, account=account, template=wish.template, language=language)
+    if carries in ("link", "otp"):
+        proofs.close(call, uid, kind, subject=subject)  # the half that is not made anew is over, too
+    token = ""
+    if carries != "otp" or wish.needs_token:
+        token = proofs.new_link(call, kind, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
+        told |= {"url": _link(call, token, wish), "minutes": str(proofs.RESET_MINUTES)}
+    has_code = wish.url is None or call.tenant.settings.reset_password_codes
+    if carries in ("otp", "both") or (carries is None and has_code):
         code = proofs.new_code(call, kind, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
         told |= {"otp": code, "otp_minutes": str(CODE_MINUTES)}
     letters.mail(
-        call, MailKind.RESET, email, account=account, facts=told, template=wish.template,
-        language=call.visit.language if call.visit else None,
+        call, MailKind.RESET, email, account=account, facts=told, template=wish.template, language=language
     )  # fmt: skip
     call.ledger.record("password.forgot", uid=account.uid if account else None, by="mail")
     return token

@@ -56,29 +56,16 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
         raise e.EmailTaken
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
-    subject = form
     shown = identifiers.shown_email(new.email)
-    token = proofs.new_link(
-        call, ProofKind.ADD_EMAIL, account.uid, subject=subject, facts={"type": new.type.strip(), "email": shown}
-    )
-    code = proofs.new_code(
-        call, ProofKind.ADD_EMAIL, account.uid, subject=subject, facts={"type": new.type.strip(), "email": shown}
-    )
+    facts = _proof(call, account, new, form, shown)
+    language = notices.language(call)
     if owner is not None:
         facts = {"url": f"{call.issuer}/login"}
-        letters.mail(call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=notices.language(call))
+        letters.mail(call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language)
     else:
-        page = new.url or f"{call.issuer}/verify"
-        facts = {
-            "url": whitelist.with_query(page, vtype=verification.VTYPE, vtoken=token),
-            "otp": code,
-            "minutes": str(proofs.LINK_MINUTES),
-            "otp_minutes": str(proofs.CODE_MINUTES),
-        }
         letters.mail(
-            call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template,
-            language=notices.language(call),
-        )  # fmt: skip
+            call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
+        )
     call.ledger.record("email.asked", uid=account.uid)
 
 
@@ -138,6 +125,27 @@ def make_primary(call: Call, account: Account, email: str) -> Account:
     notices.tell(call, MailKind.EMAIL_CHANGED, fresh.email, after, email=after.email or "", change="primary")
     events.emit(call, "UpdateProfile", after, False)
     return after
+
+
+def _proof(call: Call, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
+    """Make what proves the address, as far as the mail holds it, and return what the mail says."""
+    carries = letters.carries(
+        call, MailKind.ADD_EMAIL, account=account, template=new.template, language=notices.language(call)
+    )
+    kept = {"type": new.type.strip(), "email": shown}
+    facts: dict[str, str] = {}
+    if carries in ("link", "otp"):
+        proofs.close(
+            call, account.uid, ProofKind.ADD_EMAIL, subject=form
+        )  # the half that is not made anew is over, too
+    if carries != "otp":
+        token = proofs.new_link(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
+        page = whitelist.with_query(new.url or f"{call.issuer}/verify", vtype=verification.VTYPE, vtoken=token)
+        facts |= {"url": page, "minutes": str(proofs.LINK_MINUTES)}
+    if carries != "link":
+        code = proofs.new_code(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
+        facts |= {"otp": code, "otp_minutes": str(proofs.CODE_MINUTES)}
+    return facts
 
 
 def _refuse(call: Call, account: Account, new: NewAddress, form: str) -> None:

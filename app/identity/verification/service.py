@@ -35,6 +35,7 @@ class Wish:
     url: str | None = None  # a page of the relying party; ours where there is none
     email_template: str | None = None
     sms_template: str | None = None
+    welcome_template: str | None = None  # for the mail that follows the proof
     sends_sms: bool = True
     attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
 
@@ -159,6 +160,7 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
     if proof.kind is ProofKind.ADD_EMAIL:
         _tell_added(call, fresh.email, after, proof)
     events.emit(call, "EmailVerification", after, is_silent)
+    template = template or proof.facts.get("welcome")
     return welcome(call, after, template) if values.get("email_verified") else after
 
 
@@ -235,22 +237,28 @@ def _not_primary(kind: str) -> str:
 
 def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None) -> str:
     subject = identifiers.normal(EMAIL, email)
-    token = proofs.new_link(call, ProofKind.EMAIL, uid, subject=subject, facts={"attempt": wish.attempt})
-    code = proofs.issue_code(call, ProofKind.EMAIL, uid, subject=subject)
-    facts = {"minutes": str(proofs.LINK_MINUTES)}
-    is_somebody = uid != NOBODY
-    if is_somebody:
-        facts["url"] = _address(call, token, wish, email)
-        if wish.url is None or call.tenant.settings.email_verification_codes:
-            facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
+    carries = letters.carries(
+        call, MailKind.VERIFICATION, account=account, template=wish.email_template, language=_language(call)
+    )
+    kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
+    facts: dict[str, str] = {}
+    if carries == "otp":
+        proofs.close(call, uid, ProofKind.EMAIL, subject=subject)  # a link of before is over
     else:
-        facts["url"] = f"{call.issuer}/login"
+        token = proofs.new_link(call, ProofKind.EMAIL, uid, subject=subject, facts=kept)
+        facts |= {"url": _address(call, token, wish, email), "minutes": str(proofs.LINK_MINUTES)}
+    code = proofs.issue_code(
+        call, ProofKind.EMAIL, uid, subject=subject, facts=kept
+    )  # its id names the page that waits
+    has_code = wish.url is None or call.tenant.settings.email_verification_codes
+    if carries in ("otp", "both") or (carries is None and has_code):
+        facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
     letters.mail(
         call,
-        MailKind.VERIFICATION if is_somebody else MailKind.ACCOUNT_EXISTS,
+        MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
-        facts=facts,
+        facts=facts if uid != NOBODY else {"url": f"{call.issuer}/login"},
         template=wish.email_template,
         language=_language(call),
     )

@@ -1,0 +1,68 @@
+"""Which of a tenant's own templates speaks: by the name that was asked for, in the language of the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.contract.letters import MailKind, SmsKind
+from app.identity.call import Call
+from app.identity.letters import store
+from app.identity.letters.own import Own, own
+from app.kit.languages import LANGUAGES, Language
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A template, its name and the language that it is written in; without a template where it cannot be read."""
+
+    name: str
+    language: Language
+    template: Own | None
+    problem: str = ""
+
+
+Kept = Mapping[str, tuple[Own | None, str]]
+"""The active templates of one kind by name; where one cannot be read, why."""
+
+
+def choose(call: Call, kind: MailKind | SmsKind, asked: str | None, language: Language) -> Chosen | None:
+    """Return the template that speaks, or None where the tenant states none.
+
+    Of the name that was asked for, else of the kind's default: the one in this language, in the tenant's, without a language.
+    """
+    kept = _kept(call, kind)
+    own_language = LANGUAGES.get(call.tenant.settings.default_locale, language)
+    for name in filter(None, (asked, f"{kind}-default")):
+        for tag in dict.fromkeys((language.tag, own_language.tag)):
+            if (found := f"{name}-{tag}") in kept:
+                return Chosen(found, LANGUAGES[tag], *kept[found])
+        if name in kept:
+            return Chosen(name, LANGUAGES.get(name.rpartition("-")[2], own_language), *kept[name])
+    return None
+
+
+def _kept(call: Call, kind: MailKind | SmsKind) -> Kept:
+    """Read once for each version of the tenant."""
+    channel = store.MAIL if isinstance(kind, MailKind) else store.SMS
+    key = (call.tenant.tenant_id, call.tenant.version, channel, kind.value)
+    held: Kept | None = call.house.letter_templates.get(key)
+    if held is None:
+        rows = store.contents(call.work, channel, kind.value)
+        held = {name: _read(channel, kind.value, name, content) for _, name, content in rows if _is_active(content)}
+        call.house.letter_templates.put(key, held)
+    return held
+
+
+def _is_active(content: Mapping[str, object]) -> bool:
+    return content.get("is_active", True) is True
+
+
+def _read(channel: str, kind: str, name: str, content: Mapping[str, object]) -> tuple[Own | None, str]:
+    """Read a template as strictly as when it was stated: a later version may refuse what an earlier one took."""
+    try:
+        made = own(store.template_of(channel, kind, name, content))
+        wrong = [f"{key}: expected {sentence}" for key, sentence in made.problems(None)]
+    except ValueError as problem:
+        return None, f"{type(problem).__name__}"
+    return (None, wrong[0]) if wrong else (made, "")

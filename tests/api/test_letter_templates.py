@@ -1,0 +1,208 @@
+"""A tenant's own templates speak: by the name that an operation asks for, in the language of the account, or else ours do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from app.contract.letters import MailTemplate, SmsTemplate
+from app.identity.letters import store as templates
+from app.identity.letters.tables import letter_templates
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.identity.tenants import changes
+from tests.support.customers import NEW, PATH, Customer, a_customer
+from tests.support.letterbox import code_in, letters, link_in, token_in
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+
+
+def states(tenant: TenantServer, *stated: MailTemplate | SmsTemplate) -> None:
+    """Give the tenant these templates, as a configuration file does."""
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        for template in stated:
+            templates.add(work, template, tenant.house.clock.now())
+        changes.change(work)
+    tenant.house.directory.forget()
+
+
+def reset_mail(name: str | None, html: str, subject: str = "Own", **more: Any) -> MailTemplate:
+    return MailTemplate.model_validate(
+        {"type": "forgotpassword", "subject": subject, "html": html, **({"name": name} if name else {}), **more}
+    )
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer) -> Customer:
+    limits = {"mails_by_type": {"forgotpassword": {"amount": 0, "minutes": 1}}}
+    return a_customer(new_tenant_server, sending=limits)
+
+
+def events(tenant: TenantServer, event: str) -> list[dict[str, Any]]:
+    work = UnitOfWork(tenant.house.database, tenant.tenant_id)
+    try:
+        where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == event)
+        return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
+    finally:
+        work.rollback()
+
+
+def test_the_template_that_is_asked_for_speaks_and_an_unknown_name_is_the_default(ada: Customer) -> None:
+    assert "Own" not in ada.mail()["subject"]
+    states(ada.tenant, reset_mail("spring", "<p>#Url#</p>", "Spring"), reset_mail(None, "<p>#Url#</p>", "Default"))
+    asked = {"spring": "Spring", "autumn": "Default", "": "Default", "forgotpassword-default": "Default"}
+    for name, subject in asked.items():
+        answered(ada.forgot(emailtemplate=name))
+        assert ada.mails()[-1]["subject"] == subject
+    assert ada.mail()["subject"] == "Default"
+
+
+def test_a_template_of_another_tenant_or_kind_is_unknown(ada: Customer, acme: TenantServer) -> None:
+    states(acme, reset_mail("spring", "<p>#Url#</p>", "Theirs"))
+    states(ada.tenant, MailTemplate(type="welcome", name="spring", subject="Welcome?", html="<p>x</p>"))  # type: ignore[arg-type]  # by its name
+    answered(ada.forgot(emailtemplate="spring"))
+    assert ada.mails()[-1]["subject"].startswith("Set a new password")
+
+
+def test_one_that_is_not_active_is_passed_over(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, "<p>#Url#</p>", "Own", is_active=False))
+    assert ada.mail()["subject"].startswith("Set a new password")
+
+
+@pytest.mark.parametrize(
+    ("language", "subject", "told"),
+    [("de", "Deutsch", "de"), ("ar", "English", "en"), ("en", "English", "en"), (None, "English", "en")],
+)
+def test_it_speaks_the_account_s_language_then_the_tenant_s(
+    ada: Customer, language: str | None, subject: str, told: str
+) -> None:
+    states(
+        ada.tenant,
+        reset_mail(None, "<p>#Url#</p>", "Plain"),
+        reset_mail("forgotpassword-default-en", "<p>#Url#</p>", "English"),
+        reset_mail("forgotpassword-default-de", "<p>#Url# #LinkExpiry#</p>", "Deutsch"),
+    )
+    if language:
+        ada.tenant.update(ada.uid, {"LocalLanguage": language})
+    mail = ada.mail()
+    assert (mail["subject"], mail["language"]) == (subject, told)
+    assert ("24 Stunden" in mail["text"]) == (language == "de")
+
+
+def test_what_the_template_holds_is_what_is_made(ada: Customer) -> None:
+    states(ada.tenant, reset_mail("code", "<p>#OTP#</p>"), reset_mail("link", "<p>#Url#</p>"))
+    before = ada.mail()
+    token, code = token_in(before), code_in(before)
+    answered(ada.forgot(emailtemplate="code"))
+    mail = ada.mails()[-1]
+    assert "http" not in mail["text"] + mail["html"].partition("<body")[2]
+    assert (
+        refused(ada.reset(resettoken=token, password=NEW))[1] == 975
+    )  # the older link is over, though no newer one was made
+    assert ada.by_code(code).status_code == 403
+    answered(ada.by_code(code_in(mail)))
+
+
+def test_a_link_alone_makes_no_code(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, '<p><a href="#Url#?vtype=reset&amp;vtoken=#GUID#">Go</a></p>'))
+    mail = ada.mail()
+    with pytest.raises(IndexError):
+        code_in(mail)
+    assert ada.by_code("123456").status_code == 403
+    answered(ada.reset(resettoken=token_in(mail), password=NEW))
+
+
+def test_the_link_leads_to_the_page_that_the_operation_names(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server, url_whitelist=("https://app.example.com",))
+    states(ada.tenant, reset_mail(None, '<p><a href="#Url#">Go</a></p>'))
+    answered(ada.forgot(resetpasswordurl="https://app.example.com/new?a=1"))
+    assert link_in(ada.mails()[-1]).startswith("https://app.example.com/new?a=1&vtype=reset&vtoken=")
+
+
+def test_the_server_s_own_token_is_made_whatever_the_mail_holds(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, "<p>#OTP#</p>"))
+    made = answered(ada.tenant.send("POST", f"{MANAGE}/forgot/token", {"email": ada.email}, sendemail="true"))
+    assert made["ForgotToken"] not in str(ada.mails()[-1])
+    answered(ada.reset(resettoken=made["ForgotToken"], password=NEW))
+
+
+def test_a_name_cannot_become_a_link_or_markup(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, "<p>Hello #Name#, #FirstName#</p><p>#Url#</p>", "For #FirstName#"))
+    ada.tenant.update(ada.uid, {"FirstName": "#Url# #OTP# & co", "LastName": "Bcc: x"})
+    mail = ada.mail()
+    assert mail["subject"] == "For #Url# #OTP# & co"
+    assert mail["text"].count("vtoken=") == mail["html"].count("vtoken=") == 1
+    assert "#Url# #OTP# &amp; co" in mail["html"]
+
+
+def test_values_come_from_the_account(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server, custom_fields=("Shoe",))
+    html = "<p>#Name#|#UserName#|#Email#|#City#|#Shoe#|#TenantName#|#Country#|#LinkExpiry#</p><p>#Url#</p>"
+    states(ada.tenant, reset_mail(None, html))
+    ada.tenant.update(
+        ada.uid,
+        {"FirstName": "Ada", "LastName": "Lovelace", "City": "London", "CustomFields": {"Shoe": "42"}},
+    )
+    expected = f"Ada Lovelace|{ada.username}|{ada.email}|London|42|{ada.tenant.name.title()}||24 hours"
+    assert ada.mail()["text"].splitlines()[0] == expected
+
+
+def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
+    with UnitOfWork(ada.tenant.house.database, ada.tenant.tenant_id).apart() as work:
+        broken = {"subject": "Own", "html": "<script>#Url#</script>"}
+        where = letter_templates.c.tenant_id == ada.tenant.tenant_id
+        work.run(update(letter_templates).where(where).values(content=broken))
+        changes.change(work)
+    ada.tenant.house.directory.forget()
+    assert ada.mail()["subject"].startswith("Set a new password")
+    (record,) = events(ada.tenant, "template.not_drawn")
+    assert (record["kind"], record["name"]) == ("forgotpassword", "forgotpassword-default")
+    assert "<script>" in record["problem"]
+
+
+def test_a_section_that_hides_what_the_mail_is_for_loses_no_mail(ada: Customer) -> None:
+    states(ada.tenant, reset_mail(None, "#FProv<p>#Url#</p>FProv#"))
+    assert ada.mail()["subject"].startswith("Set a new password")
+    assert len(events(ada.tenant, "template.not_drawn")) == 1
+
+
+def test_a_verification_mail_holds_what_the_template_says(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(email_verification_codes=True, email_login=True)
+    states(
+        tenant,
+        MailTemplate.model_validate(
+            {"type": "registration", "name": "code", "subject": "Code", "html": "<p>#OTP#</p>"}
+        ),
+        MailTemplate.model_validate({"type": "registration", "subject": "Link", "html": "<p>#Url#</p>"}),
+        MailTemplate.model_validate({"type": "welcome", "name": "hi", "subject": "Hi there", "html": "<p>#Email#</p>"}),
+    )
+    email = f"{tenant.name}@example.test"
+    tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=False)
+    path = "/identity/v2/auth/register"
+    made = answered(tenant.send("PUT", path, {"email": email}, with_secret=False, emailtemplate="code"))
+    mail = letters(tenant.house, tenant.tenant_id)[-1]
+    assert mail["subject"] == "Code"
+    assert "http" not in mail["text"]
+    verify = "/identity/v2/auth/email"
+    body = {"otp": code_in(mail), "email": email}
+    assert made["IsPosted"]
+    answered(tenant.send("PUT", verify, body, with_secret=False, welcomeemailtemplate="hi"))
+    welcome = letters(tenant.house, tenant.tenant_id)[-1]
+    assert (welcome["subject"], welcome["text"]) == ("Hi there", f"{email}\n")
+
+
+def test_a_text_message_is_the_tenant_s_own(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server, phone_login=True)
+    states(
+        ada.tenant,
+        SmsTemplate.model_validate({"type": "forgotpassword", "text": "#TenantName#: #OTP# (#OTPExpiry#)"}),
+        SmsTemplate.model_validate({"type": "forgotpassword", "name": "short", "text": "“#OTP#”"}),
+    )
+    for query, said in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
+        answered(ada.ask("POST", {"phone": ada.phone}, path=f"{PATH}/otp", **query))
+        text = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["text"]
+        first, _, last = text.partition("\n\n")
+        assert first == said.format(tenant=ada.tenant.name.title(), code=code_in({"text": first}))
+        assert last.startswith(f"@{ada.tenant.name}.")

@@ -1,0 +1,219 @@
+"""A tenant's own template holds nothing that could harm, and a value in it is only ever a value."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.contract.configuration import Brand
+from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.identity.letters import placeholders
+from app.identity.letters.letter import Letter, Look
+from app.identity.letters.own import own
+from app.identity.letters.placeholders import CannotDraw
+from app.kit.languages import LANGUAGES
+
+LOOK = Look("Acme", Brand())
+LINK = "https://acme.example.com/verify?vtype=emailverification&vtoken=t0ken"
+VALUES = {"Url": LINK, "GUID": "t0ken", "OTP": "482913", "Name": "Ada", "Email": "ada@example.com"}
+
+
+def mail(html: str, kind: MailKind = MailKind.WELCOME, subject: str = "Hi", **more: object) -> MailTemplate:
+    return MailTemplate.model_validate({"type": kind, "subject": subject, "html": html, **more})
+
+
+def drawn(html: str, kind: MailKind = MailKind.WELCOME, values: dict[str, str] | None = None, **more: object) -> Letter:
+    made = own(mail(html, kind, **more))  # type: ignore[arg-type]  # what a template may have
+    assert made.problems(()) == []
+    return made.draw(LOOK, {**VALUES, **(values or {})}, LANGUAGES["en"], set(placeholders.SECTIONS))  # type: ignore[call-arg,return-value]  # a mail
+
+
+def wrong(html: str, kind: MailKind = MailKind.WELCOME, **more: object) -> str:
+    return " | ".join(f"{key}: {sentence}" for key, sentence in own(mail(html, kind, **more)).problems(()))  # type: ignore[arg-type]  # as above
+
+
+@pytest.mark.parametrize(
+    ("html", "problem"),
+    [
+        ("<script>alert(1)</script>", "found <script>"),
+        ("<p onclick='x'>a</p>", "found an event, onclick"),
+        ("<form action='https://evil.example'></form>", "found <form>"),
+        ("<input>", "found <input>"),
+        ("<iframe src='https://a.example'></iframe>", "found <iframe>"),
+        ("<svg><a></a></svg>", "found <svg>"),
+        ("<link rel='stylesheet' href='https://a.example'>", "found <link>"),
+        ("<html><head><base href='https://a.example'></head><body></body></html>", "found <base>"),
+        ("<html><head><meta http-equiv='refresh' content='0'></head><body></body></html>", "http-equiv"),
+        ("<html><head><style>@import 'x'</style></head><body></body></html>", "styles without url()"),
+        ("<p style='background:url(https://a.example/x)'>a</p>", "a style without url()"),
+        ("<p style='width:e\\78 pression(1)'>a</p>", "backslashes"),
+        ("<a href='javascript:alert(1)'>a</a>", "a whole web address in href"),
+        ("<a href=' &#106;avascript:alert(1)'>a</a>", "a whole web address in href"),
+        ("<a href='//evil.example'>a</a>", "a whole web address in href"),
+        ("<a>a</a>", "<a> with a href"),
+        ("<img src='data:image/png;base64,AA' alt=''>", "a picture at an https address"),
+        ("<img src='https://a.example/x.png'>", "with an alt"),
+        ("<p>a</b></p>", "</p>; found </b>"),
+        ("<p>a", "</p> after <p>"),
+        ("<p>a</p><a href='x", "&lt; in the place of <"),
+        ("<p>1 < 2 <p</p>", "in its line 1"),
+        ("<style>p{}</style>", "<html> around the whole"),
+        ("<!--[if mso]><p>a</p><![endif]-->", "no conditional comments"),
+        ("<![if !mso]><p>a</p><![endif]>", "no declaration"),
+        ("<?php echo 1 ?>", "no instructions"),
+        ("<p style='#Name#'>a</p>", "found #Name# in the attribute style"),
+        ("<img src='#Url#' alt=''>", "a link in text or in href; found #Url# in the attribute src"),
+        ("<p title='#Url#'>a</p>", "found #Url# in the attribute title"),
+        ("<!-- #Url# -->", "found #Url# in comments"),
+        ("<html><head><style>p{content:'#Url#'}</style></head><body></body></html>", "found #Url# in styles"),
+        ("<a href='https://#Email#.example/'>a</a>", "a whole web address in href"),
+        ("<a href='#Url#&more=1'>a</a>", "#Url# alone"),
+        ("<p>#Nmae#</p>", "did you mean #Name#?"),
+        ("<p>#name#</p>", "did you mean #Name#?"),
+        ("<p>#OTP#</p>", "a placeholder of this kind; found #OTP#"),
+        ("<p>#FPass a FPass#</p>", "no sections"),
+    ],
+)
+def test_what_could_harm_or_break_is_refused(html: str, problem: str) -> None:
+    assert problem in wrong(html)
+
+
+@pytest.mark.parametrize("kind", [MailKind.VERIFICATION, MailKind.RESET, MailKind.ADD_EMAIL])
+def test_what_the_mail_is_sent_for_must_be_in_it(kind: MailKind) -> None:
+    assert "#Url# or #OTP#, which" in wrong("<p>Hello</p>", kind)
+    assert wrong("<p>#OTP#</p>", kind) == wrong("<a href='#Url#'>x</a>", kind) == wrong("<p>#GUID#</p>", kind) == ""
+    assert "#OTP#, because carries is otp" in wrong("<a href='#Url#'>x</a>", kind, carries="otp")
+    assert "text: #Url# and #OTP#, as in html" in wrong("<p>#Url# #OTP#</p>", kind, text="#OTP#")
+
+
+def test_a_mail_that_deletes_needs_its_link() -> None:
+    assert "#Url#, which" in wrong("<p>Hello</p>", MailKind.DELETE_ACCOUNT)
+    assert "carries: nothing" in wrong("<p>Hello</p>", carries="link")
+
+
+@pytest.mark.parametrize("subject", ["Hi\r\nBcc: eve@example.com", "Hi\nthere", "Hi\u2028", "Hi\x00"])
+def test_a_subject_is_one_line(subject: str) -> None:
+    with pytest.raises(ValueError, match="one line"):
+        mail("<p>a</p>", subject=subject)
+
+
+def test_a_subject_holds_no_link() -> None:
+    assert "subject: no #Url# in a subject" in wrong("<p>a</p>", subject="See #Url#")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "#Url#",
+        "#Url#?vtype=reset&vtoken=#GUID#",
+        "#OTP#",
+        "{{ 7*7 }}",
+        "<script>x</script>",
+        "a & <b>",
+        "\"'",
+        "#FPass",
+    ],
+)
+def test_a_value_is_put_in_as_it_is_and_never_read_again(name: str) -> None:
+    letter = drawn("<p>Hello #Name#</p><p>#Url#</p>", values={"Name": name}, subject="For #Name#")
+    assert letter.subject == f"For {name}"
+    assert letter.text.startswith(f"Hello {name}\n")
+    assert letter.html.count("t0ken") == letter.text.count("t0ken") == 1
+    assert "<script" not in letter.html
+    assert "49" not in letter.subject
+
+
+def test_values_are_escaped_for_html_and_never_for_text() -> None:
+    letter = drawn("<p>#Name#</p><a href='#Url#'>Go</a>", values={"Name": "Tom & <Ada>"})
+    assert "Tom &amp; &lt;Ada&gt;" in letter.html
+    assert 'href="https://acme.example.com/verify?vtype=emailverification&amp;vtoken=t0ken"' in letter.html
+    assert "Tom & <Ada>" in letter.text
+    assert f"Go:\n{LINK}\n" in letter.text
+
+
+def test_a_value_within_an_address_stays_a_value() -> None:
+    letter = drawn("<a href='https://a.example/?e=#Email#'>x</a>", values={"Email": "a&b=c@x.example"})
+    assert 'href="https://a.example/?e=a%26b%3Dc%40x.example"' in letter.html
+
+
+@pytest.mark.parametrize("form", ["#Url#?vtype=reset&vtoken=#GUID#", "#Url#?vtype=reset&amp;vtoken=#GUID#", "#Url#"])
+def test_the_older_form_of_the_link_is_the_link(form: str) -> None:
+    letter = drawn(f"<a href='{form}'>Go</a>", MailKind.RESET)
+    assert letter.text == f"Go:\n{LINK}\n"
+
+
+def test_nobody_s_name_leaves_no_hole() -> None:
+    letter = drawn("<p>Hello #Name#, and welcome #Name#</p>", values={"Name": ""})
+    assert letter.text == "Hello, and welcome\n"
+
+
+def test_without_its_link_a_mail_is_not_drawn() -> None:
+    with pytest.raises(CannotDraw):
+        drawn("<a href='#Url#'>Go</a>", MailKind.RESET, {"Url": ""})
+
+
+def test_a_subject_of_which_nothing_is_left_is_not_drawn() -> None:
+    with pytest.raises(CannotDraw):
+        drawn("<p>a</p>", subject="#Name#", values={"Name": ""})
+
+
+@pytest.mark.parametrize("name", ["Ada\r\nBcc: eve@example.com", "\u202eadA", "x" * 10_000])
+def test_a_name_in_a_subject_cannot_leave_its_line(name: str) -> None:
+    subject = drawn("<p>a</p>", subject="For #Name#", values={"Name": name}).subject
+    assert not re.search(r"[\r\n\u202a-\u202e]", subject)
+    assert len(subject) <= 150
+
+
+def test_paragraphs_get_our_frame_and_a_document_is_sent_as_it_is() -> None:
+    framed = drawn("<h1>Hi</h1><p><a class='button' href='https://a.example/'>Go</a></p>").html
+    assert framed.count("<html") == framed.count("<body") == 1
+    assert 'class="card"' in framed
+    assert re.search(r'<a class="button" href="https://a.example/" style="[^"]*background:#3b49d9', framed)
+    whole = '<!doctype html><html lang="en"><head><title>#TenantName#</title></head><body><p>Hi</p></body></html>'
+    assert drawn(whole, values={"TenantName": "Acme"}).html == whole.replace("#TenantName#", "Acme") + "\n"
+
+
+@pytest.mark.parametrize(
+    "html", ["<p>" * 33_000, "</p>" * 20_000, "<p></b>" * 14_000, "#FPass" * 16_000, "<!--" * 20_000]
+)
+def test_a_template_that_is_all_trouble_is_refused_and_told_shortly(html: str) -> None:
+    assert 0 < len(wrong(html, MailKind.RESET)) < 3_000
+
+
+def test_text_is_made_of_the_html_where_there_is_none() -> None:
+    letter = drawn(
+        "<div style='display:none'>preview</div><h1>Hi  there</h1><table><tr><td>One</td></tr><tr><td>Two</td></tr></table>"
+        "<ul><li>a</li><li>b</li></ul><p>See <a href='https://a.example/x'>our\npage</a>.<br>Bye</p>"
+        "<p><a href='mailto:help@a.example'>Help</a> <a href='https://a.example/y'>https://a.example/y</a></p>"
+    )
+    assert letter.text == (
+        "Hi there\n\nOne\nTwo\n\n- a\n- b\n\nSee our page (https://a.example/x).\nBye\n\nHelp https://a.example/y\n"
+    )
+
+
+def test_sections_stay_where_they_concern_the_account() -> None:
+    html = "<p>#OTP#</p>#FPass <p>Password</p> FPass##FUName <p>Name</p> FUName#"
+    made = own(mail(html, MailKind.RESET))
+    assert made.problems(()) == []
+    text = made.draw(LOOK, VALUES, LANGUAGES["en"], {"FUName"}).text  # type: ignore[call-arg,union-attr]  # a mail
+    assert "Name" in text
+    assert "Password" not in text
+    assert "in its line" in wrong("<p>#OTP##FPass </p> FPass#", MailKind.RESET)
+    assert "to begin and to end" in wrong("<p>#OTP# #FPass</p>", MailKind.RESET)
+
+
+def test_a_custom_field_of_the_tenant_is_a_placeholder() -> None:
+    made = own(mail("<p>#ShoeSize#</p>"))
+    assert made.problems(("ShoeSize",)) == made.problems(None) == []
+    assert "found #ShoeSize#" in made.problems(("Hat",))[0][1]
+
+
+@pytest.mark.parametrize("kind", SmsKind)
+def test_a_text_message_holds_its_code(kind: SmsKind) -> None:
+    problems = own(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
+    assert [key for key, _ in problems] == ([] if kind is SmsKind.WELCOME else ["text"])
+    assert own(SmsTemplate(type=kind, text="a\x07b #Url#")).problems(())[0] == (
+        "text",
+        "a placeholder of this kind; found #Url#",
+    )
