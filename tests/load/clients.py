@@ -33,9 +33,9 @@ class Served:
 
     def wait(self) -> int:
         """Wait for the end of the process and return its exit status."""
-        out, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
-        self.said += out.splitlines()
-        return self.process.returncode
+        assert self.process.stdout is not None
+        self.said += self.process.stdout.read().splitlines()  # not `communicate`: it forgets what was read ahead
+        return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
 def get(path: str, *fields: str, host: str = "acme.localhost") -> bytes:
