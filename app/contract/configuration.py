@@ -11,6 +11,7 @@ from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
 Mode = Literal["required", "optional", "disabled"]
+Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LINKS = ("privacy", "terms", "help")
 """What pages and mails lead to beside themselves."""
@@ -126,6 +127,7 @@ class TenantSettings(Stated):
     passkeys: bool = False
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
     phone_login: bool = False
+    default_country: Country | None = None  # numbers typed on our pages without + are of it
     username_login: bool = False
     registration: bool = True
     registration_captcha: bool = False  # our own page asks one of everybody who registers

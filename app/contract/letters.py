@@ -59,10 +59,11 @@ class Sending(Stated):
     sender_name: Line = Field(default="", max_length=60)  # the display name where empty
     reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None
     mails: SendLimit = SendLimit(amount=5, minutes=60)
-    sms: SendLimit = SendLimit(amount=10, minutes=5)
+    sms: SendLimit = SendLimit(amount=5, minutes=60)
     mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
-    sms_per_day: int = Field(default=0, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
+    sms_per_address: SendLimit = SendLimit(amount=20, minutes=60)  # to all numbers, asked for from one network address
+    sms_per_day: int = Field(default=1_000, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
 
 
 class MailTemplate(Stated):

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from app.contract import errors as e
-from app.contract.letters import MailKind, SmsKind
+from app.contract.letters import MailKind, Sending, SmsKind
 from app.identity.accounts import service as accounts
 from app.identity.letters import service as letters
 from app.identity.tasks import claims
 from app.identity.tasks.worker import Worker
 from app.kit.clock import FixedClock
+from app.kit.operation import Letter
 from app.settings import Settings
 from tests.support.callers import call_of
 from tests.support.letterbox import letters as posted
@@ -87,11 +88,28 @@ def text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str:
 
 
 def test_a_message_bears_its_sid_and_is_limited(acme: TenantServer) -> None:
-    sids = [text(acme) for _ in range(10)]
+    sids = [text(acme) for _ in range(5)]
     with pytest.raises(e.SmsLimitReached):
         text(acme)
     assert [message["sid"] for message in posted(acme.house, acme.tenant_id, "sms")] == sids
     assert all(len(sid) == 34 and sid.startswith("SM") for sid in sids)
+
+
+def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantServer) -> None:
+    def one(number: int, *letters_shown: Letter) -> None:
+        with call_of(acme.house, acme.name) as call:
+            call.letters = frozenset(letters_shown)
+            letters.sms(call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"})
+
+    for number in range(20):
+        one(number)
+    with pytest.raises(e.SmsLimitReached):
+        one(20)
+    one(21, Letter.S)  # a program that shows the secret asks for many people
+
+
+def test_a_day_of_messages_ends_without_a_setting() -> None:
+    assert Sending().sms_per_day > 0
 
 
 def test_a_tenant_s_day_of_messages_ends(new_tenant_server: NewTenantServer) -> None:

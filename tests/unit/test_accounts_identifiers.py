@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.identity.accounts.identifiers import is_uid, normal, normal_email, normal_phone, normal_username
+from app.contract import errors as e
+from app.identity.accounts.identifiers import (
+    international,
+    is_uid,
+    normal,
+    normal_email,
+    normal_phone,
+    normal_username,
+)
+from app.identity.accounts.naming import username
 
 PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
 
@@ -72,16 +81,79 @@ def test_letters_of_two_scripts_are_two_usernames() -> None:
     assert normal_username("\u0430da") != normal_username("ada")
 
 
-@pytest.mark.parametrize("text", ["+44 20 7946 0123", "+44(0)20 7946 0123", "+442079460123", " +44-20-7946-0123"])
+@pytest.mark.parametrize(
+    "text",
+    ["+44 20 7946 0123", "+44(0)20 7946 0123", "+442079460123", " +44-20-7946-0123",
+     "+44\u0662\u0660\u0667\u0669\u0664\u0666\u0660\u0661\u0662\u0663",  # Arabic-Indic
+     "\uff0b\uff14\uff14 20 7946 0123", "0044 20 7946 0123", "+0044 20 7946 0123", "\u2066+44 20 7946 0123\u2069"],
+)  # fmt: skip
 def test_spellings_of_one_line_have_one_form(text: str) -> None:
     assert normal_phone(text) == "+442079460123"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "020 7946 0123", "+", "+1", "+44 20 7946 0123 ext 5", "+99999999999999999", "call me"]
-)
+    "text",
+    ["", "020 7946 0123", "+", "+1", "+44 20 7946 0123 ext 5", "+99999999999999999", "call me",
+     "+44 2O 7946 O123", "+44 20 7946 \u2160\u216023", "+44 20 7946 012\u00b3", "+1 800 FLOWERS", "++442079460123"],
+)  # fmt: skip
 def test_what_is_no_international_number_has_no_form(text: str) -> None:
     assert normal_phone(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "country", "said"),
+    [
+        ("020 7946 0123", "GB", "+442079460123"),
+        ("(020) 7946-0123", "GB", "+442079460123"),
+        ("+49 30 123456", "GB", "+49 30 123456"),
+        ("020 7946 0123", None, "020 7946 0123"),
+        ("12", "GB", "12"),
+        ("ada", "GB", "ada"),
+    ],
+)
+def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_known(
+    text: str, country: str | None, said: str
+) -> None:
+    assert international(text, country) == said
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u3164",
+        "\u115f",
+        "a\u034fda",
+        "ada\ufe0f",
+        "\u2800",
+        "ad\u0430",
+        "a\u03b5",
+        "1\u0663",
+        "\u0561da",
+        "\U00010380",
+    ],
+)
+def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
+    with pytest.raises(e.UsernameFormatRefused):
+        username(name)
+    form = normal_username(name)
+    assert form is None or username(name, held=form) == form  # an account that has it keeps it
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ada-9",
+        "\u00e9t\u00e9.2",
+        "\u0430\u0434\u0430",
+        "\u5c71\u7530taro",
+        "\ud55c\uae00tom",
+        "\u0644\u064a\u0644\u0649\u0663",
+        "\u0646\u064f\u0648\u0631",
+        "l'ada",
+    ],
+)
+def test_a_username_of_one_language_may_be_taken(name: str) -> None:
+    assert username(name) == normal_username(name)
 
 
 @pytest.mark.parametrize(

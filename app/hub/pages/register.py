@@ -23,6 +23,7 @@ from app.hub.captcha import CaptchaField
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
+from app.hub.pages.username import ONE_ALPHABET
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.registration_fields import widget
 from app.hub.sign_in_refusals import Refusal, refused
@@ -274,7 +275,7 @@ _ON_A_FIELD = (
     (e.UsernameTaken, "username", _TAKEN),
     (e.UsernameMissing, "username", _l("Choose a username.")),
     (e.MalformedUsername, "username", _l("A username has 1 to 32 characters and no space.")),
-    (e.UsernameFormatRefused, "username", _l("A username has no @ and no invisible characters.")),
+    (e.UsernameFormatRefused, "username", ONE_ALPHABET),
     (e.PhoneTaken, "phone", _l("Somebody uses this number already.")),
     (e.MalformedPhone, "phone", _l("Write the number with + and the country code, such as +49 30 123456.")),
     (e.PhoneMissing, "phone", _l("Enter your phone number, with + and the country code.")),

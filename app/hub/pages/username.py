@@ -45,11 +45,12 @@ class UsernameForm(ProvedForm):
         return sentence is not None or super().take_refusal(refusal)
 
 
+ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, and nothing invisible.")
 _WRITTEN: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
 _ON_THE_NAME: Final[dict[type[ApiError], Any]] = {
     e.UsernameTaken: _l("Somebody else has this username. Choose another one."),
     e.MalformedUsername: _WRITTEN,
-    e.UsernameFormatRefused: _WRITTEN,
+    e.UsernameFormatRefused: ONE_ALPHABET,
     e.UsernameMissing: _l("Choose a username."),
 }
 

@@ -14,6 +14,8 @@ EMAIL, USERNAME, PHONE, PREVIOUS_UID, PROFILE = "email", "username", "phone", "p
 MOST_USERNAME_LETTERS = 32
 _MOST_EMAIL_LETTERS = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
+_DIALLED = re.compile(r"\+?[0-9()./]+\Z")
+_TWO_ZEROS = re.compile(r"^\+?00")
 _SEGMENTS_BESIDE_UID = (
     "identities", "uid", "sott", "role", "rolecontext", "forgot", "verify", "vtoken", "emailtoken", "smsotp", "access_token",
     "2fa", "passkey",
@@ -55,16 +57,20 @@ def is_username_format(text: str) -> bool:
 
 
 def normal_phone(text: str) -> str | None:
-    """Return a phone number as E.164; None unless it is a possible number in international form."""
-    if not text.strip().startswith("+") or len(text) > 64:
-        return None
-    try:
-        number = phonenumbers.parse(text.strip(), None)
-    except phonenumbers.NumberParseException:
-        return None
-    if number.extension or not phonenumbers.is_possible_number(number):
-        return None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    """Return a phone number as E.164; None unless it is a possible number in international form.
+
+    Digits of any script count, 00 as +. What merely looks like a digit does not: letters of a vanity number neither.
+    """
+    line = _line(text)
+    return _e164(line, None) if line.startswith("+") else None
+
+
+def international(text: str, country: str | None) -> str:
+    """Return a number as E.164 that somebody in a country typed as they dial it there; any other text as it is."""
+    line = _line(text)
+    if not line or line.startswith("+") or country is None:
+        return text
+    return _e164(line, country) or text
 
 
 def has_uid_form(text: str) -> bool:
@@ -81,6 +87,25 @@ def normal(kind: str, text: str) -> str:
     """Return the form of an identifier; a text that cannot be one keeps its own, which no account has."""
     forms = {EMAIL: normal_email, USERNAME: normal_username, PHONE: normal_phone}
     return forms[kind](text) or f"?{text.strip().lower()[:300]}"
+
+
+def _line(text: str) -> str:
+    """Return what is dialled: a plus and digits; an empty text where anything else stands between them."""
+    if len(text) > 64:
+        return ""
+    kept = "".join(letter for letter in text.strip() if unicodedata.category(letter) not in ("Zs", "Pd", "Cf"))
+    digits = "".join(str(unicodedata.decimal(letter, letter)) for letter in kept).replace("\uff0b", "+")
+    return _TWO_ZEROS.sub("+", digits) if _DIALLED.match(digits) else ""
+
+
+def _e164(line: str, country: str | None) -> str | None:
+    try:
+        number = phonenumbers.parse(line, country)
+    except phonenumbers.NumberParseException:
+        return None
+    if number.extension or not phonenumbers.is_possible_number(number):
+        return None
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
 @lru_cache(maxsize=256)  # one request asks for the same address several times

@@ -9,7 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.contract.configuration import TenantSettings
-from app.identity.accounts import identifiers
+from app.identity.accounts import identifiers, lookalikes
 from app.kit import randomness
 
 PRIMARY = "primary"
@@ -48,7 +48,7 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
         raise e.EmailTypeMissing
     ordered = sorted(given, key=lambda entry: not _is_primary(entry))
     forms = tuple(identifiers.normal_email(entry.value or "") or "" for entry in ordered)
-    if "" in forms:
+    if "" in forms or any(lookalikes.is_invisible(form) for form in forms):
         raise e.MalformedEmail
     if len(set(forms)) < len(forms):
         raise e.EmailTwice
@@ -60,13 +60,19 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
     return Emails(shown, forms)
 
 
-def username(text: str) -> str:
-    """Return the username's form; raises 1204 for its length or a space, 1024 for letters that are not allowed."""
+def username(text: str, held: str | None = None) -> str:
+    """Return the username's form; raises 1204 for its length or a space, 1024 for letters that are not allowed.
+
+    Args:
+        held: the one that the account has: it may stay, whatever it is made of.
+    """
     if not identifiers.is_username_length(text):
         raise e.MalformedUsername
     form = identifiers.normal_username(text)
     if form is None:
         raise e.UsernameFormatRefused if identifiers.is_username_length(text.casefold()) else e.MalformedUsername
+    if form != held and (lookalikes.is_invisible(text) or not lookalikes.is_one_writing(form)):
+        raise e.UsernameFormatRefused
     return form
 
 

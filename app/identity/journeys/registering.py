@@ -10,6 +10,7 @@ from app.contract.accounts import EmailEntry
 from app.contract.captcha import Lock
 from app.contract.hub import Next, Step
 from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.identity.accounts import identifiers
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.journeys import checking, views
@@ -38,6 +39,7 @@ class Typed:
 
     form: tuple[FormField, ...]
     fields: dict[str, str]
+    country: str | None
     email: list[EmailEntry] | None = None
     user_name: str | None = None
     phone_id: str | None = None
@@ -49,7 +51,7 @@ class Typed:
         address = self.said("email")
         self.email = [EmailEntry(type="Primary", value=address)] if address else None
         self.user_name = self.said("username") or None
-        self.phone_id = self.said("phone") or None
+        self.phone_id = identifiers.international(self.said("phone"), self.country) or None
         self.password = self.fields.get("password") or None
 
     def said(self, name: str) -> str:
@@ -75,7 +77,9 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     registration.refuse_off(call)
     form = registration_form.of(call.tenant.settings)
     asked = {field.name for field in form}
-    typed = Typed(form, {name: text for name, text in req.fields.items() if name in asked})
+    typed = Typed(
+        form, {name: text for name, text in req.fields.items() if name in asked}, call.tenant.settings.default_country
+    )
     ask = Ask(
         Wish(attempt=attempt.attempt_id if attempt else None),
         source=f"{call.issuer}/register",

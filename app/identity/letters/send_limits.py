@@ -9,6 +9,7 @@ from app.contract.letters import MailKind, SendLimit, SmsKind
 from app.identity.accounts import identifiers
 from app.identity.call import Call
 from app.kit.limits import OverLimit, Rate
+from app.kit.operation import Letter
 
 _NOTICES: Final = frozenset(
     {
@@ -43,13 +44,21 @@ def spend_mail(call: Call, kind: MailKind, to: str, uid: str | None = None) -> N
 
 
 def spend_sms(call: Call, kind: SmsKind, to: str, uid: str | None = None) -> None:
-    """Take one; raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached where the tenant's day is used up."""
+    """Take one; raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached where the tenant's day is used up.
+
+    Messages cost money, and whoever gets a share of it asks for many to many numbers: who asks is counted, too. Callers
+    that show a secret ask for others.
+    """
     if not call.house.settings.sms_target:
         raise e.NoSmsConfiguration
     sending = call.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
     whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind is SmsKind.CHANGE_PHONE else [])
     if not all(_spend(call, f"sms {kind}", rate, who) for who in whom):
+        raise e.SmsLimitReached
+    if not call.letters & {Letter.S, Letter.M} and not _spend(
+        call, "sms asked for", _rate(sending.sms_per_address), call.address
+    ):
         raise e.SmsLimitReached
     if not _spend(call, "sms of the tenant", Rate(sending.sms_per_day, _DAY), "all"):
         raise e.SharedSmsLimitReached

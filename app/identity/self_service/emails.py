@@ -7,7 +7,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.letters import MailKind
-from app.identity.accounts import identifiers, store
+from app.identity.accounts import identifiers, lookalikes, store
 from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.naming import MOST_EMAILS, PRIMARY
@@ -48,7 +48,7 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
         MailLimitReached.
     """
     form = identifiers.normal_email(new.email)
-    if form is None:
+    if form is None or lookalikes.is_invisible(form):
         raise e.MalformedEmail
     _refuse(call, account, new, form)
     owner = accounts.by_email(call, form)

@@ -63,7 +63,7 @@ def set_username(call: Call, account: Account, username: str | None, *, is_silen
     """
     if not username:
         raise e.UsernameMissing
-    wanted = Wanted(editing.Edits(), username=naming.username(username))
+    wanted = Wanted(editing.Edits(), username=naming.username(username, account.username))
     changed = changing.write(call, account.uid, wanted)
     _tell_username(call, changed)
     events.emit(call, "UpdateProfile", changed.after, is_silent)

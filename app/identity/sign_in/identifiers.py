@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.sign_in import PasswordLogin
+from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -49,7 +50,7 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
         and sum(letter.isdigit() for letter in typed) >= 6
         and not any(letter.isalpha() for letter in typed)
     ):
-        return Identifier("phone", typed)
+        return Identifier("phone", names.international(typed, settings.default_country))
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 
 

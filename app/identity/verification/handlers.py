@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import verification as contract
-from app.identity.accounts import identifiers
+from app.identity.accounts import identifiers, naming
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -74,11 +74,10 @@ def username_availability(call: Call, req: contract.UsernameAvailability) -> con
     _spend(call, "availability", call.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
         raise e.UsernameMissing
-    if identifiers.normal_username(req.username) is None:
-        raise (
-            e.UsernameFormatRefused if identifiers.is_username_length(req.username.casefold()) else e.MalformedUsername
-        )
-    return contract.Exist(is_exist=accounts.by_username(call, req.username) is not None)
+    held = accounts.by_username(call, req.username)
+    if held is None:
+        naming.username(req.username)
+    return contract.Exist(is_exist=held is not None)
 
 
 def _sent(call: Call, account: Account, email: str, wish: Wish) -> contract.PostedWithId:
