@@ -8,23 +8,14 @@ import pytest
 from sqlalchemy import select, update
 
 from app.contract.letters import MailTemplate, SmsTemplate
-from app.identity.letters import store as templates
 from app.identity.letters.tables import letter_templates
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
 from app.identity.tenants import changes
 from tests.support.customers import NEW, PATH, Customer, a_customer
+from tests.support.letter_templates import states
 from tests.support.letterbox import code_in, letters, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
-
-
-def states(tenant: TenantServer, *stated: MailTemplate | SmsTemplate) -> None:
-    """Give the tenant these templates, as a configuration file does."""
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
-        for template in stated:
-            templates.add(work, template, tenant.house.clock.now())
-        changes.change(work)
-    tenant.house.directory.forget()
 
 
 def reset_mail(name: str | None, html: str, subject: str = "Own", **more: Any) -> MailTemplate:

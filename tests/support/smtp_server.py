@@ -35,6 +35,9 @@ class Mailbox(socketserver.ThreadingTCPServer):
         self.mails: list[EmailMessage] = []
         self.refusals: list[str] = []
         self.was_encrypted: list[bool] = []
+        self.raw: list[bytes] = []
+        self.envelopes: list[list[str]] = []
+        self.takes_utf8 = False
         self.says_thanks = threading.Event()
         self.says_thanks.set()
         self._open: set[socket.socket] = set()
@@ -68,6 +71,10 @@ class Dialogue(socketserver.StreamRequestHandler):
     server: Mailbox
     encrypted = False
 
+    def setup(self) -> None:
+        super().setup()
+        self.envelope: list[str] = []
+
     def handle(self) -> None:
         with suppress(ssl.SSLError, ConnectionError):  # a client that does not trust us leaves, or is killed
             self.listen()
@@ -88,7 +95,8 @@ class Dialogue(socketserver.StreamRequestHandler):
     def answer(self, word: str, rest: str) -> None:
         if word == "EHLO":
             offers = ["250 STARTTLS"] if self.server.tls and not self.encrypted else []
-            self.say("250 here", *offers, "250 AUTH PLAIN")
+            utf8 = ["250 SMTPUTF8", "250 8BITMIME"] if self.server.takes_utf8 else []
+            self.say("250 here", *offers, *utf8, "250 AUTH PLAIN")
         elif word == "STARTTLS" and self.server.tls:
             self.say("220 go on")
             self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
@@ -100,9 +108,13 @@ class Dialogue(socketserver.StreamRequestHandler):
         elif word == "RCPT" and self.server.refusals:
             self.say(self.server.refusals.pop(0))
         elif word == "DATA":
+            self.server.envelopes.append(self.envelope)
+            self.envelope = []
             self.say("354 go on")
             self.take()
         else:
+            if word in ("MAIL", "RCPT"):
+                self.envelope.append(rest)
             self.say("250 ok")
 
     def take(self) -> None:
@@ -111,6 +123,7 @@ class Dialogue(socketserver.StreamRequestHandler):
             if not line:
                 return  # who hangs up in the middle has sent nothing
             lines.append(line[1:] if line.startswith(b"..") else line)
+        self.server.raw.append(b"".join(lines))
         self.server.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
         self.server.was_encrypted.append(self.encrypted)
         self.server.says_thanks.wait(PATIENCE_SECONDS)

@@ -34,6 +34,12 @@ def normal_email(text: str) -> str | None:
     return f"{unicodedata.normalize('NFC', local.lower())}@{domain}"
 
 
+def mailable(text: str) -> str:
+    """Return an address as mail servers take it: the mailbox as it is written, the domain as IDNA (RFC 5890)."""
+    checked = _checked_email(text)
+    return f"{checked[0]}@{checked[1]}" if checked else text.strip()
+
+
 def shown_email(text: str) -> str:
     """Return an address as it is kept for showing: as typed, without the spaces around it."""
     return unicodedata.normalize("NFC", text.strip())

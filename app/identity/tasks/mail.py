@@ -5,18 +5,21 @@ from __future__ import annotations
 import smtplib
 import ssl
 from contextlib import suppress
+from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from app.identity.accounts.identifiers import mailable
 from app.identity.tasks.claims import Message
 from app.identity.tasks.undelivered import Undelivered
 from app.kit.clock import Clock
 
 SECONDS = 20
 _PERMANENT = range(500, 600)
+_WIRE = policy.SMTP.clone(cte_type="7bit")  # not every server takes 8BITMIME, and long lines must be folded
 
 
 class Smtp:
@@ -56,6 +59,10 @@ class Smtp:
             raise Undelivered(
                 _words(problem.smtp_code, problem.smtp_error), is_final=problem.smtp_code in _PERMANENT
             ) from None
+        except smtplib.SMTPNotSupportedError:
+            raise Undelivered(
+                "the mail server takes no addresses beyond ASCII (it does not offer SMTPUTF8, RFC 6531)", is_final=True
+            ) from None
         except (smtplib.SMTPException, OSError) as problem:
             self.rest()
             raise Undelivered(f"{type(problem).__name__}: {problem}") from None
@@ -88,20 +95,30 @@ class Smtp:
 
     def _mail(self, message: Message) -> EmailMessage:
         payload = message.payload
-        mail = EmailMessage()
+        mail = EmailMessage(_WIRE)
         try:
             mail["Subject"] = str(payload["subject"])
-            mail["From"] = Address(str(payload.get("sender_name") or ""), addr_spec=self._sender)
-            mail["To"] = Address(addr_spec=str(payload["to"]))
+            mail["From"] = _address(self._sender, str(payload.get("sender_name") or ""))
+            mail["To"] = _address(str(payload["to"]))
             if payload.get("reply_to"):
-                mail["Reply-To"] = Address(addr_spec=str(payload["reply_to"]))
+                mail["Reply-To"] = _address(str(payload["reply_to"]))
         except (KeyError, ValueError, IndexError) as problem:
             raise Undelivered(f"not a mail: {type(problem).__name__}", is_final=True) from None
         mail["Date"] = format_datetime(self._clock.now())
-        mail["Message-ID"] = f"<{message.message_id}@{self._sender.rpartition('@')[2]}>"  # the same at every attempt
-        mail["Auto-Submitted"] = "auto-generated"
+        domain = mailable(self._sender).rpartition("@")[2]
+        mail["Message-ID"] = f"<{message.message_id}@{domain}>"  # the same at every attempt
+        mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no machine answers
+        mail["X-Auto-Response-Suppress"] = "All"  # what Exchange understands of it
         _fill(mail, payload)
         return mail
+
+
+def _address(text: str, name: str = "") -> Address:
+    """Return an address for a header. One beyond ASCII is not parsed, for the library would refuse it; it was checked."""
+    local, _, domain = mailable(text).rpartition("@")
+    if local.isascii():
+        return Address(name, addr_spec=f"{local}@{domain}")
+    return Address(name, username=local, domain=domain)
 
 
 def _fill(mail: EmailMessage, payload: dict[str, Any]) -> None:

@@ -1,0 +1,94 @@
+"""What a mail server gets: a tenant's own mail with both parts, and the headers of a sender that behaves."""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import pytest
+
+from app.contract.letters import MailKind, MailTemplate
+from app.identity.letters import service as letters
+from app.identity.tasks import claims
+from app.identity.tasks.worker import Worker
+from app.settings import Settings
+from tests.support.callers import call_of
+from tests.support.letter_templates import states
+from tests.support.smtp_server import Mailbox, certificate, mailbox
+from tests.support.tenant_server import TenantServer
+
+RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "otp": "482913", "minutes": "1440"}
+
+
+def deliver(
+    tenant: TenantServer, server: Mailbox, *to: str, login: str = "", sender: str = "door@id.example.com"
+) -> None:
+    """Post a mail to each address, and let the worker bring it."""
+    for address in to:
+        with call_of(tenant.house, tenant.name) as call:
+            letters.mail(call, MailKind.RESET, address, account=None, facts=RESET)
+            call.work.commit()
+    url = f"smtp://{login}localhost:{server.port}"
+    settings = Settings(mail_url=url, hub_domain="id.example.com", mail_from=sender)
+    worker = Worker(settings, tenant.house.database, tenant.house.clock)
+    while worker.deliver_due():
+        pass
+
+
+def test_a_tenant_s_own_mail_arrives_over_tls_with_what_good_senders_say(
+    acme: TenantServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls, trusted = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+    html = "<h1>Grüße — ✿</h1><p>" + "a long line " * 200 + "</p><p><a href='#Url#'>Los</a> #OTP#</p>"
+    own = {"type": "forgotpassword", "subject": "Grüße ✿ #OTP#", "html": html, "sender_name": "Bäckerei, Süß"}
+    states(acme, MailTemplate.model_validate(own))
+    with mailbox(tls, login="door:s3cret") as server:
+        deliver(acme, server, "ada@example.test", login="door:s3cret@")
+        mail, raw = server.mails[-1], server.raw[-1]
+    assert server.was_encrypted[-1]
+    assert mail["Subject"] == "Grüße ✿ 482913"
+    assert mail["From"].addresses[0].display_name == "Bäckerei, Süß"
+    assert mail["From"].addresses[0].addr_spec == "door@id.example.com"
+    assert mail["To"] == "ada@example.test"
+    assert parsedate_to_datetime(mail["Date"]).tzinfo is not None
+    assert re.fullmatch(r"<[\w-]+@id\.example\.com>", mail["Message-ID"])
+    assert (mail["Auto-Submitted"], mail["X-Auto-Response-Suppress"]) == ("auto-generated", "All")
+    assert mail["Content-Language"] == "en"
+    assert not {"List-Unsubscribe", "Precedence", "Bcc", "Cc"} & set(mail.keys())
+    plain, rich = mail.iter_parts()
+    assert [part.get_content_type() for part in (plain, rich)] == ["text/plain", "text/html"]
+    assert "Los:\nhttps://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken\n" in plain.get_content().replace(
+        "\r\n", "\n"
+    )
+    assert "vtype=reset&amp;vtoken=t0ken" in rich.get_content()
+    assert max(map(len, raw.splitlines())) <= 998  # RFC 5321 section 4.5.3.1.6
+    assert raw.isascii()
+
+
+def test_a_domain_of_another_script_is_reached_by_its_ascii_name(acme: TenantServer) -> None:
+    with mailbox() as server:
+        deliver(acme, server, "Ada@bücher.example.test", sender="door@straße.example.com")
+    assert server.envelopes[-1][0].startswith("FROM:<door@xn--strae-oqa.example.com>")
+    assert server.envelopes[-1][1] == "TO:<Ada@xn--bcher-kva.example.test>"
+    assert server.mails[-1]["To"] == "Ada@xn--bcher-kva.example.test"
+
+
+def test_a_mailbox_of_another_script_is_reached_where_the_server_can(acme: TenantServer) -> None:
+    with mailbox() as server:
+        server.takes_utf8 = True
+        deliver(acme, server, "jörg@bücher.example.test")
+    assert "SMTPUTF8" in server.envelopes[-1][0].upper()
+    assert server.envelopes[-1][1] == "TO:<jörg@xn--bcher-kva.example.test>"
+    assert "To: jörg@xn--bcher-kva.example.test" in server.raw[-1].decode()
+
+
+def test_where_the_server_cannot_the_mail_is_given_up_with_a_reason_and_the_next_one_arrives(
+    acme: TenantServer,
+) -> None:
+    with mailbox() as server:
+        deliver(acme, server, "jörg@example.test", "ada@example.test")
+        assert [mail["To"] for mail in server.mails][-1] == "ada@example.test"
+    (dead,) = [row for row in claims.listed(acme.house.database, "dead") if row.tenant_id == acme.tenant_id]
+    assert "SMTPUTF8" in dead.last_problem
