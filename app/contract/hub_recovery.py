@@ -29,7 +29,9 @@ class CodeRequest(Wire):
 
 
 class LinkView(Wire):
-    """Where a link stands: open, used, expired or unknown. `label`: whose password it is."""
+    """Where a link stands: open, used, expired or unknown; of an alarm also closed, which is the account, and moved, which
+    is one that is over and whose address is not the account's any more. `label`: whose password it is.
+    """
 
     state: str
     label: str = ""
@@ -100,6 +102,6 @@ read_alarm = state(
     summary="Read where the link of a mail about a changed password stands.",
 )  # fmt: skip
 alarm = state(
-    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, auth=H, family=HUB, public=False, errors=LINK,
+    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, auth=H, family=HUB, public=False, errors=(*LINK, e.AccountBlocked),
     summary="It was somebody else: end every session, close the password, and mail what sets a new one.",
 )  # fmt: skip

@@ -12,16 +12,18 @@ Carries = Literal["link", "otp", "both"]
 
 
 class MailKind(StrEnum):
-    """Why a mail is sent. The last four have no type in the interface; a tenant may state templates for them all the same."""
+    """Why a mail is sent. Those with an underscore have no type in the interface; a tenant may state templates for them all the same."""
 
     VERIFICATION = "registration"
     WELCOME = "welcome"
     RESET = "forgotpassword"
     PASSWORD_CHANGED = "resetpassword"
+    ALARM = "password_alarm"
     DELETE_ACCOUNT = "deleteaccount"
     ADD_EMAIL = "add_email"
     EMAIL_CHANGED = "email_changed"
     USERNAME_CHANGED = "username_changed"
+    PHONE_CHANGED = "phone_changed"
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
 

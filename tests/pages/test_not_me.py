@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,13 +12,14 @@ from app.identity.accounts.tables import accounts, identifiers
 from app.identity.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
 from tests.support.letterbox import link_in, mailed_to, token_in
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.visitor import NewVisitor
+from tests.support.visitor import NewVisitor, Visitor
 
 PASSWORD, EMAIL, OWN = "correct horse 7", "/identity/v2/auth/email", "/identity/v2/auth/account"
 THIEF = "thief@evil.test"
+NewVisitorAt = Callable[[World], Visitor]
 
 
 def path_in(mail: dict[str, object]) -> str:
@@ -30,12 +32,12 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada")
 
 
-def changed_by_thief(world: World, new_visitor: NewVisitor, ada: Person) -> str:
+def changed_by_thief(world: World, new_visitor: NewVisitor, ada: Person, old: str = PASSWORD, new: str = NEW) -> str:
     thief = new_visitor()
-    thief.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
-    thief.open("/change-password").press("Save the new password", old_password=PASSWORD, new_password=NEW)
+    thief.open("/profile").press("Sign in", identifier=ada.email, password=old)
+    thief.open("/change-password").press("Save the new password", old_password=old, new_password=new)
     mails = mailed_to(world.house, world.tenant_id, ada.email)
-    return path_in(next(one for one in mails if "/not-me" in str(one)))
+    return path_in([one for one in mails if "/not-me" in str(one)][-1])
 
 
 def moved(world: World, ada: Person) -> None:
@@ -49,16 +51,39 @@ def moved(world: World, ada: Person) -> None:
         work.run(update(identifiers).where(*where).values(value=THIEF))
 
 
-def test_while_no_mail_may_go_the_page_sets_the_password_at_once(
-    world: World, new_visitor: NewVisitor, ada: Person
-) -> None:
+AGAIN = "Amber-window-44"
+NOT_ME = "It was not me: close the account to others"
+
+
+def test_its_mail_has_a_limit_of_its_own(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     for _ in range(4):
         new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
     owner = new_visitor()
-    page = owner.open(changed_by_thief(world, new_visitor, ada)).press("It was not me: close the account to others")
+    page = owner.open(changed_by_thief(world, new_visitor, ada)).press(NOT_ME)
+    assert page.heading == "Check your mail"
+    mail = mailed_to(world.house, world.tenant_id, ada.email)[-1]
+    assert "Take your account back" in str(mail["html"])
+    assert owner.open(path_in(mail)).heading == "Choose a new password"
+
+
+def test_while_no_mail_may_go_the_page_sets_the_password_at_once(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    world = new_world(sending={"mails_by_type": {"password_alarm": {"amount": 1, "minutes": 60}}})
+    ada = world.person("ada@example.com")
+    first = changed_by_thief(world, lambda: new_visitor_at(world), ada)
+    owner = new_visitor_at(world)
+    owner.open(first).press(NOT_ME)
+    mail = mailed_to(world.house, world.tenant_id, ada.email)[-1]
+    owner.open(path_in(mail)).press("Save the new password", password=AGAIN)
+    second = changed_by_thief(world, lambda: new_visitor_at(world), ada, AGAIN, "Cobalt-harbour-23")
+    page = owner.open(second).press(NOT_ME)
     assert page.heading == "Choose a new password"
-    assert "Your password is changed" in page.press("Save the new password", password="Amber-window-44").text
-    assert owner.open("/login").press("Sign in", identifier=ada.email, password=NEW).status == 401
+    over = owner.open(second)
+    assert over.heading == "This was done already"
+    assert "mail" not in over.text, "none was sent"
+    assert "Your password is changed" in page.press("Save the new password", password="Velvet-anchor-65").text
+    assert owner.open("/login").press("Sign in", identifier=ada.email, password="Cobalt-harbour-23").status == 401
 
 
 def test_a_new_password_ends_reset_links_and_is_told_with_a_way_to_object(new_tenant_server: NewTenantServer) -> None:
@@ -89,7 +114,7 @@ def test_the_alarm_gives_the_account_back_to_the_mailbox_that_was_told(
     page = owner.open(link)
     assert ada.email in page.text
     assert THIEF not in page.text
-    assert page.press("It was not me: close the account to others").heading == "Check your mail"
+    assert page.press(NOT_ME).heading == "Check your mail"
     resets = [one for one in mailed_to(world.house, world.tenant_id, ada.email) if "/reset-password" in str(one)]
     assert resets
     assert not [one for one in mailed_to(world.house, world.tenant_id, THIEF) if "/reset-password" in str(one)]

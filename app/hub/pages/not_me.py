@@ -18,7 +18,6 @@ from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.kit.agents import is_machine
-from app.kit.errors import ApiError
 
 ADDRESS: Final = "/not-me"
 
@@ -33,6 +32,8 @@ class AlarmState(StrEnum):
     OPEN = "open"
     USED = "used"
     EXPIRED = "expired"
+    MOVED = "moved"
+    CLOSED = "closed"
     UNKNOWN = "unknown"
 
 
@@ -69,17 +70,11 @@ def submit_not_me() -> Response:
         return _shown(form, form.refusal_status)
     try:
         return journey.follow(api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token())))
-    except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
-        return _over(refusal)
+    except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
+        return _shown(AlarmForm(formdata=None), refusal.status)
 
 
 def _shown(form: AlarmForm, status: int) -> Response:
     machine = request.method == "HEAD" or is_machine(request.headers.get("User-Agent", ""))
     link = api()(contract.read_alarm, LinkRead(token=mailed_link.token(), is_machine=machine))
     return NotMePage(form, AlarmState(link.state), link.label, mailed_link.token()).render(status)
-
-
-def _over(refusal: ApiError) -> Response:
-    states: dict[type[ApiError], AlarmState] = {e.UsedLink: AlarmState.USED, e.ExpiredLink: AlarmState.EXPIRED}
-    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), AlarmState.UNKNOWN)
-    return NotMePage(AlarmForm(formdata=None), state, "", mailed_link.token()).render(refusal.status)

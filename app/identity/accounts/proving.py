@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.accounts import identifiers, store
+from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.waiting import SELF_REGISTERED
@@ -24,6 +24,28 @@ def claim(call: Call, fresh: Account, entry: dict[str, Any]) -> dict[str, Any]:
     store.hold(call, fresh.uid, [(EMAIL, form, True)])
     kept = {name: value for name, value in entry.items() if name != "pending"}
     return {"emails": [{**kept, "Type": "Primary", "verified": True}], "email": entry["Value"], "email_verified": True}
+
+
+def displace(call: Call, holder: Account, form: str, to: str) -> None:
+    """Take an address that an account, which is locked, holds unproved, for the one that proved it.
+
+    An account that is in use stays, and may prove the address some day; else it goes as at a registration.
+    """
+    if waiting.gives_way(holder):
+        waiting.give_way(call, holder, to)
+        return
+    entries = [{**one, **_waits(one, form)} for one in holder.emails]
+    values: dict[str, Any] = {"emails": entries}
+    if identifiers.normal_email(holder.email or "") == form:
+        first = next((one for one in entries if one.get("verified") and not one.get("pending")), None)
+        values |= {"email": first["Value"] if first else None, "email_verified": first is not None}
+    store.let_go(call, holder.uid, EMAIL, form)
+    store.change(call, holder.uid, values)
+    call.ledger.record("email.displaced", uid=holder.uid, to=to)
+
+
+def _waits(entry: dict[str, Any], form: str) -> dict[str, Any]:
+    return {"pending": True} if identifiers.normal_email(entry["Value"]) == form else {}
 
 
 def drop_ways_in(call: Call, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:

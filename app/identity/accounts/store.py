@@ -69,9 +69,10 @@ def hold(call: Call, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
             raise Taken(kind) from None
 
 
-def let_go(call: Call, uid: str, kind: str) -> None:
-    """Take an account's identifiers of one kind away."""
-    call.work.run(delete(identifiers).where(I.tenant_id == call.tenant.tenant_id, I.uid == uid, I.kind == kind))
+def let_go(call: Call, uid: str, kind: str, value: str | None = None) -> None:
+    """Take an account's identifiers of one kind away, or one of them, given in its normal form."""
+    where = [I.tenant_id == call.tenant.tenant_id, I.uid == uid, I.kind == kind]
+    call.work.run(delete(identifiers).where(*where, *([I.value == value] if value is not None else [])))
 
 
 def verify(call: Call, uid: str, kind: str, value: str | None, is_verified: bool) -> None:

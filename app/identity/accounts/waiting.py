@@ -71,13 +71,18 @@ def settle(call: Call, uid: str) -> Account | None:
         locked = store.change(call, holder.uid, {})
         if locked is None or not gives_way(locked):
             return None
-        removal.rows_of_account(call.work, holder.uid)
-        events.emit(call, "DeleteAccount", holder, False)
-        call.ledger.record("account.gave_way", uid=holder.uid, to=uid)
+        give_way(call, locked, uid)
     call.work.run(delete(waiting_accounts).where(W.tenant_id == call.tenant.tenant_id, W.email == found.email))
     account = _add(call, dict(found.held), found.email)
     events.emit(call, "Register", account, False)
     return account
+
+
+def give_way(call: Call, holder: Account, to: str) -> None:
+    """Remove an account that `gives_way`, whole, for the one that proved its address."""
+    removal.rows_of_account(call.work, holder.uid)
+    events.emit(call, "DeleteAccount", holder, False)
+    call.ledger.record("account.gave_way", uid=holder.uid, to=to)
 
 
 def is_contested(call: Call, email: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
@@ -110,9 +111,10 @@ def reset_code(call: Call, req: contract.CodeRequest) -> Next:
     except ApiError as refusal:
         raise _with_page(call, refusal, state) from None
     account = accounts.by_uid(call, proof.uid)
-    if account is None:
-        raise _with_page(call, errors.wrong(), state)
-    token = sending.page_token(call, account, reason=CODE, email=proof.facts.get("email"))
+    if account is None or not sending.still_reaches(account, proof):
+        raise _with_page(call, errors.closed(), state)
+    email, phone = proof.facts.get("email"), proof.facts.get("phone")
+    token = sending.page_token(call, account, reason=CODE, email=email, phone=phone)
     return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token)
 
 
@@ -168,21 +170,27 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
 
 
 def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:
-    return _looked_at(call, ProofKind.PASSWORD_ALARM, req)
+    view = _looked_at(call, ProofKind.ALARM, req)
+    held = proofs.known_link(call, ProofKind.ALARM, req.token)
+    account = accounts.by_uid(call, held.uid) if held is not None else None
+    if held is None or account is None:
+        return view
+    if view.state == "open" and restoring.is_closed(call, account):
+        return view.model_copy(update={"state": "closed"})
+    is_over = view.state == "expired" and not sending.still_reaches(account, held)
+    return view.model_copy(update={"state": "moved"}) if is_over else view
 
 
 def alarm(call: Call, req: contract.AlarmRequest) -> Next:
     """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
     recovered.spend(call)
-    proofs.peek_link(call, ProofKind.PASSWORD_ALARM, req.token)
+    proofs.peek_link(call, ProofKind.ALARM, req.token)
     call.work.pause()
-    nobodys = call.hashing.hash(randomness.token())
-    proof = proofs.spend_link(call, ProofKind.PASSWORD_ALARM, req.token)
-    account = restoring.restore(call, proof, nobodys)
+    account, proof = restoring.restore(call, req.token, call.hashing.hash(randomness.token()))
     recovered.end_everything(call, account)
     here, binding = attempts.open(call, journey.RETURN, {})
-    state = Recovering(label_of(account), account.uid, MAIL, int(call.now.timestamp()))
-    if account.email and _is_sent(call, here, state, account):
+    state = Recovering(_label(proof, account), account.uid, MAIL, int(call.now.timestamp()))
+    if account.email and _is_sent(call, here, state, account, MailKind.ALARM):
         here = attempts.note(call, here, lives_for=WAITS, **{_KEY: asdict(state)})
         return _step(call, here, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail may go, and who holds the link of the alarm proved the mailbox already.
@@ -239,13 +247,15 @@ def _reachable(account: Account | None, kind: str) -> Account | None:
     return None if kind == "phone" and not account.phone_verified else account
 
 
-def _is_sent(call: Call, attempt: Attempt, state: Recovering, account: Account | None) -> bool:
+def _is_sent(
+    call: Call, attempt: Attempt, state: Recovering, account: Account | None, kind: MailKind = MailKind.RESET
+) -> bool:
     wish = Wish(attempt=attempt.attempt_id)
     try:
         if state.by == SMS:
             _ = sending.text(call, account, None) if account else sending.text_nobody(call, state.name, None)
         elif account is not None:
-            sending.send(call, account, wish, email=state.name if "@" in state.name else None)
+            sending.send(call, account, wish, email=state.name if "@" in state.name else None, kind=kind)
         else:
             sending.send_to_nobody(call, state.name, wish)
     except _NOT_SENT as reason:
@@ -291,9 +301,10 @@ def _looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
     if held is None or account is None:
         return contract.LinkView(state="unknown")
     call.ledger.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
-    return contract.LinkView(
-        state=_state(call, kind, req.token), label=_label(held, account), reason=str(held.facts.get("reason") or "")
-    )
+    state = _state(call, kind, req.token)
+    if kind is ProofKind.RESET_PASSWORD and state == "open" and not sending.still_reaches(account, held):
+        state = "expired"
+    return contract.LinkView(state=state, label=_label(held, account), reason=str(held.facts.get("reason") or ""))
 
 
 def _label(held: Proof, account: Account) -> str:

@@ -38,14 +38,16 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
     MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
     MailKind.RESET: _states("reset", _DAY),
-    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/forgot-password")},
+    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.ALARM: _states("reset", _DAY),
     MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
     MailKind.ADD_EMAIL: _states("emailverification", 3 * _DAY),
     MailKind.EMAIL_CHANGED: {
         "notice": replace(_PLAIN, email="lovelace@example.org"),
-        "link": replace(_PLAIN, email="lovelace@example.org", url="https://acme.example.com/profile"),
+        "link": replace(_PLAIN, email="lovelace@example.org", url=_LINK.format("alarm")),
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
+    MailKind.PHONE_CHANGED: _NOTICE,
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),

@@ -17,9 +17,13 @@ _NOTICES: Final = frozenset(
         MailKind.PASSWORD_CHANGED,
         MailKind.EMAIL_CHANGED,
         MailKind.USERNAME_CHANGED,
+        MailKind.PHONE_CHANGED,
         MailKind.ACCOUNT_LEAVES,
     }
 )
+
+_ALARMS: Final = frozenset({MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ALARM})
+"""With a link to object. Counted for each account, so that nobody uses up another's by naming a spelling of the mailbox."""
 
 _DAY: Final = 86_400
 
@@ -38,7 +42,10 @@ def spend_mail(call: Call, kind: MailKind, to: str, uid: str | None = None) -> N
     kind = MailKind.VERIFICATION if kind is MailKind.ACCOUNT_EXISTS else kind
     sending = call.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
-    whom = [_mailbox(to)] + ([f"uid {uid}"] if uid and kind is MailKind.ADD_EMAIL else [])
+    mailbox = _mailbox(to)
+    whom = [f"{mailbox} of {uid}" if kind in _ALARMS else mailbox] + (
+        [f"uid {uid}"] if uid and kind is MailKind.ADD_EMAIL else []
+    )
     if not all(_spend(call, f"mail {kind}", rate, who) for who in whom):
         raise e.MailLimitReached
 

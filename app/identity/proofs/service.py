@@ -43,7 +43,7 @@ class ProofKind(StrEnum):
     EMAIL = "email"
     PHONE = "phone"
     RESET_PASSWORD = "reset_password"
-    PASSWORD_ALARM = "password_alarm"
+    ALARM = "password_alarm"
     DELETE_ACCOUNT = "delete_account"
     ADD_EMAIL = "add_email"
 

@@ -13,13 +13,10 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.passwords import setting
 from app.identity.proofs import service as proofs
-from app.identity.proofs.service import ProofKind
-from app.identity.recovery import restoring
+from app.identity.proofs.service import Proof, ProofKind
+from app.identity.recovery import alarms, sending
 from app.identity.tasks import events
-from app.kit.clock import iso
 
-ALARM_MINUTES = 7 * 24 * 60
-"""How long "this was not me" in the mail about a changed password works."""
 _UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 
 
@@ -34,9 +31,26 @@ def weighed(call: Call, account: Account, password: str) -> str:
     return setting.hashed(call, password, setting.words_of(account), earlier)
 
 
+def locked(call: Call, account: Account, proof: Proof | None = None) -> Account:
+    """Lock the account for a new password, before its proof is used up, and return it as it is now.
+
+    Everybody locks the account first and its links and codes after it, so that nobody waits for one another.
+
+    Raises:
+        AccountBlocked: the account was closed meanwhile.
+        ExpiredLink: it gave up the address or the number that the proof went to.
+    """
+    fresh = store.change(call, account.uid, {})
+    if fresh is None or fresh.is_deleted or not fresh.is_active:
+        raise e.AccountBlocked
+    if proof is not None and not sending.still_reaches(fresh, proof):
+        raise e.ExpiredLink
+    return fresh
+
+
 def write(
     call: Call,
-    account: Account,
+    fresh: Account,
     password_hash: str,
     *,
     is_silent: bool,
@@ -45,17 +59,12 @@ def write(
     opens_lock: bool = False,
     template: str | None = None,
 ) -> Account:
-    """Give an account its new password and return it as it is then. The caller ends its sessions and tokens.
+    """Give an account that is `locked` its new password and return it as it is then. The caller ends its sessions and tokens.
 
     Args:
         proved_email: the address that the mail went to: who read it holds it.
         opens_lock: whether the proof opens what too many failures had locked; never a block.
-
-    Raises AccountBlocked: the account was closed meanwhile.
     """
-    fresh = store.change(call, account.uid, {})
-    if fresh is None or fresh.is_deleted or not fresh.is_active:
-        raise e.AccountBlocked
     policy = call.tenant.settings.password_policy
     kept = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
     private = {**fresh.private, "password_history": kept[: max(0, policy.history - 1)]}
@@ -76,13 +85,14 @@ def follow(
 ) -> None:
     """After a new password, whoever set it: older links are over, and the owner is told, with a way to object.
 
-    An alarm outlives every change but a reset by the very mailbox that it was sent to: else a thief would end it.
+    An alarm outlives every change but a reset by the very mailbox that it was sent to, and only while that is the first
+    address, which is told of what comes next: else a thief would end it.
     """
     call.ledger.record("password.changed", uid=account.uid, reason=reason)
     proofs.close(call, account.uid, ProofKind.RESET_PASSWORD)
     proofs.close(call, account.uid, ProofKind.DELETE_ACCOUNT)
-    if proved_email:
-        proofs.close_addressed(call, account.uid, ProofKind.PASSWORD_ALARM, proved_email[:280])
+    if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
+        alarms.close(call, account.uid, proved_email)
     _tell(call, account, template)
 
 
@@ -106,23 +116,11 @@ def _tell(call: Call, account: Account, template: str | None) -> None:
     """Mail that the password changed, with a way to say that it was somebody else; a limit is kept silently."""
     if not account.email:
         return
-    subject = f"{account.email[:280]} {iso(call.now)}"  # of many changes each keeps its own link
-    token = proofs.new_link(
-        call,
-        ProofKind.PASSWORD_ALARM,
-        account.uid,
-        subject=subject,
-        minutes=ALARM_MINUTES,
-        facts=restoring.held_by(account),
-    )
-    try:
-        letters.mail(
-            call, MailKind.PASSWORD_CHANGED, account.email, account=account,
-            facts={"url": f"{call.issuer}/not-me?vtoken={token}"}, template=template,
-            language=call.visit.language if call.visit else None,
-        )  # fmt: skip
-    except e.MailLimitReached:
-        call.ledger.record("letter.not_sent", uid=account.uid, kind="password_changed")
+    letters.mail(
+        call, MailKind.PASSWORD_CHANGED, account.email, account=account,
+        facts={"url": alarms.link(call, account, account.email)}, template=template,
+        language=call.visit.language if call.visit else None,
+    )  # fmt: skip
 
 
-__all__ = ["follow", "weighed", "write"]
+__all__ = ["follow", "locked", "weighed", "write"]

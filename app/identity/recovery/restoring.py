@@ -1,92 +1,77 @@
-"""Gives an account back to whoever held it before somebody else changed its password: "this was not me"."""
+"""Gives an account back to the mailbox that was told of a change which its owner did not make: "this was not me"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from app.contract import errors as e
-from app.identity.accounts import identifiers, store
-from app.identity.accounts.identifiers import EMAIL, PHONE
-from app.identity.accounts.naming import PRIMARY
+from app.identity.accounts import identifiers, proving, store
+from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
+from app.identity.verification import service as verification
 
-Entry = dict[str, Any]
 _OPENS_AGAIN = (
     ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.EMAIL, ProofKind.PHONE,
 )  # fmt: skip
 
 
-def held_by(account: Account) -> dict[str, Any]:
-    """Return what an alarm must know to give the account back as it is now; its mail goes to the primary address."""
-    return {
-        "email": account.email,
-        "emails": account.emails,
-        "phone": account.phone if account.phone_verified else None,
-    }
+def is_closed(call: Call, account: Account) -> bool:
+    """Return whether the tenant closed the account, which no alarm opens; one that its owner deleted is kept."""
+    is_leaving = account.leaves_at is not None and account.leaves_at > call.now
+    return not account.is_active or (account.is_deleted and not is_leaving)
 
 
-def restore(call: Call, alarm: Proof, password_hash: str) -> Account:
-    """Close the account to everybody but the mailbox that the alarm was sent to.
+def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]:
+    """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
 
-    That address is the primary one again. Addresses and a phone that came after the change go, and so do security
-    answers, links and codes; alarms of later changes, too, which would give the account to who made these.
+    That address is the only one then: who changed the account may have put the others, the number and the answers there,
+    before the change as well as after it. Links and codes end, and alarms of later changes, which went to whom they please.
 
-    Raises UnknownLink: the account is gone.
+    Raises:
+        UnknownLink, UsedLink, ExpiredLink: as they say.
+        AccountBlocked: the tenant closed the account; the link stays good.
     """
-    fresh = store.change(call, alarm.uid, {})
+    peeked = proofs.peek_link(call, ProofKind.ALARM, token)
+    fresh = store.change(call, peeked.uid, {})
     if fresh is None:
         raise e.UnknownLink
-    values: dict[str, Any] = {"password_hash": password_hash}
-    values["private"] = {name: kept for name, kept in fresh.private.items() if name != "security_answers"}
-    if alarm.facts.get("email"):
-        values |= _addresses(call, fresh, alarm.facts)
-        values |= _phone(call, fresh, alarm.facts)
-    after = store.change(call, fresh.uid, values) or fresh
+    if is_closed(call, fresh):
+        raise e.AccountBlocked
+    alarm = proofs.spend_link(call, ProofKind.ALARM, token)
+    private = dict(fresh.private)
+    values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
+    values |= proving.drop_ways_in(call, fresh, private)
+    values |= _address(call, fresh, str(alarm.facts["email"]))
+    after = store.change(call, fresh.uid, {**values, "private": private}) or fresh
     for kind in _OPENS_AGAIN:
         proofs.close(call, fresh.uid, kind)
     proofs.close_later(call, alarm)
     call.ledger.record("password.alarm", uid=fresh.uid)
-    return after
+    return after, alarm
 
 
-def _addresses(call: Call, fresh: Account, facts: dict[str, Any]) -> dict[str, Any]:
-    """The address of the alarm first, then those that were there before the change and still are."""
-    form = identifiers.normal_email(str(facts["email"])) or ""
-    owner = store.by_identifier(call, EMAIL, form)
-    before = {identifiers.normal_email(one["Value"]): one for one in facts.get("emails") or ()}
-    now = {identifiers.normal_email(one["Value"]): one for one in fresh.emails}
-    kept: list[Entry] = [one for known, one in now.items() if known in before and known != form]
-    if owner is None or owner.uid == fresh.uid:
-        first = {**before.get(form, {"Value": facts["email"]}), "Type": "Primary", "verified": True}
-        first.pop("pending", None)
-        kept = [first, *({**one, "Type": "Secondary"} if _is_primary(one) else one for one in kept)]
-    held = [one for one in kept if not one.get("pending")]
-    store.let_go(call, fresh.uid, EMAIL)
-    proved = [
-        (identifiers.normal(EMAIL, one["Value"]), bool(one.get("verified") or _is_proved_first(fresh, one)))
-        for one in held
-    ]
-    store.hold(call, fresh.uid, [(EMAIL, *one) for one in proved])
-    is_verified = bool(proved) and proved[0][1]
-    return {"emails": kept, "email": held[0]["Value"] if held else None, "email_verified": is_verified}
+def _address(call: Call, fresh: Account, email: str) -> dict[str, Any]:
+    """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
+    form = identifiers.normal(EMAIL, email)
+    holder = store.by_identifier(call, EMAIL, form)
+    if holder is not None and holder.uid != fresh.uid and not _is_displaced(call, holder, form, fresh.uid):
+        store.let_go(call, fresh.uid, EMAIL)
+        waits = [{"Type": "Primary", "Value": email, "pending": True}]
+        return {"emails": waits, "email": None, "email_verified": False}
+    return proving.claim(call, fresh, {"Type": "Primary", "Value": email})
 
 
-def _phone(call: Call, fresh: Account, facts: dict[str, Any]) -> dict[str, Any]:
-    if fresh.phone is None or "phone" not in facts or fresh.phone == facts["phone"]:
-        return {}
-    store.let_go(call, fresh.uid, PHONE)
-    return {"phone": None, "phone_verified": False}
+def _is_displaced(call: Call, holder: Account, form: str, to: str) -> bool:
+    """Return whether an account that held the address without a proof lost it to who just gave one."""
+    locked = store.change(call, holder.uid, {})
+    if locked is not None and verification.is_verified(locked, form):
+        return False
+    if locked is not None:
+        proving.displace(call, locked, form, to)
+    return True
 
 
-def _is_proved_first(fresh: Account, entry: Entry) -> bool:
-    return fresh.email_verified and entry["Value"] == fresh.email
-
-
-def _is_primary(entry: Entry) -> bool:
-    return str(entry["Type"]).lower() == PRIMARY
-
-
-__all__ = ["held_by", "restore"]
+__all__ = ["is_closed", "restore"]

@@ -14,7 +14,7 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
-from app.identity.proofs.service import ProofKind
+from app.identity.proofs.service import Proof, ProofKind
 from app.identity.tenants import whitelist
 
 NOBODY = "nobody"
@@ -43,10 +43,21 @@ def refuse_url(call: Call, url: str | None) -> None:
         raise e.ResetUrlRefused
 
 
-def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
+def still_reaches(account: Account, proof: Proof) -> bool:
+    """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
+    email, phone = proof.facts.get("email"), proof.facts.get("phone")
+    known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
+    held = {identifiers.normal_email(one) for one in known}
+    return (not email or identifiers.normal_email(str(email)) in held) and (not phone or phone == account.phone)
+
+
+def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, kind: MailKind = MailKind.RESET) -> str:
     """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
 
     A tenant's own template says itself which of them is made; without a link there is no token.
+
+    Args:
+        kind: what the mail says, and which limit it counts to.
 
     Raises:
         UnknownAccount: the account has no address that a mail could go to.
@@ -55,7 +66,7 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None) 
     address = _address_of(account, email)
     if not address:
         raise e.UnknownAccount
-    return _mail(call, account.uid, MAIL, address, wish, account)
+    return _mail(call, account.uid, MAIL, address, wish, account, kind)
 
 
 def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
@@ -93,7 +104,7 @@ def text(call: Call, account: Account, template: str | None) -> str:
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
-    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, account.uid, subject=SMS)
+    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, account.uid, subject=SMS, facts={"phone": account.phone})
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
     sid = letters.sms(call, SmsKind.RESET, account.phone or "", account=account, facts=facts, template=template)
     call.ledger.record("password.forgot", uid=account.uid, by="sms")
@@ -125,24 +136,31 @@ def _address_of_nobody(name: str) -> str:
     return name.strip() if identifiers.normal_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
 
 
-def _mail(call: Call, uid: str, subject: str, email: str, wish: Wish, account: Account | None) -> str:
-    facts = {"attempt": wish.attempt, "email": email}
-    kind = ProofKind.RESET_PASSWORD
+def _mail(
+    call: Call,
+    uid: str,
+    subject: str,
+    email: str,
+    wish: Wish,
+    account: Account | None,
+    kind: MailKind = MailKind.RESET,
+) -> str:
+    facts, reset = {"attempt": wish.attempt, "email": email}, ProofKind.RESET_PASSWORD
     told: dict[str, str] = {}
     language = call.visit.language if call.visit else None
-    carries = letters.carries(call, MailKind.RESET, account=account, template=wish.template, language=language)
+    carries = letters.carries(call, kind, account=account, template=wish.template, language=language)
     if carries in ("link", "otp"):
-        proofs.close(call, uid, kind, subject=subject)  # the half that is not made anew is over, too
+        proofs.close(call, uid, reset, subject=subject)  # the half that is not made anew is over, too
     token = ""
     if carries != "otp" or wish.needs_token:
-        token = proofs.new_link(call, kind, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
+        token = proofs.new_link(call, reset, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
         told |= {"url": _link(call, token, wish), "minutes": str(proofs.RESET_MINUTES)}
     has_code = wish.url is None or call.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
-        code = proofs.new_code(call, kind, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
+        code = proofs.new_code(call, reset, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
         told |= {"otp": code, "otp_minutes": str(CODE_MINUTES)}
     letters.mail(
-        call, MailKind.RESET, email, account=account, facts=told, template=wish.template, language=language
+        call, kind, email, account=account, facts=told, template=wish.template, language=language
     )  # fmt: skip
     call.ledger.record("password.forgot", uid=account.uid if account else None, by="mail")
     return token

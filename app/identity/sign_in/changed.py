@@ -61,10 +61,10 @@ def change(call: Call, account: Account, old: str, new: str, shown: locks.Proof,
         call.ledger.record("password.change_refused", uid=account.uid)
         raise e.WrongCurrentPassword
     hashed = renewal.weighed(call, account, new)
-    fresh = accounts.by_uid(call, account.uid)
-    if fresh is None or fresh.password_hash != account.password_hash:
+    fresh = renewal.locked(call, account)
+    if fresh.password_hash != account.password_hash:
         raise e.WrongCurrentPassword
-    return renewal.write(call, account, hashed, is_silent=is_silent, event=EVENT, opens_lock=is_open)
+    return renewal.write(call, fresh, hashed, is_silent=is_silent, event=EVENT, opens_lock=is_open)
 
 
 def read_hash(call: Call, req: contract.ReadHash) -> contract.PasswordHash:
@@ -76,7 +76,8 @@ def set_password(call: Call, req: contract.SetPassword) -> contract.PasswordHash
     if not req.password:
         raise e.BadParameter.names("password")
     hashed = renewal.weighed(call, account, req.password)
-    after = renewal.write(call, account, hashed, is_silent=req.is_silent, event="SetPassword")
+    fresh = renewal.locked(call, account)
+    after = renewal.write(call, fresh, hashed, is_silent=req.is_silent, event="SetPassword")
     end_everything(call, after)
     return _answer(after)
 

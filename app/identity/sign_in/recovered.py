@@ -96,8 +96,9 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
     if set(shown) < set(account.security_answers):
         raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
     hashed = renewal.weighed(call, account, password)
+    fresh = renewal.locked(call, account)
     return _posted(
-        call, renew(call, account, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
+        call, renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
     )
 
 
@@ -135,9 +136,13 @@ def with_code(
 ) -> Account:
     """Use a code that was found good for a new password; a refused password leaves it unused."""
     hashed = renewal.weighed(call, account, password)
+    try:
+        fresh = renewal.locked(call, account, proof)
+    except e.ExpiredLink:
+        raise errors.closed from None
     proofs.spend_checked(call, proof, errors=errors, is_lock_open=is_open)
     return renew(
-        call, account, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
+        call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
         proved_email=proof.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
@@ -158,10 +163,11 @@ def with_link(
         raise e.UnknownLink
     refuse_closed(account)
     hashed = renewal.weighed(call, account, password)
+    fresh = renewal.locked(call, account, peeked)
     proof = proofs.spend_link(call, RESET, token)
     after = renew(
         call,
-        account,
+        fresh,
         hashed,
         is_silent=is_silent,
         template=template,
@@ -173,7 +179,7 @@ def with_link(
 
 def renew(
     call: Call,
-    account: Account,
+    fresh: Account,
     password_hash: str,
     *,
     is_silent: bool = False,
@@ -181,9 +187,9 @@ def renew(
     proved_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
-    """Write the new password, and end every session and token of the account."""
+    """Write the new password of an account that is locked, and end every session and token of it."""
     after = renewal.write(
-        call, account, password_hash, is_silent=is_silent, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
+        call, fresh, password_hash, is_silent=is_silent, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
         template=template,
     )  # fmt: skip
     end_everything(call, after)

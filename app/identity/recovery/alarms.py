@@ -1,0 +1,35 @@
+"""Links by which the mailbox of an account objects to a change: "this was not me" (decisions/0061)."""
+
+from __future__ import annotations
+
+from app.identity.accounts import identifiers
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.kit import randomness
+from app.kit.clock import iso
+
+MINUTES = 7 * 24 * 60
+"""How long one works, whatever becomes of the address that it was mailed to."""
+_MOST_LETTERS = 250
+
+
+def link(call: Call, account: Account, to: str) -> str:
+    """Return the address of the page that closes the account to everybody but the mailbox `to`.
+
+    Each change has a link of its own: the earliest gives the account to who held it first, and ends the later ones.
+    """
+    subject = f"{_form(to)} {iso(call.now)} {randomness.token(6)}"
+    facts = {"email": to}
+    token = proofs.new_link(call, ProofKind.ALARM, account.uid, subject=subject, minutes=MINUTES, facts=facts)
+    return f"{call.issuer}/not-me?vtoken={token}"
+
+
+def close(call: Call, uid: str, to: str) -> None:
+    """End the alarms of an account that went to an address."""
+    proofs.close_addressed(call, uid, ProofKind.ALARM, _form(to))
+
+
+def _form(to: str) -> str:
+    return (identifiers.normal_email(to) or to)[:_MOST_LETTERS]
