@@ -139,7 +139,10 @@ def test_a_code_by_sms_deletes(person: NewPerson) -> None:
     ada = person()
     assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292)
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
-    ada.server.update(ada.uid, {"PhoneId": "+442079460123"})
+    answered(ada.send("PUT", OWN, {"PhoneId": "+442079460123"}))
+    assert ada.refusal("GET", f"{OWN}/otp") == (403, 1292), "nobody proved the number: it may be a thief's"
+    assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1292)
+    ada.server.update(ada.uid, {"PhoneIdVerified": True})
     assert ada.refusal("POST", DELETE, {"otp": "123456"}) == (403, 1067)
     assert ada.refusal("POST", DELETE, {}) == (400, 908)
     answer = answered(ada.send("GET", f"{OWN}/otp"))

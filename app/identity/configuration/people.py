@@ -23,6 +23,7 @@ from app.identity.sign_in import sessions
 from app.identity.store import removal
 from app.identity.tenants.tenant import Tenant
 from app.identity.tokens import service as tokens
+from app.identity.verification import notices
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.reading import RawRequest
@@ -168,6 +169,7 @@ class People:
                 store.verify(call, held.uid, kind, identifiers.normal(kind, stands), values[f"{kind}_verified"])
         after = store.change(call, held.uid, values) or held
         call.ledger.record("account.changed", uid=held.uid, source="file")
+        notices.tell_names(call, held, after)
         if "password_hash" in values:
             sessions.end_all(call, held.uid)
             tokens.revoke_all(call, held.uid)

@@ -17,6 +17,7 @@ from app.identity.self_service.changing import Changed, Columns
 from app.identity.sign_in import sessions
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
+from app.identity.verification import notices
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}
@@ -39,6 +40,7 @@ def change(call: Call, account: Account, req: AccountChanges, names: Names | Non
 
     changed = changing.write(call, account.uid, wanted, more)
     _end_sessions(call, changed)
+    notices.tell_names(call, changed.before, changed.after)
     if changed.has_new_password:
         renewal.follow(call, changed.after, "UpdateProfile")
     events.emit(call, "UpdateProfile", changed.after, req.is_silent)

@@ -237,9 +237,11 @@ def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open:
     gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
 
 
-def close(call: Call, uid: str, kind: ProofKind | None = None, *, subject: str | None = None) -> None:
-    """End what is open of an account: of one kind or of all, for one address or for all."""
-    store.close_all(call, uid, kind, subject)
+def close(
+    call: Call, uid: str, kind: ProofKind | None = None, *, subject: str | None = None, but: ProofKind | None = None
+) -> None:
+    """End what is open of an account: of one kind or of all, or of all but one; for one address or for all."""
+    store.close_all(call, uid, kind, subject, but)
 
 
 def close_addressed(call: Call, uid: str, kind: ProofKind, address: str) -> None:

@@ -110,10 +110,11 @@ def use(call: Call, proof_id: str) -> bool:
     return call.work.changed(update(proofs).where(*guard).values(state=USED)) > 0
 
 
-def close_all(call: Call, uid: str, kind: str | None, subject: str | None) -> None:
+def close_all(call: Call, uid: str, kind: str | None, subject: str | None, but: str | None = None) -> None:
     """End what is open of an account."""
     where = [P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN]
     where += [P.kind == kind] if kind is not None else []
+    where += [P.kind != but] if but is not None else []
     where += [P.subject == subject] if subject is not None else []
     call.work.run(update(proofs).where(*where).values(state=REPLACED))
 

@@ -10,12 +10,13 @@ from app.identity.accounts import gate, identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.letters import service as letters
 from app.identity.passwords import setting
+from app.identity.proofs import alarms
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
-from app.identity.recovery import alarms, sending
+from app.identity.recovery import sending
 from app.identity.tasks import events
+from app.identity.verification import notices
 
 _UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 
@@ -93,7 +94,7 @@ def follow(
     proofs.close(call, account.uid, ProofKind.DELETE_ACCOUNT)
     if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
         alarms.close(call, account.uid, proved_email)
-    _tell(call, account, template)
+    notices.tell_with_alarm(call, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
 
 
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
@@ -110,17 +111,6 @@ def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, 
     private.pop("security_answers", None)
     store.verify(call, fresh.uid, EMAIL, form, True)
     return {"email_verified": True}
-
-
-def _tell(call: Call, account: Account, template: str | None) -> None:
-    """Mail that the password changed, with a way to say that it was somebody else; a limit is kept silently."""
-    if not account.email:
-        return
-    letters.mail(
-        call, MailKind.PASSWORD_CHANGED, account.email, account=account,
-        facts={"url": alarms.link(call, account, account.email)}, template=template,
-        language=call.visit.language if call.visit else None,
-    )  # fmt: skip
 
 
 __all__ = ["follow", "locked", "weighed", "write"]

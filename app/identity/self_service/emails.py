@@ -17,9 +17,9 @@ from app.identity.letters import service as letters
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, ProofKind
 from app.identity.registration import demands
-from app.identity.self_service import notices
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
+from app.identity.verification import notices
 from app.identity.verification import service as verification
 
 
@@ -79,7 +79,8 @@ def confirm_code(call: Call, account: Account, email: str, code: str) -> Account
 
 
 def remove(call: Call, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
-    """Take an address away; where it was the primary one, the next takes its place. Both are told by mail.
+    """Take an address away; where it was the primary one, the next takes its place. Both are told by mail, and the one
+    that was primary may object.
 
     Raises MalformedEmail, EmailNotOnProfile, LastEmail.
     """
@@ -97,8 +98,10 @@ def remove(call: Call, account: Account, email: str | None, *, is_silent: bool =
     proofs.close(call, account.uid, subject=form)
     _end_links(call, account.uid)
     call.ledger.record("email.removed", uid=account.uid)
-    for to in (gone["Value"], after.email):
-        notices.tell(call, MailKind.EMAIL_CHANGED, to, after, email=gone["Value"], change="removed")
+    told = [None if gone.get("pending") else gone["Value"], after.email]
+    for to in told:
+        mail = notices.tell_with_alarm if to == fresh.email else notices.tell
+        mail(call, MailKind.EMAIL_CHANGED, to, after, email=gone["Value"], change="removed")
     events.emit(call, "UpdateProfile", after, is_silent)
     return after
 
@@ -122,7 +125,8 @@ def make_primary(call: Call, account: Account, email: str) -> Account:
     after = _keep(call, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
     _end_links(call, account.uid)
     call.ledger.record("email.primary_changed", uid=account.uid)
-    notices.tell(call, MailKind.EMAIL_CHANGED, fresh.email, after, email=after.email or "", change="primary")
+    told = {"email": after.email or "", "change": "primary"}
+    notices.tell_with_alarm(call, MailKind.EMAIL_CHANGED, fresh.email, after, **told)
     events.emit(call, "UpdateProfile", after, False)
     return after
 

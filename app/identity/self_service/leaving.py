@@ -12,12 +12,13 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import SMS_CODE, Proof, ProofKind
-from app.identity.self_service import notices
+from app.identity.recovery import sending
 from app.identity.sign_in import sessions, undoing
 from app.identity.store import removal
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
 from app.identity.tokens import service as tokens
+from app.identity.verification import notices
 from app.kit.clock import iso
 
 VTYPE = "deleteuser"
@@ -39,7 +40,9 @@ def ask(call: Call, account: Account, url: str | None = None, template: str | No
         raise e.NotProcessable
     if url and not whitelist.is_allowed(call, url):
         raise e.VerificationUrlRefused
-    token = proofs.new_link(call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid)
+    token = proofs.new_link(
+        call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
+    )
     facts = {
         "url": whitelist.with_query(url or f"{call.issuer}{PATH}", vtype=VTYPE, vtoken=token),
         "minutes": str(proofs.LINK_MINUTES),
@@ -61,19 +64,22 @@ def peek(call: Call, token: str) -> Proof:
 
 def confirm(call: Call, token: str) -> Account:
     """Use a link: its account leaves. Of many at once one wins. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
-    try:
-        proof = proofs.spend_link(call, ProofKind.DELETE_ACCOUNT, token)
-    except e.UnknownLink:
-        raise e.WrongDeleteToken from None
+    proof = peek(call, token)
+    fresh = store.change(call, proof.uid, {})
+    if fresh is not None and not sending.still_reaches(fresh, proof):
+        raise e.ExpiredLink
+    proofs.spend_link(call, ProofKind.DELETE_ACCOUNT, token)
     return leave(call, proof.uid)
 
 
 def send_code(call: Call, account: Account, template: str | None = None) -> str:
     """Send a code that deletes the account; return the message's Sid.
 
+    A number that nobody proved may be anybody's: whoever holds no more than a session could write their own there.
+
     Raises NoPhoneOnProfile, RequestInvalid where nothing sends text messages, SmsLimitReached, SharedSmsLimitReached.
     """
-    if not account.phone:
+    if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
     code = proofs.new_code(call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.phone)
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
@@ -89,7 +95,7 @@ def confirm_code(
     call: Call, account: Account, code: str, *, is_lock_open: bool = False, is_silent: bool = False
 ) -> None:
     """Use a code: the account leaves. Raises NoPhoneOnProfile, and what `proofs.spend_code` does."""
-    if not account.phone:
+    if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
     proofs.spend_code(
         call, ProofKind.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
@@ -101,7 +107,8 @@ def confirm_code(
 def leave(call: Call, uid: str, *, is_silent: bool = False) -> Account:
     """Delete an account: at once, or, where the tenant keeps such accounts for some days, after these.
 
-    Until then nobody is signed in to it, and whoever knows its password may keep it.
+    Until then nobody is signed in to it, and whoever knows its password may keep it; so may the mailbox that was told of
+    a change, by its alarm: a thief would delete what they cannot hold.
 
     Raises WrongDeleteToken: it is gone already, or on its way.
     """
@@ -118,7 +125,7 @@ def leave(call: Call, uid: str, *, is_silent: bool = False) -> Account:
     after = store.change(call, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
     sessions.end_all(call, uid)
     tokens.revoke_all(call, uid)
-    proofs.close(call, uid)
+    proofs.close(call, uid, but=ProofKind.ALARM)
     notices.tell(call, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{call.issuer}/login")
     call.ledger.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(call, "DeleteAccount", after, is_silent)

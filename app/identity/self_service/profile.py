@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
 from app.contract.profile import Write
 from app.contract.self_service import OwnChanges
 from app.identity.accounts import editing, naming, policies
@@ -11,11 +10,12 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.recovery import renewal
 from app.identity.registration import demands
-from app.identity.self_service import changing, notices
+from app.identity.self_service import changing
 from app.identity.self_service.changing import Changed, Wanted
 from app.identity.sign_in import sessions
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
+from app.identity.verification import notices
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
 
@@ -65,7 +65,7 @@ def set_username(call: Call, account: Account, username: str | None, *, is_silen
         raise e.UsernameMissing
     wanted = Wanted(editing.Edits(), username=naming.username(username, account.username))
     changed = changing.write(call, account.uid, wanted)
-    _tell_username(call, changed)
+    notices.tell_names(call, changed.before, changed.after)
     events.emit(call, "UpdateProfile", changed.after, is_silent)
     return changed.after
 
@@ -94,11 +94,4 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
     if before.email is None and req.email:
         wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
         verification.send_to_waiting(call, after, wish)
-    _tell_username(call, changed)
-
-
-def _tell_username(call: Call, changed: Changed) -> None:
-    if changed.before.username != changed.after.username:
-        call.ledger.record("username.changed", uid=changed.after.uid)
-        if changed.before.username is not None:
-            notices.tell(call, MailKind.USERNAME_CHANGED, changed.after.email, changed.after)
+    notices.tell_names(call, changed.before, changed.after)

@@ -19,6 +19,7 @@ from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
+from app.identity.verification import notices
 from app.kit.errors import ApiError
 
 NOBODY = "nobody"
@@ -165,14 +166,10 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
 
 
 def _tell_added(call: Call, to: str | None, after: Account, proof: Proof) -> None:
-    """Tell the address that was there: a thief would add one of their own. A limit that is reached is kept silently."""
+    """Tell the address that was there: a thief would add one of their own."""
     call.ledger.record("email.added", uid=after.uid)
-    facts = {"email": str(proof.facts.get("email") or proof.subject), "change": "added"}
-    try:
-        if to:
-            letters.mail(call, MailKind.EMAIL_CHANGED, to, account=after, facts=facts, language=_language(call))
-    except e.MailLimitReached:
-        call.ledger.record("notice.not_sent", uid=after.uid, kind=MailKind.EMAIL_CHANGED.value)
+    shown = str(proof.facts.get("email") or proof.subject)
+    notices.tell_with_alarm(call, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
 
 
 def welcome(call: Call, account: Account, template: str | None = None) -> Account:
@@ -187,7 +184,7 @@ def welcome(call: Call, account: Account, template: str | None = None) -> Accoun
             account=account,
             facts={},
             template=template,
-            language=_language(call),
+            language=notices.language(call),
         )
     except e.MailLimitReached:
         return account
@@ -260,7 +257,7 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
         account=account,
         facts=facts if uid != NOBODY else {"url": f"{call.issuer}/login"},
         template=wish.email_template,
-        language=_language(call),
+        language=notices.language(call),
     )
     call.ledger.record("verification.sent", uid=account.uid if account else None)
     return code.code_id
@@ -279,10 +276,6 @@ def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
     code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=phone)
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
     letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
-
-
-def _language(call: Call) -> str | None:
-    return call.visit.language if call.visit else None
 
 
 __all__ = [

@@ -1,0 +1,40 @@
+"""Mails that tell an owner what changed: a thief would profit from silence. The address that was first may object to it."""
+
+from __future__ import annotations
+
+from app.contract.letters import MailKind
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.proofs import alarms
+
+
+def tell(call: Call, kind: MailKind, to: str | None, account: Account, **facts: str) -> None:
+    """Mail a notice. One over its limit is left out: the change stands, and the ledger has it."""
+    if to:
+        letters.mail(call, kind, to, account=account, facts=facts, language=language(call))
+
+
+def tell_with_alarm(
+    call: Call, kind: MailKind, to: str | None, account: Account, *, template: str | None = None, **facts: str
+) -> None:
+    """Mail a notice with a link that gives the account back to this very mailbox (decisions/0061)."""
+    if to:
+        told = {**facts, "url": alarms.link(call, account, to)}
+        letters.mail(call, kind, to, account=account, facts=told, template=template, language=language(call))
+
+
+def tell_names(call: Call, before: Account, after: Account) -> None:
+    """Tell of another username and of another phone number, whoever changed them."""
+    if before.username != after.username:
+        call.ledger.record("username.changed", uid=after.uid)
+        if before.username is not None:
+            tell(call, MailKind.USERNAME_CHANGED, after.email, after)
+    if before.phone != after.phone:
+        call.ledger.record("phone.changed", uid=after.uid)
+        tell(call, MailKind.PHONE_CHANGED, after.email, after)
+
+
+def language(call: Call) -> str | None:
+    """Return what the page speaks that the change was made on."""
+    return call.visit.language if call.visit else None
