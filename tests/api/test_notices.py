@@ -60,7 +60,7 @@ def by_file(stated: str) -> Callable[[Case], None]:
 def on_the_page(action: str, sure: str, address: str) -> Callable[[Case], None]:
     def way(case: Case) -> None:
         case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
-        shown = "Remove" if action == "remove" else "Make first"
+        shown = "Remove" if action == "remove" else "Make main"
         case.visitor.open("/emails").press(shown, address=address, action=action).press(sure)
 
     return way
@@ -73,7 +73,7 @@ WAYS: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] =
     "U24 removes the first": (lambda case: case.own("DELETE", EMAIL, {"email": ADA}), FIRST_GONE),
     "U24 removes another": (lambda case: case.own("DELETE", EMAIL, {"email": OTHER}), OTHER_GONE),
     "page removes the first": (on_the_page("remove", "Yes, remove it", ADA), FIRST_GONE),
-    "page makes another first": (on_the_page("primary", "Yes, make it the first one", OTHER), [(ADDRESSES, ADA, True)]),
+    "page makes another first": (on_the_page("primary", "Yes, make it the main one", OTHER), [(ADDRESSES, ADA, True)]),
     "U16 username": (lambda case: case.own("PUT", OWN, {"UserName": "countess"}), [(NAME, ADA, False)]),
     "U22 username": (lambda case: case.own("PUT", USERNAME, {"username": "countess"}), [(NAME, ADA, False)]),
     "A05 username": (lambda case: _server(case, {"UserName": "countess"}), [(NAME, ADA, False)]),

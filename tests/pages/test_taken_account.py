@@ -75,8 +75,8 @@ def first_address(theft: Theft) -> None:
     """On the pages, as the interface's operations make no other address the first."""
     thief = theft.browser()
     thief.open("/profile").press("Sign in", identifier=theft.c.email, password=OLD, remember="y")
-    page = thief.open("/emails").press("Make first", address=THIEF, action="primary")
-    page.press("Yes, make it the first one")
+    page = thief.open("/emails").press("Make main", address=THIEF, action="primary")
+    page.press("Yes, make it the main one")
 
 
 def removal(theft: Theft) -> None:
@@ -128,7 +128,9 @@ def test_whatever_the_thief_did_the_owner_alone_gets_in(theft: Theft, order: str
         assert refused(c.ask("POST", {"email": known, "password": word}, path="/identity/v2/auth/login"))[0] != 200
     by_answer = {"username": c.username, "password": NEW, "securityanswer": {"pet": "a thief's own"}}
     assert refused(c.ask("PUT", by_answer, path=f"{PATH}/securityanswer")) == (403, 1092)
-    assert [theft.opens(one).heading for one in theft.alarms(THIEF)] == ["This link is over"] * len(theft.alarms(THIEF))
+    assert [theft.opens(one).heading for one in theft.alarms(THIEF)] == ["This link no longer works"] * len(
+        theft.alarms(THIEF)
+    )
     held = c.tenant.read(c.uid)
     assert [(one["Type"], one["Value"]) for one in held["Email"]] == [("Primary", c.email)]
     assert (held["EmailVerified"], held["UnverifiedEmail"], held["PhoneId"]) == (True, None, None)
@@ -154,7 +156,7 @@ def test_an_alarm_outlives_its_address_for_a_week(theft: Theft) -> None:
     assert theft.opens(link).heading == "Was it somebody else?"
     clock.advance(hours=2)  # type: ignore[attr-defined]
     over = theft.opens(link)
-    assert over.heading == "This link is over"
+    assert over.heading == "This link no longer works"
     assert "not open to this address any more" in over.text
     assert "/forgot-password" not in over.html
 
@@ -163,7 +165,7 @@ def test_an_own_reset_ends_the_alarms_before_it(theft: Theft) -> None:
     password(theft)
     answered(theft.c.reset(resettoken=theft.c.token(), password=MINE))
     first, second = theft.alarms(theft.c.email)
-    assert theft.opens(first).heading == "This link is over"
+    assert theft.opens(first).heading == "This link no longer works"
     assert "Set a new password instead" in theft.opens(first).text
     assert theft.opens(second).heading == "Was it somebody else?"
 
@@ -211,7 +213,7 @@ def test_what_was_sent_to_a_number_or_an_address_that_is_gone_opens_nothing(thef
     deletion = token_in(c.mails()[-1])
     c.lives(phone="+4930000001", email=THIEF, emails=[{"Type": "Primary", "Value": THIEF, "verified": True}])
     assert refused(c.reset(resettoken=token, password=NEW)) == (403, 975)
-    assert theft.browser().open(f"/reset-password?vtoken={token}").heading == "This link is over"
+    assert theft.browser().open(f"/reset-password?vtoken={token}").heading == "This link no longer works"
     assert refused(c.reset(username=c.username, otp=code, password=NEW)) == (403, 1188)
     by_text = {"phone": c.phone, "otp": texted, "password": NEW}
     assert refused(c.ask("PUT", by_text, path=f"{PATH}/otp")) == (403, 1070)

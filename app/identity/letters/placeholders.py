@@ -62,6 +62,7 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
     **dict.fromkeys(MailKind, _NOTICE),
     MailKind.VERIFICATION: _PROOF,
     MailKind.RESET: Rule((*_PROOF.placeholders, "Providers"), _PROOF.may_carry, has_sections=True),
+    MailKind.ALARM: _PROOF,
     MailKind.ADD_EMAIL: _PROOF,
     MailKind.DELETE_ACCOUNT: Rule((*_ANY_MAIL, *_LINK), ("link",)),
 }

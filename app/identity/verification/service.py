@@ -235,7 +235,7 @@ def _not_primary(kind: str) -> str:
 def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None) -> str:
     subject = identifiers.normal(EMAIL, email)
     carries = letters.carries(
-        call, MailKind.VERIFICATION, account=account, template=wish.email_template, language=_language(call)
+        call, MailKind.VERIFICATION, account=account, template=wish.email_template, language=notices.language(call)
     )
     kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
     facts: dict[str, str] = {}
