@@ -1,12 +1,13 @@
-"""Fifty people at once, one address: exactly one account, whoever asks and however it is spelt."""
+"""Fifty people at once, one address, username or number: exactly one account, whoever asks and however it is spelt."""
 
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import pytest
 from flask import Flask
 from werkzeug.test import Client
 
@@ -14,12 +15,12 @@ from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from tests.support.letterbox import mailed_to
 from tests.support.oauth_world import NewWorld, World
+from tests.support.races import RACERS, at_once
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, refused
-from tests.support.visitor import Visitor
+from tests.support.visitor import Seen, Visitor
 
-RACERS = 50
 SPELLINGS = ["ada@example.test", "ADA@example.test", "Ada@EXAMPLE.test"]
 
 
@@ -46,20 +47,51 @@ def test_of_fifty_people_at_the_page_one_gets_the_account_and_all_see_the_same(
     new_world: NewWorld, hub_app: Flask
 ) -> None:
     world = new_world(limits=UNLIMITED)
-    line = Barrier(RACERS)
-
-    def run(number: int) -> tuple[int, str]:
-        visitor = Visitor(Client(hub_app), world.house.settings.hub_url(world.name))
-        page = visitor.open("/register")
-        line.wait()
-        after = page.press("Create account", email=SPELLINGS[number % 3], password=PASSWORD)
-        return after.status, after.heading
-
-    with ThreadPoolExecutor(RACERS) as pool:
-        seen = set(pool.map(run, range(RACERS)))
-    assert len(seen) == 1
+    seen = registered_by_many(world, hub_app, lambda number: {"email": SPELLINGS[number % 3]})
+    assert len({(after.status, after.heading) for after in seen}) == 1
     assert accounts_of(world) == 1
     assert len(sent_to(world)) <= RACERS
+
+
+NAMED = [
+    ({"username": "countess"}, {"UserName": "countess"}, 1017),
+    ({"phone": "+4930123456"}, {"PhoneId": "+4930123456"}, 1058),
+]
+FORM = ("email", "username", "phone")
+
+
+@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username", "phone"])
+def test_of_fifty_people_who_want_one_name_one_gets_it(
+    new_world: NewWorld, hub_app: Flask, typed: dict[str, str], members: dict[str, str], code: int
+) -> None:
+    del members, code
+    form = [*({"name": name} for name in FORM), {"name": "password", "type": "password", "required": True}]
+    world = new_world(limits=UNLIMITED, registration_form=form, username_login=True, phone_login=True)
+    seen = registered_by_many(world, hub_app, lambda number: {"email": f"person{number}@example.test", **typed})
+    assert Counter(after.status for after in seen) == {200: 1, 403: RACERS - 1}
+    assert {f'id="{name}-problem"' in after.html for after in seen if after.status == 403 for name in typed} == {True}
+    assert accounts_of(world) == 1
+
+
+@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username", "phone"])
+def test_of_fifty_programs_that_want_one_name_one_gets_it(
+    new_tenant_server: NewTenantServer, typed: dict[str, str], members: dict[str, str], code: int
+) -> None:
+    del typed
+    acme = new_tenant_server(limits=UNLIMITED, username_login=True, phone_login=True)
+    bodies = [
+        {"Password": PASSWORD, "Email": primary(f"person{number}@example.test"), **members} for number in range(RACERS)
+    ]
+    answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
+    assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, code): RACERS - 1}
+    assert accounts_of(acme) == 1
+
+
+def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict[str, str]]) -> list[Seen]:
+    """Send the form from as many browsers at once."""
+    at = [Visitor(Client(hub_app), world.house.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)]
+    press = [partial(page.press, "Create account", password=PASSWORD, **typed(n)) for n, page in enumerate(at)]
+    return at_once(press)
 
 
 def sent_to(world: World) -> list[dict[str, Any]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 from typing import Any
 
 from werkzeug.test import TestResponse
 
+from tests.support.races import at_once
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, TenantServer
 
@@ -33,11 +33,4 @@ def register(
 
 def all_at_once(tenant: TenantServer, path: str, bodies: Sequence[dict[str, Any]], **query: Any) -> list[TestResponse]:
     """Send all bodies in the same moment."""
-    line = Barrier(len(bodies))
-
-    def run(body: dict[str, Any]) -> TestResponse:
-        line.wait()
-        return tenant.send("POST", path, body, with_secret=False, **query)
-
-    with ThreadPoolExecutor(len(bodies)) as pool:
-        return list(pool.map(run, bodies))
+    return at_once([partial(tenant.send, "POST", path, body, with_secret=False, **query) for body in bodies])

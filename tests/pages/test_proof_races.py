@@ -1,0 +1,162 @@
+"""Fifty uses of one link or code in the same moment: one wins, the others get an answer that leads on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.accounts.tables import identifiers
+from app.identity.sign_in.tables import sessions
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from tests.pages.test_verification import Door, asking
+from tests.support.customers import NEW, a_customer
+from tests.support.letterbox import code_in, mailed_to, token_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import leads_on
+from tests.support.races import RACERS, at_once, tabs
+from tests.support.relying_party import claims_in
+from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.visitor import Seen, Visitor
+
+EMAIL, PASSWORD = "/identity/v2/auth/email", "correct horse 7"
+BY_SMS = "/identity/v2/auth/password/otp"
+FREE = {"sign_in_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "forgot_per_minute_per_address": 0}
+NewVisitorAt = Callable[[World], Visitor]
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(limits=FREE)
+
+
+@pytest.fixture
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    return new_visitor_at(world)
+
+
+def rows(world: World, table: Any) -> list[Any]:
+    work = UnitOfWork(world.house.database, world.tenant_id)
+    try:
+        return list(work.all(select(table).where(table.c.tenant_id == world.tenant_id)))
+    finally:
+        work.rollback()
+
+
+def events(world: World, name: str) -> int:
+    return sum(row.event == f"event.{name}" for row in rows(world, audit))
+
+
+def all_lead_on(seen: list[Seen]) -> None:
+    """Nobody meets a wall: every answer is the application's or a page with a way forward."""
+    assert [(one.status, one.text) for one in seen if one.answer is not None and not leads_on(one)] == []
+    assert {one.status for one in seen} <= {0, 200, 403, 410, 429}
+
+
+def ends_as_one_person(world: World, door: Door, seen: list[Seen]) -> None:
+    """This browser had shown the password: every submit may be answered, each with a code that is good once (decisions/0070)."""
+    assert {row.uid for row in rows(world, sessions)} == {door.ada.uid}
+    for code in [one.query["code"] for one in seen if door.is_home(one)]:
+        answers = at_once([partial(door.shop.redeem, code)] * 2)
+        good = [answer for answer in answers if answer.status_code == 200]
+        assert len(good) <= 1
+        assert [claims_in(answer.json["id_token"])["sub"] for answer in good if answer.json] == [door.ada.uid] * len(
+            good
+        )
+
+
+def test_a_link_on_the_page_in_fifty_browsers(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    door = Door(world, visitor)
+    pages = [new_visitor_at(world).open(door.link) for _ in range(RACERS)]
+    seen = at_once([partial(page.press, "Confirm") for page in pages])
+    all_lead_on(seen)
+    assert events(world, "EmailVerification") == 1
+    assert (
+        sum(
+            "welcome" in str(mail["subject"]).lower()
+            for mail in mailed_to(world.house, world.tenant_id, door.ada.email)
+        )
+        <= 1
+    )
+    assert rows(world, sessions) == []
+    assert door.is_home(door.page.press("I have opened the link"))
+
+
+def test_a_link_that_signs_in_does_so_in_one_of_fifty_browsers(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    world = new_world(limits=FREE, login_on_email_verification=True)
+    door = Door(world, new_visitor_at(world))
+    pages = [new_visitor_at(world).open(door.link) for _ in range(RACERS)]
+    seen = at_once([partial(page.press, "Confirm") for page in pages])
+    all_lead_on(seen)
+    assert len(rows(world, sessions)) == 1
+    assert sum(bool(one.visitor.cookies("session")) for one in seen) == 1
+
+
+def test_a_link_in_fifty_tabs_of_the_browser_that_waits(world: World, visitor: Visitor) -> None:
+    door = Door(world, visitor)
+    seen = at_once([partial(page.press, "Confirm") for page in tabs(visitor.open(door.link))])
+    all_lead_on(seen)
+    assert events(world, "EmailVerification") == 1
+    ends_as_one_person(world, door, seen)
+
+
+def test_a_code_in_fifty_tabs_of_the_browser_that_waits(world: World, visitor: Visitor) -> None:
+    door = Door(world, visitor)
+    code = code_in(asking(world)[-1])
+    seen = at_once([partial(page.press, "Confirm", code=code) for page in tabs(door.page)])
+    all_lead_on(seen)
+    assert events(world, "EmailVerification") == 1
+    ends_as_one_person(world, door, seen)
+
+
+def test_the_code_of_a_new_address_in_fifty_tabs(world: World, visitor: Visitor) -> None:
+    ada = world.person("ada@example.test")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.open("/emails/add").press("Send the mail", email="new@example.test")
+    code = code_in(mailed_to(world.house, world.tenant_id, "new@example.test")[-1])
+    seen = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(page)])
+    all_lead_on(seen)
+    held = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
+    assert [(row.uid, row.is_verified) for row in held] == [(ada.uid, True)]
+    assert sum(row.event == "email.added" for row in rows(world, audit)) == 1
+
+
+def test_a_link_and_a_code_over_the_interface(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(limits=FREE, email_verification_codes=True)
+    for number, way in enumerate(("link", "code")):
+        email = f"ada{number}@example.test"
+        tenant.create(Email=[{"Type": "Primary", "Value": email}])
+        ask = partial(tenant.send, with_secret=False)
+        answered(ask("PUT", "/identity/v2/auth/register", {"email": email}))
+        mail = mailed_to(tenant.house, tenant.tenant_id, email)[-1]
+        link = partial(ask, "GET", EMAIL, verificationtoken=token_in(mail))
+        code = partial(ask, "PUT", EMAIL, {"email": email, "otp": code_in(mail)})
+        said = Counter(refused(answer) for answer in at_once([link if way == "link" else code] * RACERS))
+        assert said[200, None] == 1
+        assert {status for status, _ in said} == {200, 403}
+        assert said[403, 974] == (RACERS - 1 if way == "link" else 0)
+
+
+def test_a_code_by_phone_sets_one_password(new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server, phone_login=True)
+    answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
+    code = customer.texted()
+    said = at_once(
+        [
+            partial(
+                customer.ask, "PUT", {"phone": customer.phone, "otp": code, "password": f"{NEW}-{number}"}, path=BY_SMS
+            )
+            for number in range(RACERS)
+        ]
+    )
+    won = [number for number, answer in enumerate(said) if answer.status_code == 200]
+    assert len(won) == 1
+    assert {answer.status_code for answer in said} == {200, 403}
+    answered(customer.logs_in(f"{NEW}-{won[0]}"))

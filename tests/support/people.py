@@ -1,0 +1,114 @@
+"""People who do anything that pages offer: press any button of any page that they ever had in front of them, follow any link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from tests.support.letterbox import code_in, letters
+from tests.support.oauth_world import World
+from tests.support.visitor import Form, Forms, Seen, Visitor
+
+_LINK = re.compile(r'<a[^>]* href="([^"#][^"]*)"')
+_MAIN = re.compile(r"<main.*?</main>", re.DOTALL)
+_CHECKED = re.compile(r'<input[^>]*type="checkbox"[^>]*name="([^"]+)"')
+ADDRESSES = ("email", "identifier", "username")
+PASSWORDS = ("password", "new_password")
+MOST_PAGES = 12
+
+
+def main_of(page: Seen) -> str:
+    """What a page says in its middle, without what surrounds every page."""
+    found = _MAIN.search(page.html)
+    return found.group(0) if found else page.html
+
+
+def forms_of(page: Seen) -> list[tuple[Form, str]]:
+    """Every form of a page with each of its buttons."""
+    return [(form, button) for form in Forms(page.html).found for button in form.buttons]
+
+
+def links_of(page: Seen) -> list[str]:
+    """Every address of the hub that a page leads to."""
+    found = (urljoin(page.address, unescape(href)) for href in _LINK.findall(main_of(page)))
+    return [one for one in found if one.startswith(page.visitor.home + "/")]
+
+
+def leads_on(page: Seen) -> bool:
+    """Whether there is a way forward."""
+    middle = main_of(page)
+    return bool(_LINK.search(middle)) or bool(Forms(middle).found)
+
+
+@dataclass
+class Pressed:
+    """What somebody did on a page, and what came of it."""
+
+    button: str
+    sent: dict[str, str]
+    page: Seen
+    after: Seen
+
+    @property
+    def token(self) -> str:
+        """The token of the mailed link whose page it was."""
+        asked = parse_qs(urlsplit(self.page.address).query)
+        return self.sent.get("vtoken", asked.get("vtoken", [""])[0])
+
+
+@dataclass
+class Person:
+    """Somebody with addresses of their own, one password at a time, and browsers."""
+
+    world: World
+    name: str
+    addresses: Sequence[str]
+    browsers: list[Browser] = field(default_factory=list)
+    passwords: list[str] = field(default_factory=list)
+    asked_for: set[str] = field(default_factory=set)
+    """The own addresses that this person ever signed up with: nobody confirms what they never asked for."""
+
+    def mails(self) -> list[dict[str, Any]]:
+        """What was mailed to this person, however the address was spelt, the oldest first."""
+        sent = letters(self.world.house, self.world.tenant_id)
+        return [mail for mail in sent if str(mail["to"]).lower() in self.addresses]
+
+    def code(self) -> str:
+        """The newest code that was mailed, as far as there is one."""
+        for mail in reversed(self.mails()):
+            try:
+                return code_in(mail)
+            except IndexError:
+                continue
+        return "000000"
+
+    def new_password(self) -> str:
+        self.passwords.append(f"Kettle-{self.name}-zebra-{len(self.passwords)}")
+        return self.passwords[-1]
+
+
+@dataclass
+class Browser:
+    """One browser of a person: its tabs' pages, the newest last. An old one is what Back shows."""
+
+    owner: Person
+    visitor: Visitor
+    pages: list[Seen] = field(default_factory=list)
+
+    def saw(self, page: Seen) -> Seen:
+        if page.answer is not None and page.answer.mimetype == "text/html":
+            self.pages = [*self.pages, page][-MOST_PAGES:]
+        return page
+
+    def press(self, page: Seen, form: Form, button: str, typed: dict[str, str]) -> Pressed:
+        """Fill in a form and press a button of it, on whichever page it stands."""
+        name, value = form.buttons[button]
+        kept = {known: text for known, text in typed.items() if known in form.fields}
+        ticked = dict.fromkeys(_CHECKED.findall(page.html), "y")
+        sent = {**ticked, **form.fields, **kept, **({name: value} if name else {})}
+        after = self.visitor.send(form.method.upper(), urljoin(page.address, form.action), sent)
+        return Pressed(button, sent, page, self.saw(after))
