@@ -86,6 +86,7 @@ class RequestLimits(Stated):
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
+    email_codes_tried_per_day: int = Field(default=15, ge=0)  # to prove one address, whoever tries
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 

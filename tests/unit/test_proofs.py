@@ -22,7 +22,7 @@ from tests.support.house import MovableClock
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 KIND, ADDRESS = ProofKind.EMAIL, "ada@example.test"
-ROOMY = {"lockout": {"type": "none"}}
+ROOMY = {"lockout": {"type": "none"}, "limits": {"email_codes_tried_per_day": 0}}
 
 
 class Holder:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Update, and_, bindparam, case, or_, select, update
 
 from app.contract.configuration import Lockout
+from app.identity.accounts.account import Account
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 
@@ -17,11 +18,24 @@ LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "Sec
 
 
 @dataclass(frozen=True)
+class Lock:
+    """A lock as it stands."""
+
+    kind: str  # as LoginLockedType; None is a suspension
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
 class Failure:
     """The counter after one more failure."""
 
     attempts: int
     is_locked: bool
+
+
+def lock_of(account: Account) -> Lock | None:
+    """Return the account's lock, where one holds."""
+    return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
 
 
 def count_failure(work: UnitOfWork, uid: str, lockout: Lockout, now: datetime) -> Failure:

@@ -17,6 +17,17 @@ def is_first(account: Account) -> bool:
     return bool(account.private.get(SELF_REGISTERED)) and not is_proved
 
 
+def is_anybodys(call: Call, account: Account, kind: str) -> bool:
+    """Return whether somebody made an account with an address that must be proved and is not: a stranger may have.
+
+    To them it must look as if it were not there: they would learn whether the address was free. By a number that was proved
+    (`kind`: by what it is named) it is there.
+    """
+    if kind == PHONE and account.phone_verified:
+        return False
+    return call.tenant.settings.email_verification == "required" and bool(account.email) and is_first(account)
+
+
 def claim(call: Call, fresh: Account, entry: dict[str, Any]) -> dict[str, Any]:
     """Let go of every address but the one that was proved, and return the columns. Raises store.Taken."""
     form = identifiers.normal(EMAIL, entry["Value"])

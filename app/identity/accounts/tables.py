@@ -54,3 +54,11 @@ waiting_accounts = tenant_table(
     Column("expires_at", Instant, nullable=False),
     Index("ix_waiting_accounts_expiry", "tenant_id", "expires_at"),
 )
+
+strangers = tenant_table(
+    "strangers",
+    Column("name_hash", Id, primary_key=True),  # keyed digest of the normal form: who was looked for is not kept
+    Column("failures", Integer, nullable=False),
+    Column("expires_at", Instant, nullable=False),  # then it counts from one again
+    Index("ix_strangers_expiry", "tenant_id", "expires_at"),
+)

@@ -16,6 +16,7 @@ from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
@@ -43,9 +44,9 @@ class Checking:
     """What an attempt waits for."""
 
     email: str  # as it was typed
-    uid: str  # `verification.NOBODY` where there is nothing to verify
+    uid: str  # `proofs.NOBODY` where there is nothing to verify
     sent_at: int = 0  # seconds since 1970
-    password_digest: str = ""  # whose password was right in this browser: it need not be typed again
+    password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
     remember: bool = False
 
     @property
@@ -69,7 +70,7 @@ def begin(
     account: Account | None,
     *,
     is_sent: bool,
-    knows_password: bool = False,
+    password_hash: str = "",
     remember: bool = False,
 ) -> Next:
     """Let the attempt wait for the proof of an address, and return the step that says so.
@@ -77,13 +78,12 @@ def begin(
     Args:
         account: whose address it is, or whose it will be; None where there is nothing to verify.
         is_sent: whether the mail is on its way already; else it is sent, unless one went out a moment ago.
-        knows_password: whether the account's password was shown in this browser.
+        password_hash: of the password that was shown in this browser: the account's, or the one it would have had.
     """
     binding = None
     if attempt is None:
         attempt, binding = attempts.open(call, journey.RETURN, {})
-    digest = randomness.digest(account.password_hash) if knows_password and account and account.password_hash else ""
-    state = Checking(email, account.uid if account else verification.NOBODY, 0, digest, remember)
+    state = Checking(email, account.uid if account else proofs.NOBODY, 0, password_hash, remember)
     before = of(attempt)
     if before is not None and before.subject == state.subject:
         state = Checking(**{**asdict(state), "sent_at": before.sent_at})
@@ -97,13 +97,34 @@ def after_password(call: Call, attempt: Attempt | None, account: Account | None,
     """Return the step of somebody whose password is right and whose address is not verified; raises 970 without one."""
     if account is None or not account.email:
         raise e.EmailUnverified
-    return begin(call, attempt, account.email, account, is_sent=False, knows_password=True, remember=remember)
+    known = account.password_hash or ""
+    return begin(call, attempt, account.email, account, is_sent=False, password_hash=known, remember=remember)
+
+
+def again(call: Call, attempt: Attempt | None, identifier: Identifier, password: str) -> Next | None:
+    """Return the step of somebody who signs in where they just registered, with what they typed there; else None.
+
+    It is the same whether the account is there, waits, or is another's: only this browser learns that it waits, and
+    nothing more. Costs one hash where the attempt waits for this address.
+    """
+    state = of(attempt) if attempt is not None else None
+    if attempt is None or state is None or identifier.kind != EMAIL or not state.password_hash:
+        return None
+    if identifiers.normal(EMAIL, identifier.value) != state.subject:
+        return None
+    account = store.by_uid(call, state.uid)
+    if account is not None and verification.is_verified(account, state.email):
+        return None
+    call.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
+    call.work.pause()
+    return step(call, attempt, state) if call.hashing.is_match(state.password_hash, password) else None
 
 
 def of(attempt: Attempt) -> Checking | None:
     """Return what the attempt waits for, if it does."""
     held = attempt.request.get(_KEY)
-    return Checking(**held) if held else None
+    known = Checking.__dataclass_fields__  # another version of this program may have kept more
+    return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
 
 
 def step(call: Call, attempt: Attempt, state: Checking) -> Next:
@@ -178,7 +199,10 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
         call.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
         if not req.code:
             return _opened_elsewhere(call, attempt, state)
-        proof = proofs.spend_code(call, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE)
+        proof = proofs.spend_code(
+            call, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
+            name=Identifier(EMAIL, state.email),
+        )  # fmt: skip
         if _is_strange(call, attempt, store.by_uid(call, proof.uid), proof):
             raise e.ClosedLink
         return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
@@ -235,7 +259,7 @@ def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> 
     """Return whether the password of the account was shown in the browser of this attempt, which waits for the proof."""
     state = of(attempt) if attempt is not None else None
     waits = state is not None and (state.uid, state.subject) == (proof.uid, proof.subject)
-    return waits and state is not None and state.password_digest == randomness.digest(password_hash or "")
+    return waits and state is not None and bool(password_hash) and state.password_hash == password_hash
 
 
 def _hash_of(call: Call, account: Account | None, proof: Proof) -> str | None:

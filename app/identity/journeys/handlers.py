@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract import hub
 from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
-from app.identity.accounts import policies
+from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -87,12 +87,14 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
     proof = Proof(req.security_answer, captcha.of_form(req.captcha))
     remember = req.remember and call.tenant.settings.remember_me
+    if (waits := checking.again(call, going_on, identifier, req.password)) is not None:
+        return waits
     try:
         account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
-        return checking.after_password(call, going_on, identifiers.account_of(call, identifier), remember)
+        return checking.after_password(call, going_on, sought.account_of(call, identifier), remember)
     except e.PhoneUnverified as refusal:
-        if (known := identifiers.account_of(call, identifier)) is not None:
+        if (known := sought.account_of(call, identifier)) is not None:
             verification.send_after_refusal(call, known, refusal, Wish())
         raise
     if (too_old := recovering.expired(call, account, going_on, remember)) is not None:

@@ -14,15 +14,16 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
-from app.identity.accounts import policies
+from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
-from app.identity.recovery import restoring, sending
+from app.identity.recovery import restoring, sending, whom
 from app.identity.recovery.handlers import spend
 from app.identity.recovery.sending import MAIL, SMS, Wish
 from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
@@ -50,13 +51,13 @@ class Recovering:
     """What an attempt waits for."""
 
     name: str  # as it was typed
-    uid: str  # `sending.NOBODY` where no account has it
+    uid: str  # `proofs.NOBODY` where no account has it
     by: str = MAIL
     sent_at: int = 0  # seconds since 1970
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != sending.NOBODY else sending.stranger(self.name)
+        return self.by if self.uid != proofs.NOBODY else sending.stranger(self.name)
 
 
 def register(server: Server) -> None:
@@ -107,7 +108,8 @@ def reset_code(call: Call, req: contract.CodeRequest) -> Next:
     try:
         call.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
         kind = ProofKind.RESET_PASSWORD
-        proof = proofs.spend_code(call, kind, state.uid, req.code, subject=state.subject, errors=errors)
+        name = identifiers.guessed(call.tenant.settings, state.name)
+        proof = proofs.spend_code(call, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name)
     except ApiError as refusal:
         raise _with_page(call, refusal, state) from None
     account = accounts.by_uid(call, proof.uid)
@@ -222,8 +224,9 @@ def _begin(call: Call, attempt: Attempt | None, name: str, account: Account | No
     Nothing is left of what was not sent: the link of the mail before still works.
     """
     identifier = identifiers.guessed(call.tenant.settings, name)
-    account = _reachable(account or identifiers.account_of(call, identifier), identifier.kind)
-    by, uid = (SMS if identifier.kind == "phone" else MAIL), (account.uid if account else sending.NOBODY)
+    by = SMS if identifier.kind == "phone" else MAIL
+    account = whom.reached(Sought(call, identifier, account or sought.account_of(call, identifier), is_hidden=True), by)
+    uid = account.uid if account else proofs.NOBODY
     state, before = Recovering(name, uid, by), _of(attempt) if attempt is not None else None
     if before is not None and (before.subject, before.uid) == (state.subject, uid):
         state = replace(state, sent_at=before.sent_at)
@@ -238,13 +241,6 @@ def _begin(call: Call, attempt: Attempt | None, name: str, account: Account | No
     if here.request.get("action") == COMPLETED and wanted and whitelist.is_allowed(call, str(wanted)):
         return Next(step=Step.REDIRECT, address=whitelist.with_query(str(wanted), action_completed=COMPLETED))
     return _step(call, here, state).model_copy(update={"binding": binding})
-
-
-def _reachable(account: Account | None, kind: str) -> Account | None:
-    """Return the account, or None where it may not recover in that way: it is then nobody's name."""
-    if account is None or not account.is_active or account.is_deleted:
-        return None
-    return None if kind == "phone" and not account.phone_verified else account
 
 
 def _is_sent(

@@ -112,5 +112,6 @@ def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome
         attempts.finish(call, attempt)
         return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
-        return checking.begin(call, attempt, typed.said("email"), outcome.account, is_sent=True, knows_password=True)
+        known = outcome.password_hash
+        return checking.begin(call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known)
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

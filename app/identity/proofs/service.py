@@ -10,17 +10,19 @@ import hashlib
 import hmac
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from app.contract import captcha as contract
 from app.contract import errors as e
-from app.contract.captcha import Lock
-from app.identity.accounts import gate
+from app.identity.accounts import gate, sought
 from app.identity.accounts import service as accounts
+from app.identity.accounts.gate import Lock
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.proofs import store
@@ -29,12 +31,16 @@ from app.identity.vault import derive
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.errors import ApiError
+from app.kit.limits import Rate
 
 DIGITS = 6
 MOST_TRIES = 5  # wrong ones, per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
 """How long they live, by default (interface limits.md section 2)."""
 _MOST_TOKEN_LETTERS = 200
+_DAY = 86_400
+NOBODY = "nobody"
+"""Under this id proofs are kept for a name that has nothing to prove, so that it is answered as any other."""
 
 
 class ProofKind(StrEnum):
@@ -177,6 +183,7 @@ def spend_code(
     subject: str,
     errors: CodeErrors,
     is_lock_open: bool = False,
+    name: Identifier | None = None,
 ) -> Proof:
     """Use a code, in the call's transaction; call it before anything is written. Of many at once one wins.
 
@@ -185,13 +192,16 @@ def spend_code(
     Args:
         errors: `MAIL_CODE` or `SMS_CODE`.
         is_lock_open: whether a lock of the account was just opened; else a locked account is refused.
+        name: what the caller named somebody by, where nobody is to learn who has an account. Tries count for whoever has
+            the name, or else for the name; only the right code is told more than that it is wrong.
 
     Raises:
+        TooManyRequests: too many codes were tried for this address today.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked.
         errors.wrong, errors.used, errors.expired, errors.closed: as they say; a code is closed after five wrong tries or
             by a newer one.
     """
-    proof = check_code(call, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_lock_open)
+    proof = check_code(call, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_lock_open, name=name)
     spend_checked(call, proof, errors=errors, is_lock_open=is_lock_open)
     return proof
 
@@ -205,26 +215,28 @@ def check_code(
     subject: str,
     errors: CodeErrors,
     is_lock_open: bool = False,
+    name: Identifier | None = None,
 ) -> Proof:
     """Check a code as `spend_code` does, and leave it unused: for what may be refused for another reason afterwards."""
-    account = accounts.by_uid(call, uid)
-    if account is not None and not is_lock_open:
-        refuse_locked(call, account)
+    who = _who(call, uid, name)
+    if not is_lock_open and (lock := sought.lock_of(call, who)):
+        raise _locked(call, lock)
+    _spend_guess(call, kind, subject)
     found = store.newest_code(call, kind, uid, subject)
     if found is None:
-        _count_failure(call, uid)
-        raise errors.wrong
+        raise _wrong(call, who, errors)
     with call.work.apart() as own:
         tries = store.count_try(own, found.proof_id, call.now, MOST_TRIES)
+    is_right = hmac.compare_digest(_code_hash(call, found.proof_id, digits_in(code)), found.code_hash or "")
+    if tries is None and name is not None and not is_right:
+        raise _wrong(call, who, errors)
     if tries is None:
         raise _why_not(call, store.newest_code(call, kind, uid, subject), errors)
-    shown = _code_hash(call, found.proof_id, digits_in(code))
-    if not hmac.compare_digest(shown, found.code_hash or ""):
+    if not is_right:
         if tries >= MOST_TRIES:
             with call.work.apart() as own:
                 store.void(own, found.proof_id)
-        _count_failure(call, uid)
-        raise errors.wrong
+        raise _wrong(call, who, errors)
     with call.work.apart() as own:
         store.give_back_try(own, found.proof_id)
     return _proof(found)
@@ -264,15 +276,8 @@ def refuse_locked(call: Call, account: Account) -> None:
 
     Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
     """
-    if not account.is_locked_now:
-        return
-    if account.lock_type == "Captcha":
-        raise e.LockedForCaptcha(data=Lock(captcha=captcha.challenge(call)).told())
-    if account.lock_type == "SecurityQuestion":
-        raise e.LockedForSecurityQuestion
-    if account.lock_type == "Block":
-        raise e.AccountBlocked
-    raise e.LockedForAWhile(data={"LoginLockedTimeout": iso(account.locked_until)})
+    if (lock := gate.lock_of(account)) is not None:
+        raise _locked(call, lock)
 
 
 def digits_in(text: str) -> str:
@@ -305,13 +310,43 @@ def _why_not(call: Call, code: Sent | None, errors: CodeErrors) -> ApiError:
     return errors.closed()
 
 
-def _count_failure(call: Call, uid: str) -> None:
-    lockout = call.tenant.settings.lockout
-    with call.work.apart() as own:
-        failure = gate.count_failure(own, uid, lockout, call.now)
-    call.ledger.record("code.refused", uid=uid, attempts=failure.attempts)
-    if failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
-        call.ledger.record("account.locked", uid=uid, lock=lockout.type)
+def _who(call: Call, uid: str, name: Identifier | None) -> Sought:
+    """Return for whom a wrong code counts: whoever has the name that was given, or else the name."""
+    if name is None:
+        return Sought(call, Identifier("email", uid), accounts.by_uid(call, uid), is_hidden=False)
+    who = sought.named(call, name, is_hidden=True)
+    if uid == NOBODY or (who.holder is not None and who.holder.uid == uid):
+        return who
+    return replace(who, holder=accounts.by_uid(call, uid) or who.holder)
+
+
+def _locked(call: Call, lock: Lock) -> ApiError:
+    if lock.kind == "Captcha":
+        return e.LockedForCaptcha(data=contract.Lock(captcha=captcha.challenge(call)).told())
+    if lock.kind == "SecurityQuestion":
+        return e.LockedForSecurityQuestion()
+    if lock.kind == "Block":
+        return e.AccountBlocked()
+    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(lock.until)})
+
+
+def _spend_guess(call: Call, kind: ProofKind, address: str) -> None:
+    """Spend from what may be guessed for an address, over every proof of it: who registers again gets a new code each time."""
+    most = call.tenant.settings.limits.email_codes_tried_per_day
+    if most and kind in (ProofKind.EMAIL, ProofKind.ADD_EMAIL):
+        call.spend("email_code", Rate(most, _DAY), address)
+
+
+def _wrong(call: Call, who: Sought, errors: CodeErrors) -> ApiError:
+    """Count the failure and return its refusal."""
+    if who.account is None and not who.is_hidden:  # the account is gone meanwhile
+        return errors.wrong()
+    failure, lockout = sought.count_failure(call, who), call.tenant.settings.lockout
+    named = {"uid": who.account.uid} if who.account else {}
+    call.ledger.record("code.refused", **named, attempts=failure.attempts)
+    if named and failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
+        call.ledger.record("account.locked", **named, lock=lockout.type)
+    return errors.wrong()
 
 
 def _proof(sent: Sent) -> Proof:
@@ -330,7 +365,7 @@ def _key(secret: bytes) -> bytes:
 
 
 __all__ = [
-    "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
+    "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
     "check_code", "close", "close_addressed", "close_later", "digits_in", "forget", "issue_code",
     "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_checked", "spend_code", "spend_link", "used_link",

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.groups import CAP, Posted, PostedSms, SmsSent
-from app.identity.accounts import identifiers
 from app.identity.accounts import service as accounts
-from app.identity.accounts.service import Account
+from app.identity.accounts import sought
+from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.letters import service as letters
-from app.identity.recovery import sending
+from app.identity.recovery import sending, whom
 from app.identity.recovery.sending import Wish
-from app.identity.tokens import service as tokens
 from app.kit import randomness
+from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
 from app.kit.wire import Document
@@ -49,52 +50,45 @@ def refuse_captcha(call: Call, req: CAP, place: str) -> None:
         captcha.demand(call, shown)
 
 
-def refuse_stranger(call: Call, account: Account | None) -> None:
-    """Raise 1409 where an access token was shown beside the key that is not of this very account."""
-    shown = call.raw.bearer() or call.raw.first("access_token")
-    if shown is None:
-        return
-    holder = tokens.find(call, shown)
-    if holder is None or holder.expires_at <= call.now or account is None or holder.uid != account.uid:
-        raise e.NotAuthenticated
-
-
 def forgot(call: Call, req: contract.Forgot) -> Posted:
     spend(call)
-    account = _named(call, req.email, req.username)
+    who = whom.stated(call, req.email, req.username)
     refuse_captcha(call, req, "forgot_password")
     sending.refuse_url(call, req.reset_password_url)
-    refuse_stranger(call, account)
+    whom.refuse_stranger(call, who.holder)
     wish = Wish(url=req.reset_password_url, template=req.email_template)
-    if account is None and call.tenant.settings.hide_unknown_accounts:
-        sending.send_to_nobody(call, req.email or req.username or "", wish)
-        return Posted()
-    if account is None:
-        raise e.UnknownAccount
-    refuse_closed(account)
-    sending.send(call, account, wish, email=req.email)
+    account = whom.reached(who, sending.MAIL)
+    try:
+        if account is None:
+            sending.send_to_nobody(call, who.identifier.value, wish)
+        else:
+            sending.send(call, account, wish, email=req.email)
+    except e.MailLimitReached as reason:
+        _keep_silent(call, who, reason)
     return Posted()
 
 
 def forgot_by_sms(call: Call, req: contract.ForgotBySms) -> PostedSms:
     spend(call)
-    account = by_phone(call, req.phone)
+    who = whom.with_phone(call, req.phone)
     refuse_captcha(call, req, "forgot_password")
-    if account is None and call.tenant.settings.hide_unknown_accounts:
-        sid = sending.text_nobody(call, req.phone or "", req.sms_template)
-    elif account is None:
-        raise e.UnknownAccount
-    else:
-        refuse_closed(account)
-        if not account.phone_verified:
-            raise e.PhoneUnverified
-        sid = sending.text(call, account, req.sms_template)
+    account = whom.reached(who, sending.SMS)
+    if account is not None and not account.phone_verified:
+        raise e.PhoneUnverified
+    sid = ""
+    try:
+        if account is None:
+            sid = sending.text_nobody(call, who.identifier.value, req.sms_template)
+        else:
+            sid = sending.text(call, account, req.sms_template)
+    except e.SmsLimitReached as reason:
+        _keep_silent(call, who, reason)
     return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid or f"SM{randomness.uid()}"))
 
 
 def forgot_token(call: Call, req: contract.ForgotToken) -> contract.ForgotTokenMade:
     """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
-    account = _named(call, req.email, req.username)
+    account = whom.stated(call, req.email, req.username).holder
     sending.refuse_url(call, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
@@ -109,58 +103,36 @@ def questions_by_email(call: Call, req: contract.QuestionsByEmail) -> Document:
     _refuse_lookup(call)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return _answered(call, accounts.by_email(call, req.email))
+    return _answered(call, whom.named(call, "email", req.email))
 
 
 def questions_by_username(call: Call, req: contract.QuestionsByUsername) -> Document:
     _refuse_off(call)
     if not req.username:
         raise e.UsernameMissing
-    return _answered(call, accounts.by_username(call, req.username))
+    return _answered(call, whom.named(call, "username", req.username))
 
 
 def questions_by_phone(call: Call, req: contract.QuestionsByPhone) -> Document:
     _refuse_lookup(call)
     if not req.phone:
         raise e.PhoneMissing
-    return _answered(call, accounts.by_phone(call, req.phone))
+    return _answered(call, whom.named(call, "phone", req.phone))
 
 
 def own_questions(call: Call, req: contract.OwnQuestions) -> Document:
     _refuse_off(call)
-    return _listed(call, accounts.by_uid(call, call.account.uid))
+    account = accounts.by_uid(call, call.account.uid)
+    return _listed(call, account.security_answers if account else ())
 
 
-def by_phone(call: Call, phone: str | None) -> Account | None:
-    """Return the account of a phone number; raises 1074 where numbers name nobody, 1076 missing, 1043 malformed."""
-    if not call.tenant.settings.phone_login:
-        raise e.PhoneLoginOff
-    if not phone:
-        raise e.PhoneMissing
-    if identifiers.normal_phone(phone) is None:
-        raise e.UnknownPhone
-    return accounts.by_phone(call, phone)
-
-
-def refuse_closed(account: Account) -> None:
-    """Raise 991 for an account that may not recover: blocked or deleted."""
-    if not account.is_active or account.is_deleted:
-        raise e.AccountBlocked
-
-
-def _named(call: Call, email: str | None, username: str | None) -> Account | None:
-    """Return the account of an email or a username; raises 1141 for none, 1075 and 1038 for one that is no name, 908 for both."""
-    if email and username:
-        raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
-    if email:
-        if not accounts.is_email(email):
-            raise e.MalformedEmail
-        return accounts.by_email(call, email)
-    if username is not None and not username.strip():
-        raise e.UsernameMissing
-    if username is None:
-        raise e.EmailOrUsernameMissing
-    return accounts.by_username(call, username)
+def _keep_silent(call: Call, who: Sought, reason: ApiError) -> None:
+    """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
+    if not who.is_hidden:
+        raise reason
+    call.work.rollback()
+    uid = who.account.uid if who.account else None
+    call.ledger.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
 
 
 def _refuse_off(call: Call) -> None:
@@ -177,17 +149,18 @@ def _refuse_lookup(call: Call) -> None:
         raise e.UsernameLookupOnly
 
 
-def _answered(call: Call, account: Account | None) -> Document:
-    """Where the tenant hides who has an account, everybody unknown seems to have answered nothing."""
-    if account is None:
-        raise e.NoSecurityAnswers if call.tenant.settings.hide_unknown_accounts else e.UnknownAccount
-    return _listed(call, account)
+def _answered(call: Call, who: Sought) -> Document:
+    """Where the tenant hides who has an account, everybody seems to have answered some questions."""
+    if who.is_hidden:
+        return _listed(call, sought.questions_of(call, who))
+    if who.account is None:
+        raise e.UnknownAccount
+    return _listed(call, who.account.security_answers)
 
 
-def _listed(call: Call, account: Account | None) -> Document:
-    answered = account.security_answers if account else {}
+def _listed(call: Call, asked: Collection[str]) -> Document:
     questions = call.tenant.settings.security_questions
-    listed = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in answered]
+    listed = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in asked]
     if not listed:
         raise e.NoSecurityAnswers
     return Document(json.dumps(listed, ensure_ascii=False).encode())

@@ -14,11 +14,9 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
-from app.identity.proofs.service import Proof, ProofKind
+from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.tenants import whitelist
 
-NOBODY = "nobody"
-"""Under this id proofs are kept for a name that no account has, so that its page behaves as any other's."""
 MAIL, SMS = "mail", "sms"
 """How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
 VTYPE = "reset"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,6 +46,7 @@ class Outcome:
     account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
     may_sign_in: bool = False
     waits_for: str = ""  # email or phone: what has to be proved first
+    password_hash: str = field(default="", repr=False)  # of what was typed, whoever has the address
 
 
 def refuse_off(call: Call) -> None:
@@ -104,7 +105,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     if not waits_for:
         events.emit(call, "Login", account, ask.is_silent)
     _send(call, account, ask)
-    return Outcome(account, may_sign_in=not waits_for, waits_for=waits_for)
+    return Outcome(account, not waits_for, waits_for, columns["password_hash"])
 
 
 def _refuse_taken_names(call: Call, drafted: Draft) -> None:
@@ -142,7 +143,7 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     holders = ((form, accounts.by_email(call, form)) for form in drafted.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
     if holder is None:  # gone again in this very moment: as little is known as of anybody
-        return Outcome(None, waits_for="email")
+        return Outcome(None, waits_for="email", password_hash=columns["password_hash"])
     call.ledger.record("register.taken", uid=holder.uid)
     is_open = waiting.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
     account = None
@@ -155,7 +156,7 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     except e.MailLimitReached:
         call.work.rollback()
         account = None
-    return Outcome(account, waits_for="email")
+    return Outcome(account, waits_for="email", password_hash=columns["password_hash"])
 
 
 def _spelling(holder: Account, form: str) -> str:

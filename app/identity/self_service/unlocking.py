@@ -7,11 +7,10 @@ from app.contract.groups import CAP, LOCK
 from app.contract.self_service import Unlock
 from app.identity.accounts import gate
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.sign_in import locks
-from app.identity.sign_in.identifiers import Identifier
-from app.identity.sign_in.sought import Sought
 from app.identity.tasks import events
 
 
@@ -39,7 +38,7 @@ def open_lock(call: Call, account: Account, lock_answer: LOCK, captcha_answer: C
 
     Raises the lock's refusal, or that of a wrong answer, which counts.
     """
-    lock = locks.of_account(account)
+    lock = gate.lock_of(account)
     if lock is None:
         return False
     who = Sought(call, Identifier("email", account.email or ""), account, is_hidden=False)

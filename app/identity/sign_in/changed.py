@@ -7,15 +7,16 @@ from app.contract import passwords as contract
 from app.contract.groups import Posted
 from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
+from app.identity.accounts.gate import Lock
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.recovery import renewal
-from app.identity.recovery.handlers import refuse_captcha, refuse_closed
+from app.identity.recovery.handlers import refuse_captcha
+from app.identity.recovery.whom import refuse_closed
 from app.identity.sign_in import locks
-from app.identity.sign_in.identifiers import Identifier
 from app.identity.sign_in.recovered import end_everything, spend
-from app.identity.sign_in.sought import Sought
 from app.kit.server import Server
 
 EVENT = "ChangePassword"
@@ -53,7 +54,7 @@ def change(call: Call, account: Account, old: str, new: str, shown: locks.Proof,
         AccountBlocked, and the refusals of a lock and of the policy.
     """
     refuse_closed(account)
-    lock = locks.of_account(account)
+    lock = gate.lock_of(account)
     call.work.pause()
     is_open = lock is not None and _open(call, account, lock, shown)
     if not call.hashing.is_match(account.password_hash, old):
@@ -82,7 +83,7 @@ def set_password(call: Call, req: contract.SetPassword) -> contract.PasswordHash
     return _answer(after)
 
 
-def _open(call: Call, account: Account, lock: locks.Lock, shown: locks.Proof) -> bool:
+def _open(call: Call, account: Account, lock: Lock, shown: locks.Proof) -> bool:
     who = Sought(call, Identifier("email", account.email or account.username or ""), account, is_hidden=False)
     if locks.open(call, who, lock, shown):
         return True

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.sign_in import PasswordLogin
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
-from app.identity.accounts.service import Account
-from app.identity.call import Call
-
-
-@dataclass(frozen=True)
-class Identifier:
-    """What was typed, and which kind it is."""
-
-    kind: str  # email, username or phone
-    value: str
+from app.identity.accounts.sought import Identifier
 
 
 def stated(settings: TenantSettings, req: PasswordLogin) -> Identifier:
@@ -64,9 +53,3 @@ def refuse_kind(settings: TenantSettings, kind: str) -> None:
     if "username" in allowed:
         raise e.UsernameLoginOn
     raise e.PhoneLoginOff if kind == "phone" else e.PhoneLoginOn
-
-
-def account_of(call: Call, identifier: Identifier) -> Account | None:
-    """Return the account that the identifier names."""
-    find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[identifier.kind]
-    return find(call, identifier.value)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from app.contract import captcha as contract
 from app.contract import errors as e
-from app.identity.accounts.service import Account
+from app.identity.accounts.gate import Lock
+from app.identity.accounts.sought import Sought, question_of
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.passwords import answers
-from app.identity.sign_in.sought import Sought, question_of
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
@@ -26,19 +26,6 @@ class Proof:
 
     security_answer: Mapping[str, str] | None = None
     captcha: captcha.Shown = field(default_factory=captcha.Shown)
-
-
-@dataclass(frozen=True)
-class Lock:
-    """A lock as it stands."""
-
-    kind: str  # as LoginLockedType; None is a suspension
-    until: datetime | None = None
-
-
-def of_account(account: Account) -> Lock | None:
-    """Return the account's lock, where one holds."""
-    return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
 
 
 def open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:

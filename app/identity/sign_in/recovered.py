@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
-from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
+from app.identity.accounts import sought
+from app.identity.accounts.gate import Lock
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.passwords import answers
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, ProofKind
-from app.identity.recovery import renewal, sending
-from app.identity.recovery.handlers import by_phone, refuse_captcha, refuse_closed, refuse_stranger
+from app.identity.recovery import renewal, sending, whom
+from app.identity.recovery.handlers import refuse_captcha
+from app.identity.recovery.whom import refuse_closed, refuse_stranger
 from app.identity.sign_in import locks, service, sessions
-from app.identity.sign_in.identifiers import Identifier
-from app.identity.sign_in.sought import Sought
 from app.identity.tokens import service as tokens
 from app.kit.clock import iso
-from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -49,28 +51,16 @@ def reset(call: Call, req: contract.Reset) -> contract.PasswordReset:
     name, otp, password = _named(req)
     if req.email is not None and not accounts.is_email(name):
         raise e.MalformedEmail
-    account = accounts.by_email(call, name) if req.email is not None else accounts.by_username(call, name)
-    refuse_stranger(call, account)
-    if account is None:
-        raise _unknown(call, name, otp, MAIL_CODE)
-    refuse_closed(account)
-    if account.password_hash is None:
-        raise e.NoEmailProfile
-    proof, is_open = checked(call, account, otp, sending.MAIL, MAIL_CODE, _shown(req))
-    return _posted(call, with_code(call, account, proof, password, MAIL_CODE, req, is_open=is_open))
+    who = whom.named(call, "email" if req.email is not None else "username", name)
+    refuse_stranger(call, who.holder)
+    return _posted(call, _by_code(call, who, sending.MAIL, otp, password, req))
 
 
 def reset_by_sms(call: Call, req: contract.ResetBySms) -> contract.PasswordReset:
     spend(call)
-    account = by_phone(call, req.phone)
+    who = whom.with_phone(call, req.phone)
     otp, password = _given("otp", req.otp), _given("password", req.password)
-    if account is None:
-        raise _unknown(call, req.phone or "", otp, SMS_CODE)
-    refuse_closed(account)
-    if account.password_hash is None:
-        raise e.NoEmailProfile
-    proof, is_open = checked(call, account, otp, sending.SMS, SMS_CODE, _shown(req))
-    return _posted(call, with_code(call, account, proof, password, SMS_CODE, req, is_open=is_open))
+    return _posted(call, _by_code(call, who, sending.SMS, otp, password, req))
 
 
 def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.PasswordReset:
@@ -83,15 +73,13 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
         raise e.BadParameter.names("securityanswer")
     spend(call)
     refuse_captcha(call, req, "forgot_password")
-    account = _one_of(call, req)
-    refuse_closed(account)
-    if not account.security_answers:
-        raise e.NoSecurityAnswers
-    lockout = settings.lockout
-    call.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), account.uid)
+    who = _one_of(call, req)
+    account, lockout = _answering(who), settings.lockout
+    call.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
     call.work.pause()
-    if not answers.check(call, account.security_answers, shown):
-        call.ledger.record("password.reset_refused", uid=account.uid, reason="security answer")
+    kept = account.security_answers if account else {}
+    if not answers.check(call, kept, shown, hides_unknown=who.is_hidden) or account is None:
+        call.ledger.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
         raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
     if set(shown) < set(account.security_answers):
         raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
@@ -102,26 +90,48 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
     )
 
 
+def _by_code(
+    call: Call, who: Sought, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
+) -> Account:
+    """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
+    account, errors = whom.reached(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
+    if account is not None and account.password_hash is None and not who.is_hidden:
+        raise e.NoEmailProfile
+    proof, is_open = checked(call, who, account, code, by, errors, _shown(req))
+    if account is None:
+        raise errors.wrong
+    if account.password_hash is None:
+        raise e.NoEmailProfile
+    return with_code(call, account, proof, password, errors, req, is_open=is_open)
+
+
 def checked(
-    call: Call, account: Account, code: str, subject: str, errors: CodeErrors, shown: locks.Proof
+    call: Call, who: Sought, account: Account | None, code: str, by: str, errors: CodeErrors, shown: locks.Proof
 ) -> tuple[Proof, bool]:
     """Return what a code stands for, and whether it opened a lock; the code stays unused.
+
+    Args:
+        account: whom it was sent to; None where it was sent to nobody.
 
     Raises:
         the refusals of a lock, of its answer, and of the code.
         LockedDuringStep: 1264, this very try locked the account without an end.
     """
-    lock = locks.of_account(account)
-    is_open = lock is not None and _open(call, account, lock, shown)
+    lock = sought.lock_of(call, who)
+    is_open = lock is not None and _open(call, who, lock, shown)
+    uid, subject = (account.uid, by) if account else (proofs.NOBODY, sending.stranger(who.identifier.value))
+    name = who.identifier if who.is_hidden else None
     try:
-        return proofs.check_code(
-            call, RESET, account.uid, code, subject=subject, errors=errors, is_lock_open=is_open
-        ), is_open
+        proof = proofs.check_code(
+            call, RESET, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
+        )
     except errors.wrong:
-        present = accounts.by_uid(call, account.uid)
-        if lock is None and present is not None and present.is_locked_now and present.locked_until is None:
+        present = replace(who, holder=accounts.by_uid(call, who.account.uid)) if who.account else who
+        after = sought.lock_of(call, present)
+        if lock is None and after is not None and after.until is None:
             raise e.LockedDuringStep from None
         raise
+    return proof, is_open
 
 
 def with_code(
@@ -236,40 +246,38 @@ def _shown(req: contract.Reset | contract.ResetBySms) -> locks.Proof:
     return locks.Proof(req.security_answer, captcha.of_parameters(req))
 
 
-def _unknown(call: Call, name: str, otp: str, errors: CodeErrors) -> ApiError:
-    """Return the refusal of a name that nobody has: a wrong code, at its price, where the tenant hides that."""
-    if not call.tenant.settings.hide_unknown_accounts:
-        return e.UnknownAccount()
-    try:
-        proofs.check_code(call, RESET, sending.NOBODY, otp, subject=sending.stranger(name), errors=errors)
-    except errors.all as refusal:
-        return refusal
-    return errors.wrong()
-
-
-def _one_of(call: Call, req: contract.ResetByAnswer) -> Account:
+def _one_of(call: Call, req: contract.ResetByAnswer) -> Sought:
     given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(given) != 1:
         raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
     if req.email and not accounts.is_email(req.email):
         raise e.MalformedEmail
-    find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[given[0]]
-    account = find(call, getattr(req, given[0]))
+    return whom.named(call, given[0], getattr(req, given[0]))
+
+
+def _answering(who: Sought) -> Account | None:
+    """Return the account whose answers may open it; None only where nobody is to learn that there is none.
+
+    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
+    """
+    account = who.account
+    if who.is_hidden:
+        return None if account is None or whom.is_closed(account) else account
     if account is None:
-        raise e.NoSecurityAnswers if call.tenant.settings.hide_unknown_accounts else e.UnknownAccount
+        raise e.UnknownAccount
+    refuse_closed(account)
+    if not account.security_answers:
+        raise e.NoSecurityAnswers
     return account
 
 
-def _open(call: Call, account: Account, lock: locks.Lock, shown: locks.Proof) -> bool:
+def _open(call: Call, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
     """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
-    hides = call.tenant.settings.hide_unknown_accounts
-    who = Sought(call, Identifier("email", account.email or account.username or ""), account, is_hidden=hides)
     call.work.pause()
     if locks.open(call, who, lock, shown):
         return True
-    with call.work.apart() as own:
-        gate.count_failure(own, account.uid, call.tenant.settings.lockout, call.now)
-    is_one = len(shown.security_answer or {}) == 1 and not hides
+    sought.count_failure(call, who)
+    is_one = len(shown.security_answer or {}) == 1 and not who.is_hidden
     raise locks.told(call, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer())
 
 

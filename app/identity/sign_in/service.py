@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.identity.accounts import gate, policies
+from app.identity.accounts import gate, policies, sought, strangers
 from app.identity.accounts import service as accounts
-from app.identity.accounts.gate import Failure
+from app.identity.accounts.gate import Failure, Lock
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.passwords import setting
-from app.identity.sign_in import breached, identifiers, locks, sessions, strangers, undoing
-from app.identity.sign_in.identifiers import Identifier
-from app.identity.sign_in.locks import Lock, Proof
-from app.identity.sign_in.sought import Sought
+from app.identity.sign_in import breached, identifiers, locks, sessions, undoing
+from app.identity.sign_in.locks import Proof
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
@@ -33,8 +32,9 @@ def verify(
     """Return the account that this password opens; the sign-in is recorded on it.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
-    does, locks included. Where the address or the number is not verified yet, what verifies it is sent again as `wish`
-    says, within the limits and without a word about them; None sends nothing.
+    does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
+    number is not verified yet, what verifies it is sent again as `wish` says, within the limits and without a word about
+    them; None sends nothing.
 
     Raises:
         TooManyRequests: the address or the tenant used up its tries.
@@ -48,14 +48,13 @@ def verify(
     settings = call.tenant.settings
     _spend(call)
     identifiers.refuse_kind(settings, identifier.kind)
-    account = identifiers.account_of(call, identifier)
-    who = Sought(call, identifier, account, is_hidden=hides_unknown)
-    lock = _lock_of(call, who)
+    who = sought.named(call, identifier, is_hidden=hides_unknown)
+    account = who.account
+    lock = sought.lock_of(call, who)
     call.work.pause()
     is_answered = lock is not None and _open(call, who, lock, proof)
-    if account is None or not call.hashing.is_match(account.password_hash, password):
-        if account is None:
-            call.hashing.is_match(None, password)
+    is_match = call.hashing.is_match(account.password_hash if account else None, password)
+    if account is None or not is_match:
         raise _wrong(call, who, lock if is_answered else None)
     new_hash = None
     if account.password_hash and call.hashing.is_stale(account.password_hash):
@@ -106,29 +105,13 @@ def _spend(call: Call) -> None:
         call.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
-def _lock_of(call: Call, who: Sought) -> Lock | None:
-    """Return the lock that stands before the password, whoever it is."""
-    held = locks.of_account(who.account) if who.account else None
-    if not who.is_hidden or (who.account and held is None):
-        return held
-    strange = strangers.lock_of(call, who)  # asked for a locked account too: the time of the answer tells nothing
-    return held if who.account else strange
-
-
 def _open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
     """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
     if locks.open(call, who, lock, proof):
         return True
-    _count(call, who)
+    sought.count_failure(call, who)
     call.ledger.record("sign_in.refused", **_named(who), reason="security answer")
     raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
-
-
-def _count(call: Call, who: Sought) -> Failure:
-    if who.account is None:
-        return strangers.count(call, who)
-    with call.work.apart() as own:
-        return gate.count_failure(own, who.account.uid, call.tenant.settings.lockout, call.now)
 
 
 def _named(who: Sought) -> dict[str, str]:
@@ -140,7 +123,7 @@ def _locked_meanwhile(call: Call, who: Sought, is_answered: bool) -> ApiError | 
     if is_answered:
         return None
     present = accounts.by_uid(call, who.account.uid) if who.account else None
-    lock = locks.of_account(present) if present else strangers.lock_of(call, who)
+    lock = gate.lock_of(present) if present else strangers.lock_of(call, who.name_hash)
     return locks.error(call, who, lock) if lock else None
 
 
@@ -150,7 +133,7 @@ def _wrong(call: Call, who: Sought, answered: Lock | None) -> ApiError:
         call.ledger.record("sign_in.refused", reason="unknown")
         return e.UnknownAccount()
     lockout = call.tenant.settings.lockout
-    failure = _count(call, who)
+    failure = sought.count_failure(call, who)
     reason = "password" if who.account else "unknown"
     call.ledger.record("sign_in.refused", **_named(who), reason=reason, attempts=failure.attempts)
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts

@@ -1,6 +1,6 @@
-"""Browser sessions, attempts (one sign-in in one tab), and names that no account has but somebody tries."""
+"""Browser sessions, and attempts (one sign-in in one tab)."""
 
-from sqlalchemy import Boolean, Column, Index, Integer, String
+from sqlalchemy import Boolean, Column, Index, String
 
 from app.identity.store.tables import Free, Id, Instant, tenant_table
 
@@ -34,12 +34,4 @@ attempts = tenant_table(
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Index("ix_attempts_expiry", "tenant_id", "expires_at"),
-)
-
-strangers = tenant_table(
-    "strangers",
-    Column("name_hash", Id, primary_key=True),  # keyed digest of the normal form: who was looked for is not kept
-    Column("failures", Integer, nullable=False),
-    Column("expires_at", Instant, nullable=False),  # then it counts from one again
-    Index("ix_strangers_expiry", "tenant_id", "expires_at"),
 )

@@ -8,15 +8,15 @@ from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
+from app.identity.accounts import sought
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
 from app.identity.sign_in import locks, service, sessions
-from app.identity.sign_in.identifiers import Identifier
-from app.identity.sign_in.sought import Sought
 from app.identity.tokens import service as tokens
 from app.identity.verification import service as verification
 from app.kit.clock import iso
@@ -68,22 +68,31 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
-    account = accounts.by_uid(call, sent.uid) if sent else accounts.by_email(call, address)
-    if account is None:
-        raise e.WrongMailCode if settings.hide_unknown_accounts or not email else e.UnknownAccount
-    is_open = _open_lock(call, account, address, shown)
-    subject = names.normal(EMAIL, address)
+    hides = settings.hide_unknown_accounts
+    who = sought.named(call, Identifier("email", address), is_hidden=hides)
+    uid = sent.uid if sent else _waiting_uid(who)
+    if uid is None or (who.holder is None and not hides):
+        raise e.UnknownAccount if email else e.WrongMailCode
+    is_open = _open_lock(call, who, shown)
     return proofs.spend_code(
-        call, ProofKind.EMAIL, account.uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open
-    )
+        call, ProofKind.EMAIL, uid, code, subject=names.normal(EMAIL, address), errors=MAIL_CODE, is_lock_open=is_open,
+        name=who.identifier if hides else None,
+    )  # fmt: skip
 
 
-def _open_lock(call: Call, account: Account, email: str, shown: locks.Proof) -> bool:
-    """Return whether a lock of the account was just opened; raises the lock's refusal, or that of a wrong answer."""
-    lock = locks.of_account(account)
+def _waiting_uid(who: Sought) -> str | None:
+    """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
+    account = who.holder
+    if who.is_hidden and (account is None or verification.is_verified(account, who.identifier.value)):
+        return proofs.NOBODY
+    return account.uid if account else None
+
+
+def _open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
+    """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
+    lock = sought.lock_of(call, who)
     if lock is None:
         return False
-    who = Sought(call, Identifier("email", email), account, is_hidden=call.tenant.settings.hide_unknown_accounts)
     call.work.pause()
     if not locks.open(call, who, lock, shown):
         raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())

@@ -10,6 +10,7 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.verification import service
 from app.identity.verification.service import Wish
+from app.kit import randomness
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -32,8 +33,8 @@ def resend(call: Call, req: contract.MailAgain) -> contract.PostedWithId:
     service.refuse_url(call, req.verification_url)
     wish = Wish(url=req.verification_url, email_template=req.email_template)
     account = accounts.by_email(call, req.email)
-    if call.tenant.settings.hide_unknown_accounts and (account is None or service.is_verified(account, req.email)):
-        return _named(call, service.send_to_nobody(call, req.email, wish))
+    if call.tenant.settings.hide_unknown_accounts:
+        return _hidden(call, account, req.email, wish)
     if account is None:
         raise e.UnknownAccount
     return _sent(call, account, req.email, wish)
@@ -84,6 +85,18 @@ def _sent(call: Call, account: Account, email: str, wish: Wish) -> contract.Post
     if service.is_verified(account, email):
         raise e.EmailAlreadyVerified
     return _named(call, service.send(call, account, wish, email=email))
+
+
+def _hidden(call: Call, account: Account | None, email: str, wish: Wish) -> contract.PostedWithId:
+    """A limit that is reached is kept silently: it would tell that somebody was written to before."""
+    try:
+        if account is None or service.is_verified(account, email):
+            return _named(call, service.send_to_nobody(call, email, wish))
+        return _sent(call, account, email, wish)
+    except e.MailLimitReached:
+        call.work.rollback()
+        call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason="MailLimitReached")
+        return _named(call, randomness.guid())
 
 
 def _named(call: Call, code_id: str) -> contract.PostedWithId:

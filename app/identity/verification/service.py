@@ -16,14 +16,12 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.outbox import Outbox
 from app.identity.proofs import service as proofs
-from app.identity.proofs.service import Proof, ProofKind
+from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
 from app.identity.verification import notices
 from app.kit.errors import ApiError
 
-NOBODY = "nobody"
-"""Under this id proofs are kept for an address that has nothing to verify, so that its page behaves as any other's."""
 VTYPE = "emailverification"
 _KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
 _NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
@@ -279,6 +277,6 @@ def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
 
 
 __all__ = [
-    "NOBODY", "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send", "send_after_refusal",
+    "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send", "send_after_refusal",
     "send_again", "send_to_nobody", "send_to_waiting", "spend_link", "welcome",
 ]  # fmt: skip

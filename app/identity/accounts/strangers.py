@@ -12,20 +12,18 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.configuration import Lockout
 from app.identity.accounts import gate
-from app.identity.accounts.gate import Failure
+from app.identity.accounts.gate import Failure, Lock
+from app.identity.accounts.tables import strangers
 from app.identity.call import Call
-from app.identity.sign_in.locks import Lock
-from app.identity.sign_in.sought import Sought
-from app.identity.sign_in.tables import strangers
 
 T = strangers.c
 _KEPT = timedelta(days=7)  # an account stays locked for longer: whoever waits so long may tell the two apart
 
 
-def lock_of(call: Call, who: Sought) -> Lock | None:
-    """Return the lock that the name has earned."""
+def lock_of(call: Call, name_hash: str) -> Lock | None:
+    """Return the lock that the name of that digest has earned."""
     lockout = call.tenant.settings.lockout
-    where = (T.tenant_id == call.tenant.tenant_id, T.name_hash == who.name_hash)
+    where = (T.tenant_id == call.tenant.tenant_id, T.name_hash == name_hash)
     row = call.work.one(select(T.failures, T.expires_at).where(*where))
     if row is None or row.expires_at <= call.now or not _is_limited(lockout):
         return None
@@ -34,13 +32,13 @@ def lock_of(call: Call, who: Sought) -> Lock | None:
     return Lock(gate.LOCK_TYPES[lockout.type], row.expires_at if lockout.type == "suspend" else None)
 
 
-def count(call: Call, who: Sought) -> Failure:
+def count(call: Call, name_hash: str) -> Failure:
     """Add one failure, in a transaction of its own."""
     lockout, now = call.tenant.settings.lockout, call.now
     most = lockout.maximum_failed_attempts
     locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
     first = locked if most <= 1 else now + _KEPT
-    row = {"tenant_id": call.tenant.tenant_id, "name_hash": who.name_hash, "failures": 1, "expires_at": first}
+    row = {"tenant_id": call.tenant.tenant_id, "name_hash": name_hash, "failures": 1, "expires_at": first}
     dialect = sqlite if call.house.database.is_sqlite else postgresql
     is_over = T.expires_at <= now
     counted = case((is_over, 1), else_=T.failures + 1)

@@ -1,0 +1,221 @@
+"""Where the tenant hides who has an account, every operation that takes a name without a token answers all names alike.
+
+An operation that takes a name must stand in the table: `test_every_operation_that_takes_a_name_is_asked` finds the missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.kit.operation import AnyOperation, Letter
+from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, everybody
+from tests.support.captchas import worked
+from tests.support.registering import primary
+from tests.support.sotts import sott_of
+from tests.support.tenant_server import NewTenantServer
+
+assert areas.AREAS  # importing the areas states every operation
+AUTH = "/identity/v2/auth"
+Script = Callable[[Somebody], Iterator[TestResponse]]
+NAMES = {"email", "username", "user_name", "phone", "phone_id", "identifier"}
+TELLING = {
+    "verification.email_availability": "it exists to tell, and is limited by address",
+    "verification.phone_availability": "as above",
+    "verification.username_availability": "as above",
+}
+ON_PAGES = {
+    "hub.sign_in": "tests/pages/test_nobody_learns_who_has_an_account.py",
+    "hub.forgot": "as above",
+    "hub.register": "as above",
+}
+
+
+def signs_in(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(7):
+            yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
+
+    return script
+
+
+def resends(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(7):
+        yield who.ask("PUT", f"{AUTH}/register", {"email": who.email})
+
+
+def verifies(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(3):
+        yield who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
+    sent = who.ask("PUT", f"{AUTH}/register", {"email": who.email})
+    yield sent
+    for _ in range(4):
+        yield who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
+    yield from then_signs_in(who, "email")
+
+
+def verifies_by_id(who: Somebody) -> Iterator[TestResponse]:
+    sent = who.ask("PUT", f"{AUTH}/register", {"email": who.email})
+    for _ in range(7):
+        yield who.ask("PUT", f"{AUTH}/email", {"uuid": sent.get_json()["UUID"], "otp": "000000"})
+    yield from then_signs_in(who, "email")
+
+
+def verifies_by_get(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(7):
+        yield who.ask("GET", f"{AUTH}/email", email=who.email, otp="000000")
+
+
+def forgets(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(5):
+            yield who.ask("POST", f"{AUTH}/password", {name: who.names[name]})
+
+    return script
+
+
+def resets(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        body = {name: who.names[name], "otp": "000000", "password": PASSWORD}
+        yield who.ask("PUT", f"{AUTH}/password", body)
+        yield who.ask("POST", f"{AUTH}/password", {name: who.names[name]})
+        for _ in range(6):
+            yield who.ask("PUT", f"{AUTH}/password", body)
+        yield from then_signs_in(who, name)
+
+    return script
+
+
+def forgets_by_sms(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(12):
+        yield who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
+
+
+def resets_by_sms(who: Somebody) -> Iterator[TestResponse]:
+    body = {"phone": who.phone, "otp": "000000", "password": PASSWORD}
+    yield who.ask("PUT", f"{AUTH}/password/otp", body)
+    yield who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
+    for _ in range(6):
+        yield who.ask("PUT", f"{AUTH}/password/otp", body)
+    yield from then_signs_in(who, "phone")
+
+
+def answers(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        body = {name: who.names[name], "password": PASSWORD}
+        yield who.ask("PUT", f"{AUTH}/password/securityanswer", {**body, "securityanswer": {"pet": "no", "city": "no"}})
+        for _ in range(4):
+            yield who.ask("PUT", f"{AUTH}/password/securityanswer", {**body, "securityanswer": {"pet": "no"}})
+
+    return script
+
+
+def questions(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        first, second = (who.ask("GET", f"{AUTH}/securityquestion/{name}", **{name: who.names[name]}) for _ in range(2))
+        assert first.text == second.text
+        yield first
+
+    return script
+
+
+def registers(who: Somebody) -> Iterator[TestResponse]:
+    """With the address alone: a username or a number that is taken is said, for somebody must choose another."""
+    body = {"Email": primary(who.email), "Password": WRONG}
+    for _ in range(2):
+        yield who.ask("POST", f"{AUTH}/register", body, sott=sott_of(who.tenant))
+    yield from then_signs_in(who, "email")
+
+
+def registers_with_captcha(who: Somebody) -> Iterator[TestResponse]:
+    body = {"Email": primary(who.email), "Password": WRONG}
+    refused = who.ask("POST", f"{AUTH}/register/captcha", body)
+    yield refused
+    asked = refused.get_json()["Data"]["Captcha"]
+    shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+    yield who.ask("POST", f"{AUTH}/register/captcha", {**body, **shown})
+
+
+def then_signs_in(who: Somebody, name: str) -> Iterator[TestResponse]:
+    """A name that was tried elsewhere is tried at the sign-in: there a lock would show."""
+    yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
+
+
+ASKED: dict[str, dict[str, Script]] = {
+    "sign_in.with_password": {name: signs_in(name) for name in ("email", "username", "phone")},
+    "verification.resend": {"email": resends},
+    "verification.by_code": {"email": verifies, "uuid": verifies_by_id},
+    "verification.by_link": {"email": verifies_by_get},
+    "passwords.forgot": {name: forgets(name) for name in ("email", "username")},
+    "passwords.reset": {name: resets(name) for name in ("email", "username")},
+    "passwords.forgot_by_sms": {"phone": forgets_by_sms},
+    "passwords.reset_by_sms": {"phone": resets_by_sms},
+    "passwords.reset_by_answer": {name: answers(name) for name in ("email", "username", "phone")},
+    "passwords.questions_by_email": {"email": questions("email")},
+    "passwords.questions_by_username": {"username": questions("username")},
+    "passwords.questions_by_phone": {"phone": questions("phone")},
+    "registration.register": {"email": registers},
+    "registration.register_with_captcha": {"email": registers_with_captcha},
+}
+LOCKS = ("suspend", "captcha", "security_question", "block", "none")
+LOCKING = (
+    "verification.by_code",
+    "passwords.reset",
+    "passwords.reset_by_sms",
+)  # beside the sign-in, whose tests ask every lock
+ROWS = [
+    pytest.param(script, by, lock, id=f"{name} {by} {lock}")
+    for name, rows in ASKED.items()
+    for by, script in rows.items()
+    for lock in (LOCKS if name in LOCKING else LOCKS[:1])
+]
+
+
+def takes_a_name(operation: AnyOperation) -> bool:
+    """Whether whoever knows the tenant's public key alone, or sits at a page, may name somebody."""
+    callers = operation.auth.letters()
+    if callers & {Letter.S, Letter.U, Letter.M, Letter.C}:
+        return False
+    return bool(set(operation.request.model_fields) & (NAMES | {"fields"} if Letter.H in callers else NAMES))
+
+
+def test_every_operation_that_takes_a_name_is_asked() -> None:
+    own = {one.name for one in CATALOGUE if one.path.startswith("/hub/own/")}  # of somebody signed in
+    found = {one.name for one in CATALOGUE if takes_a_name(one)} - own
+    assert found == ASKED.keys() | TELLING.keys() | ON_PAGES.keys()
+
+
+def transcript(who: Somebody, script: Script) -> list[Said]:
+    return [who.taken_down(answer) for answer in script(who)]
+
+
+@pytest.mark.parametrize(("script", "by", "lock"), ROWS)
+def test_all_names_are_answered_alike(new_tenant_server: NewTenantServer, script: Script, by: str, lock: str) -> None:
+    nobody, people = everybody(new_tenant_server, lockout={"type": lock})
+    said = transcript(nobody, script)
+    differing = {who.state: (said, seen) for who in people if (seen := transcript(who, script)) != said}
+    assert not differing, first_difference(differing)
+
+
+@pytest.mark.parametrize(("script", "by", "lock"), ROWS)
+def test_all_locked_names_are_answered_alike(
+    new_tenant_server: NewTenantServer, script: Script, by: str, lock: str
+) -> None:
+    name = by if by != "uuid" else "email"
+    nobody, people = everybody(new_tenant_server, lockout={"type": lock})
+    said = transcript(nobody.locked(name), script)
+    differing = {who.state: (said, seen) for who in people if (seen := transcript(who.locked(name), script)) != said}
+    assert not differing, first_difference(differing)
+
+
+def first_difference(differing: dict[str, tuple[list[Said], list[Said]]]) -> str:
+    """Return where each first says something else."""
+    lines = []
+    for state, (said, seen) in differing.items():
+        at = next((at for at, pair in enumerate(zip(said, seen, strict=True)) if pair[0] != pair[1]), -1)
+        lines.append(f"{UNKNOWN} {at}: {said[at]}\n{state} {at}: {seen[at]}")
+    return "\n".join(lines)

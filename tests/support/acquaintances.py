@@ -1,0 +1,143 @@
+"""People of a tenant in every state that an account may be in, and somebody whom it does not know: what is said of one must
+be said of all. What an operation or a page says is taken down here without what was typed and what differs each time."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from tests.support.registering import register
+from tests.support.tenant_server import NewTenantServer, TenantServer
+
+PASSWORD, WRONG = "Zebra-kettle-91", "Wrong-kettle-17"
+PET, CITY = "Grey Owl", "Harbour"
+QUESTIONS = {
+    "pet": "Your first pet?",
+    "city": "Where were you born?",
+    "food": "What do you eat?",
+    "car": "Your first car?",
+}
+STATES = ("known", "unverified", "registered", "blocked", "leaving", "no answers", "no password", "username only")
+UNKNOWN = "unknown"
+OPEN_LIMITS = {
+    "sign_in_per_minute_per_address": 0, "register_per_minute_per_address": 0, "forgot_per_minute_per_address": 0,
+    "reset_per_minute_per_address": 0, "availability_per_minute_per_address": 0, "forgot_per_minute": 0,
+}  # fmt: skip
+HIDING: dict[str, Any] = {
+    "hide_unknown_accounts": True, "email_login": True, "username_login": True, "phone_login": True,
+    "email_verification_codes": True, "reset_password_codes": True, "security_questions": QUESTIONS,
+    "limits": OPEN_LIMITS, "captcha": {"work_bits": 8},
+}  # fmt: skip
+Said = tuple[Any, ...]
+_NUMBERS = count(10_000_000)
+_VARIES = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Z]{2}[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|[A-Za-z0-9_.-]{40,}"
+)
+
+
+@dataclass
+class Somebody:
+    """A person, or the names of nobody."""
+
+    tenant: TenantServer
+    state: str
+    number: int = field(default_factory=lambda: next(_NUMBERS))
+
+    @property
+    def email(self) -> str:
+        return f"who{self.number}@example.test"
+
+    @property
+    def username(self) -> str:
+        return f"who{self.number}"
+
+    @property
+    def phone(self) -> str:
+        return f"+4930{self.number}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Every name; of some people the tenant knows one alone."""
+        return {"email": self.email, "username": self.username, "phone": self.phone}
+
+    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
+        return self.tenant.send(method, path, body, with_secret=False, **query)
+
+    def lives(self, **columns: Any) -> None:
+        """Change the account's row, as nothing in the interface does."""
+        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+            where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
+            assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
+
+    def comes(self) -> Somebody:
+        """Get the account that the state says."""
+        if self.state == UNKNOWN:
+            return self
+        if self.state == "registered":
+            register(self.tenant, self.email, UserName=self.username, PhoneId=self.phone)
+            return self
+        only = self.state == "username only"
+        is_proved = not only and self.state != "unverified"
+        names = {} if only else {"Email": [{"Type": "Primary", "Value": self.email}], "PhoneId": self.phone}
+        answers = {} if self.state == "no answers" else {"SecurityQuestionAnswer": {"pet": PET, "city": CITY}}
+        self.tenant.create(
+            UserName=self.username, EmailVerified=is_proved, PhoneIdVerified=is_proved, **names, **answers
+        )
+        changed: dict[str, dict[str, Any]] = {
+            "blocked": {"is_active": False},
+            "leaving": {"is_deleted": True, "leaves_at": self.tenant.house.clock.now().replace(year=2099)},
+            "no password": {"password_hash": None},
+        }
+        if self.state in changed:
+            self.lives(**changed[self.state])
+        return self
+
+    def locked(self, name: str) -> Somebody:
+        """Be tried under a name with wrong passwords until it locks; names of nobody lock alike."""
+        for _ in range(5):
+            self.ask("POST", "/identity/v2/auth/login", {name: self.names[name], "password": WRONG})
+        return self
+
+    def without_names(self, text: str) -> str:
+        """Return a text without what was typed, instants, and what is drawn each time."""
+        for name, value in self.names.items():
+            text = text.replace(value, name.upper())
+        return _VARIES.sub("…", text)
+
+    def taken_down(self, answer: TestResponse) -> Said:
+        """Return what an answer says: status, headers, names of cookies, body."""
+        body = self.without_names(answer.text)
+        if answer.is_json:
+            body = json.dumps(_shape(json.loads(body)), sort_keys=True)
+        headers = {name: value for name, value in answer.headers if name not in _UNTOLD}
+        shown = sorted((name, self.without_names(value)) for name, value in headers.items())
+        cookies = sorted(one.partition("=")[0] for one in answer.headers.getlist("Set-Cookie"))
+        return answer.status_code, tuple(shown), tuple(cookies), body
+
+
+_UNTOLD = frozenset(
+    {"X-Gatehouse-Cost", "Set-Cookie", "Content-Length", "Date", "Retry-After"}
+)  # costs are told to tests alone
+
+
+def _shape(said: Any) -> Any:
+    """Return a body without the texts of drawn captchas and questions."""
+    if isinstance(said, dict):
+        return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(one) for name, one in said.items()}
+    if isinstance(said, list) and said and isinstance(said[0], dict) and "QuestionId" in said[0]:
+        return ["some questions"]  # which, and how many, is each one's own
+    return [_shape(one) for one in said] if isinstance(said, list) else said
+
+
+def everybody(make: NewTenantServer, **settings: Any) -> tuple[Somebody, list[Somebody]]:
+    """Return somebody whom a fresh tenant does not know, and one in every state whom it does."""
+    tenant = make(**{**HIDING, **settings})
+    return Somebody(tenant, UNKNOWN), [Somebody(tenant, state).comes() for state in STATES]
