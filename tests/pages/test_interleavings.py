@@ -1,0 +1,212 @@
+"""Anything, in any order: tabs, Back, second submits, resends, mail links, codes, time that passes, other people's addresses.
+
+Hypothesis plays three people in four browsers on the whole house. What must hold after every step stands in `Model`.
+GATEHOUSE_TESTS_INTERLEAVING_SECONDS says how long it plays on each database.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.support.interleaved import Model
+from tests.support.letterbox import link_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import Browser, Person, forms_of, links_of
+from tests.support.visitor import Visitor
+
+SECONDS = float(os.environ.get("GATEHOUSE_TESTS_INTERLEAVING_SECONDS", "10"))
+STEPS, ROUND = 50, 8
+LIMITS = dict.fromkeys(
+    (
+        "register_per_minute_per_address", "sign_in_per_minute_per_address", "forgot_per_minute_per_address",
+        "reset_per_minute_per_address",
+    ),
+    0,
+)  # fmt: skip
+STARTS = ("/login", "/register", "/forgot-password", "/profile", "/security", "/emails", "/change-password", "/logout")
+MACHINES = ("Barracuda Sentinel (EE)", "", "Mozilla/5.0 (compatible; SafeLinks preview)", "curl/8.1")
+WAITS = (1, 31, 31, 31, 300, 901, 3700, 90_000, 270_000)
+MODES = st.fixed_dictionaries(
+    {
+        "email_verification": st.sampled_from(["required", "required", "optional"]),
+        "login_on_email_verification": st.booleans(),
+        "login_on_password_reset": st.booleans(),
+        "logout_on_email_verification": st.booleans(),
+        "reset_password_codes": st.booleans(),
+    }
+)
+INDEX = st.integers(0, 200)
+
+
+class People(RuleBasedStateMachine):
+    """What people may do. An index is taken modulo what there is, so that every step does something."""
+
+    def __init__(self, new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]) -> None:
+        super().__init__()
+        self.new_world, self.new_visitor_at = new_world, new_visitor_at
+        self.model: Model | None = None
+
+    @initialize(mode=MODES)
+    def begins(self, mode: dict[str, Any]) -> None:
+        sending = {"mails": {"amount": 0, "minutes": 60}, "mails_by_type": {}}
+        world = self.new_world(limits=LIMITS, sending=sending, lockout={"type": "none"}, **mode)
+        self.model = Model(world, lambda: self.new_visitor_at(world), mode["email_verification"] == "required")
+
+    @rule(who=INDEX, state=INDEX)
+    def comes_from_the_shop(self, who: int, state: int) -> None:
+        browser = self._browser(who)
+        self._now.opened(browser, browser.visitor.asked_by(self._now.shop, state=f"{browser.owner.name} {state}"))
+
+    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
+    def signs_up(self, who: int, typing: int, comes: bool) -> None:
+        self._goes(self._browser(who), "/register", comes, typing)
+
+    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
+    def forgets_the_password(self, who: int, typing: int, comes: bool) -> None:
+        self._goes(self._browser(who), "/forgot-password", comes, typing)
+
+    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
+    def signs_in(self, who: int, typing: int, comes: bool) -> None:
+        self._goes(self._browser(who), "/login", comes, typing)
+
+    @rule(who=INDEX, typing=INDEX, tab=st.integers(0, 3))
+    def types_the_code(self, who: int, typing: int, tab: int) -> None:
+        browser = self._browser(who)
+        asking = [page for page in browser.pages if any("code" in form.fields for form, _ in forms_of(page))]
+        if asking:
+            seen = asking[-1 - tab % len(asking)]
+            form, button = next((form, button) for form, button in forms_of(seen) if "code" in form.fields)
+            self._now.pressed(browser, seen, form, button, typing)
+
+    @rule(who=INDEX, where=st.sampled_from(STARTS))
+    def opens(self, who: int, where: str) -> None:
+        browser = self._browser(who)
+        self._now.opened(browser, browser.visitor.open(where))
+
+    @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
+    def presses_on_the_last_page(self, who: int, page: int, which: int, typing: int) -> None:
+        self._press(self._browser(who), page % 2, which, typing)
+
+    @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
+    def goes_back_and_presses(self, who: int, page: int, which: int, typing: int) -> None:
+        self._press(self._browser(who), page, which, typing)
+
+    @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
+    def presses_twice(self, who: int, page: int, which: int, typing: int) -> None:
+        browser = self._browser(who)
+        if browser.pages:
+            seen = browser.pages[-1 - page % len(browser.pages)]
+            for _ in range(2):
+                self._press(
+                    browser, next((n for n, one in enumerate(reversed(browser.pages)) if one is seen), 0), which, typing
+                )
+
+    @rule(who=INDEX, page=INDEX, which=INDEX)
+    def follows_a_link(self, who: int, page: int, which: int) -> None:
+        browser = self._browser(who)
+        links = links_of(browser.pages[-1 - page % len(browser.pages)]) if browser.pages else []
+        if links:
+            self._now.opened(browser, browser.visitor.open(links[which % len(links)]))
+
+    @rule(who=INDEX, page=INDEX)
+    def refreshes(self, who: int, page: int) -> None:
+        browser = self._browser(who)
+        if browser.pages:
+            self._now.opened(browser, browser.visitor.open(browser.pages[-1 - page % len(browser.pages)].address))
+
+    @rule(who=INDEX, which=st.integers(0, 5))
+    def opens_a_mail(self, who: int, which: int) -> None:
+        browser = self._browser(who)
+        if link := self._link(browser.owner, which):
+            self._now.opened(browser, browser.visitor.open(link))
+
+    @rule(who=INDEX, which=st.integers(0, 3))
+    def does_what_the_mail_says(self, who: int, which: int) -> None:
+        browser = self._browser(who)
+        if link := self._link(browser.owner, which):
+            self._now.opened(browser, browser.visitor.open(link))
+            self._press(browser, 0, 0, 0)
+
+    @rule(
+        who=INDEX,
+        which=st.integers(0, 5),
+        method=st.sampled_from(["GET", "HEAD", "OPTIONS"]),
+        agent=st.sampled_from(MACHINES),
+    )
+    def a_scanner_looks(self, who: int, which: int, method: str, agent: str) -> None:
+        if link := self._link(self._browser(who).owner, which):
+            self._now.scanned(method, link, agent)
+
+    @rule(seconds=st.sampled_from(WAITS))
+    def time_passes(self, seconds: int) -> None:
+        self._now.world.house.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
+
+    @rule(who=INDEX)
+    def closes_the_browser(self, who: int) -> None:
+        self._browser(who).visitor.forget("session")
+
+    @precondition(lambda self: self.model is not None)
+    @invariant()
+    def all_is_well(self) -> None:
+        self._now.check()
+
+    @property
+    def _now(self) -> Model:
+        assert self.model is not None
+        return self.model
+
+    def _browser(self, who: int) -> Browser:
+        return self._now.browsers[who % len(self._now.browsers)]
+
+    def _link(self, person: Person, which: int) -> str:
+        links = [link_in(mail) for mail in person.mails() if "vtoken=" in str(mail)]
+        return links[-1 - which % len(links)] if links else ""
+
+    def _goes(self, browser: Browser, where: str, comes: bool, typing: int) -> None:
+        """Come from the shop, or not, go to a page by its link, and send its form."""
+        if comes:
+            page = browser.visitor.asked_by(self._now.shop, state=f"{browser.owner.name} {typing}")
+            self._now.opened(browser, page)
+            where = next((link for link in links_of(page) if where in link), "") or (
+                "" if page.answer is None else where
+            )
+        if where:
+            self._now.opened(browser, browser.visitor.open(where))
+            self._press(browser, 0, 0, typing)
+
+    def _press(self, browser: Browser, page: int, which: int, typing: int) -> None:
+        if not browser.pages:
+            return
+        seen = browser.pages[-1 - page % len(browser.pages)]
+        if forms := forms_of(seen):
+            self._now.pressed(browser, seen, *forms[which % len(forms)], typing)
+
+
+@pytest.mark.timeout(SECONDS + 300)
+def test_whatever_people_do_in_whatever_order(new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]) -> None:
+    ends_at, first = time.monotonic() + SECONDS, 0 if settings().derandomize else secrets.randbelow(1_000_000)
+    played = settings(
+        max_examples=ROUND, stateful_step_count=STEPS, database=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    for number in itertools.count(first):
+        run_state_machine_as_test(seed(number)(lambda: People(new_world, new_visitor_at)), settings=played)
+        if time.monotonic() > ends_at:
+            break

@@ -1,0 +1,207 @@
+"""What must hold whatever people do: the model beside the machine of tests/pages/test_interleavings.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import note
+from sqlalchemy import select
+
+from app.identity.accounts import identifiers as names
+from app.identity.accounts.tables import accounts, identifiers
+from app.identity.proofs.tables import proofs
+from app.identity.sign_in.tables import sessions
+from app.identity.store.unit import UnitOfWork
+from app.kit import randomness
+from tests.support.oauth_world import CHEAP, World
+from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
+from tests.support.relying_party import claims_in
+from tests.support.visitor import Form, Seen, Visitor
+
+PEOPLE = {
+    "ada": ("ada@example.test", "ada.too@example.test"),
+    "bob": ("bob@example.test",),
+    "eve": ("eve@example.test",),
+}
+CONFIRMED, CHANGED, CHECK_MAIL = "Your address is confirmed", "Your password is changed", "Check your mail"
+
+
+class Model:
+    """Three people at a tenant: Ada with two browsers, Bob, and Eve, who types other people's addresses."""
+
+    def __init__(self, world: World, new_visitor: Callable[[], Visitor], is_required: bool) -> None:
+        self.world, self.is_required, self._new_visitor = world, is_required, new_visitor
+        self.shop = world.application("shop", client_name="Shop")
+        self.people = {name: Person(world, name, addresses) for name, addresses in PEOPLE.items()}
+        self.browsers = [self._browser(self.people[name], new_visitor()) for name in ("ada", "ada", "bob", "eve")]
+        self.confirmed: dict[str, str] = {}  # address -> uid: acknowledged, so never lost
+        self.spent: set[str] = set()
+        self.hashes: dict[str, str | None] = {}
+        self._weighed: dict[tuple[str | None, str], bool] = {}
+
+    def _browser(self, person: Person, visitor: Visitor) -> Browser:
+        made = Browser(person, visitor)
+        person.browsers.append(made)
+        if not person.passwords:
+            person.new_password()
+        return made
+
+    # What people do.
+
+    def opened(self, browser: Browser, page: Seen) -> None:
+        """Somebody looked at a page."""
+        browser.saw(page)
+        self._landed(browser, page)
+        assert self._changed() == [], "a look changed a password"
+
+    def pressed(self, browser: Browser, page: Seen, form: Form, button: str, typing: int) -> None:
+        """Somebody pressed a button; a careful person confirms nothing that they did not ask for."""
+        typed = self._typed(browser.owner, form, typing)
+        if "vtoken=" in page.address and not self._is_own(browser.owner, page):
+            return
+        mails = len(browser.owner.mails())
+        note(f"  {browser.owner.name} presses {button} on {_shown(page)}")
+        done = browser.press(page, form, button, typed)
+        if "email" in done.sent and "password" in done.sent:
+            browser.owner.asked_for |= {done.sent["email"].lower()} & set(browser.owner.addresses)
+        self._landed(browser, done.after)
+        self._told(browser, done, mails)
+
+    def scanned(self, method: str, link: str, agent: str) -> None:
+        """A machine looks at a mailed link."""
+        before = self._proofs()
+        visitor = self._new_visitor()
+        seen = visitor.send(method, link, None, **{"User-Agent": agent})
+        assert seen.status < 500, (method, link, seen.status)
+        assert not visitor.cookies("session")
+        assert self._proofs() == before, f"{method} by {agent!r} spent something"
+
+    # What must hold.
+
+    def check(self) -> None:
+        rows = {row.uid: row for row in self._rows(accounts)}
+        self._one_account_per_address(rows)
+        for address, uid in self.confirmed.items():
+            row = rows.get(uid)
+            assert row is not None, f"{address} was confirmed, and its account is gone"
+            held = [one for one in row.emails if names.normal_email(one["Value"]) == address]
+            assert all(one.get("verified") for one in held), f"{address} was confirmed, and is not any more"
+        held_by: dict[str, Browser] = {}
+        for browser in self.browsers:
+            if not browser.visitor.cookies("session"):
+                continue
+            token = browser.visitor.session_cookie()
+            assert token not in held_by, "two browsers hold one session"
+            held_by[token] = browser
+            session = self._session(token)
+            if session is not None:
+                self._may_be(browser.owner, rows[session.uid])
+
+    def _one_account_per_address(self, rows: dict[str, Any]) -> None:
+        held = [names.normal_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
+        assert len(held) == len(set(held)), f"two accounts of one address: {held}"
+        known = [row.value for row in self._rows(identifiers) if row.kind == "email"]
+        assert len(known) == len(set(known))
+        proved = [
+            names.normal_email(one["Value"]) for row in rows.values() for one in row.emails if one.get("verified")
+        ]
+        assert len(proved) == len(set(proved)), f"one address proved twice: {proved}"
+
+    def _may_be(self, person: Person, row: Any) -> None:
+        """A session is of whoever has the mailbox, or of whoever knows the password of an address that nobody proved."""
+        proved = {names.normal_email(one["Value"]) for one in row.emails if one.get("verified")}
+        strangers = proved - set(person.addresses)
+        if self.is_required:
+            assert not strangers, f"{person.name} is signed in as the owner of {strangers}"
+        if proved & set(person.addresses):
+            return
+        assert self._opens(person, row), f"{person.name} is signed in as {row.email} without password or mailbox"
+
+    def _opens(self, person: Person, row: Any) -> bool:
+        return any(self._is_password(row, one) for one in reversed(person.passwords))
+
+    def _is_password(self, row: Any, password: str) -> bool:
+        """Whether it opens the account; weighed once."""
+        asked = (row.password_hash, password)
+        if asked not in self._weighed:
+            self._weighed[asked] = self.world.house.hashing.is_match(*asked, CHEAP)
+        return self._weighed[asked]
+
+    def _landed(self, browser: Browser, page: Seen) -> None:
+        """Every answer is one, leads on, and at the application it is the right person."""
+        note(f"  {browser.owner.name}{self.browsers.index(browser)}: {page.status} {_shown(page)}")
+        assert page.status < 500, (page.address, page.status, page.html[:2000])
+        if page.answer is not None and page.answer.mimetype == "text/html" and page.status != 304:
+            assert leads_on(page), f"no way forward from {page.address}: {page.text}"
+        if not page.address.startswith(self.shop.redirect_uri):
+            return
+        assert page.query["state"].startswith(browser.owner.name), "an attempt of another browser"
+        if code := page.query.get("code"):
+            answer = self.shop.redeem(code)
+            assert answer.status_code == 200, answer.text
+            uid = claims_in(answer.json["id_token"])["sub"]  # type: ignore[index]  # a JSON object
+            self._may_be(browser.owner, next(row for row in self._rows(accounts) if row.uid == uid))
+
+    def _told(self, browser: Browser, done: Pressed, mails: int) -> None:
+        """Keep what was acknowledged; it must hold from now on."""
+        changed = self._changed()
+        heading, person = done.after.heading if "<h1" in done.after.html else "", browser.owner
+        assert len(changed) < 2, "one step changed two passwords"
+        if changed and done.token:
+            assert done.token not in self.spent, "a link set a password twice"
+            self.spent.add(done.token)
+        if changed and CHANGED in done.after.text:
+            said = done.sent.get("new_password", done.sent.get("password", ""))
+            row = next(row for row in self._rows(accounts) if row.uid == changed[0])
+            assert self._is_password(row, said), "the page says that the password is changed, and it is another"
+        if heading == CHECK_MAIL and "Create account" in done.button and done.sent.get("email") in person.addresses:
+            assert len(person.mails()) > mails, f"told to look for a mail to {done.sent['email']}, and there is none"
+        for row in self._rows(accounts):
+            for one in row.emails:
+                if one.get("verified"):
+                    self.confirmed.setdefault(names.normal_email(one["Value"]) or "", row.uid)
+
+    # How people type.
+
+    def _typed(self, person: Person, form: Form, typing: int) -> dict[str, str]:
+        everybody = [address for one in self.people.values() for address in one.addresses]
+        whose = everybody if person.name == "eve" else list(person.addresses)
+        address = whose[typing % len(whose)]
+        if typing % 7 == 3:
+            address = address.upper()
+        typed = dict.fromkeys(ADDRESSES, address) | dict.fromkeys(PASSWORDS, person.passwords[-1])
+        typed["old_password"] = person.passwords[-1]
+        if typing % 5 == 4 or "new_password" in form.fields or {"vtoken", "username"} <= set(form.fields):
+            typed["new_password"] = typed["password"] = person.new_password()
+        typed["code"] = person.code() if typing % 4 else "000000"
+        return {**typed, "email_code": typed["code"]}
+
+    def _is_own(self, person: Person, page: Seen) -> bool:
+        return any(address in page.html.lower() for address in person.asked_for) or not forms_of(page)
+
+    # What the store says.
+
+    def _rows(self, table: Any) -> list[Any]:
+        work = UnitOfWork(self.world.house.database, self.world.tenant_id)
+        try:
+            return list(work.all(select(table).where(table.c.tenant_id == self.world.tenant_id)))
+        finally:
+            work.rollback()
+
+    def _session(self, token: str) -> Any:
+        hashed, now = randomness.digest(token), self.world.house.clock.now()
+        rows = self._rows(sessions)
+        return next((row for row in rows if row.session_hash == hashed and row.expires_at > now), None)
+
+    def _proofs(self) -> set[tuple[str, str]]:
+        return {(row.proof_id, row.state) for row in self._rows(proofs)}
+
+    def _changed(self) -> list[str]:
+        """The accounts whose password is another than at the last look."""
+        before, self.hashes = self.hashes, {row.uid: row.password_hash for row in self._rows(accounts)}
+        return [uid for uid, hashed in self.hashes.items() if uid in before and before[uid] != hashed]
+
+
+def _shown(page: Seen) -> str:
+    return f"{page.heading!r} of {page.address[:60]}" if "<h1" in page.html else page.address[:60]
