@@ -16,12 +16,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from app.contract.configuration import Brand as TenantBrand
+from app.contract.letters import MailTemplate, SmsTemplate
 from app.hub import create_app
 from app.hub.gallery import TENANTS, every_sample
-from app.identity.letters.drawing import draw
+from app.identity.configuration.reading import read_file
+from app.identity.letters import gallery
 from app.identity.letters.letter import Look
-from app.identity.letters.samples import MAILS
-from app.kit.languages import LANGUAGES
+from app.kit.languages import LANGUAGES, Language
 from app.settings import ROOT, Settings
 
 FLAGS = [
@@ -92,20 +93,48 @@ def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
     page.screenshot(path=folder / shot.file, full_page=shot.size == "phone", animations="disabled")
 
 
-def mails(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
-    """Every mail in every state, with its HTML; `--page mail` draws them alone."""
-    brand = TENANTS[asked.look]
-    look = Look(brand.name, TenantBrand(color=brand.colour, radius_px=brand.radius_pixels, signature=brand.name))
-    for kind, states in MAILS.items():
-        name = f"Mail{kind.name.title().replace('_', '')}"
-        if asked.page.lower() not in name.lower():
-            continue
-        for state, facts in states.items():
-            for language in asked.language:
-                html = draw(kind, look, facts, LANGUAGES[language]).html
-                for size in SIZES:
-                    for scheme in SCHEMES:
-                        yield Shot(name, state, language, size, scheme, asked.look), html
+def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
+    """Every mail and text message in every state, with its HTML; `--page mail` or `--page sms` draws them alone."""
+    look, own = _demo_tenant(asked.look) or (_sample_tenant(asked.look), ())
+    for language in asked.language:
+        speaks = LANGUAGES[language]
+        shown = [
+            *gallery.mails(look, speaks, [one for one in own if isinstance(one, MailTemplate)]),
+            *gallery.messages(look, speaks, [one for one in own if isinstance(one, SmsTemplate)]),
+        ]
+        for one in shown:
+            if one.letter is None or asked.page.lower() not in one.name.lower():
+                continue
+            page = one.letter.html or _bubble(one.letter.text, speaks)
+            for size in SIZES:
+                for scheme in SCHEMES:
+                    yield Shot(one.name, one.state, language, size, scheme, asked.look), page
+
+
+def _demo_tenant(name: str) -> tuple[Look, tuple[MailTemplate | SmsTemplate, ...]] | None:
+    """A tenant of the demo, which may have templates of its own."""
+    demo = read_file(ROOT / "examples" / "demo.yaml")
+    tenant = next((one for one in demo.tenants if one.name == name), None)
+    if tenant is None:
+        return None
+    brand = demo.brands.get(name, TenantBrand())
+    return Look(brand.display_name or name.title(), brand), (
+        *(tenant.mail_templates or ()),
+        *(tenant.sms_templates or ()),
+    )
+
+
+def _sample_tenant(name: str) -> Look:
+    brand = TENANTS[name]
+    return Look(brand.name, TenantBrand(color=brand.colour, radius_px=brand.radius_pixels, signature=brand.name))
+
+
+def _bubble(text: str, language: Language) -> str:
+    style = (
+        ":root{color-scheme:light dark}body{margin:24px;font:17px/1.4 system-ui}"
+        "p{white-space:pre-wrap;max-width:300px;padding:10px 14px;border-radius:18px;background:light-dark(#e9e9eb,#303034)}"
+    )
+    return f'<!doctype html><html lang="{language.tag}" dir="{language.direction}"><style>{style}</style><p dir="auto">{html.escape(text)}'
 
 
 def take_mail(pages: Pages, shot: Shot, html: str, folder: Path) -> None:
@@ -142,7 +171,7 @@ def main() -> None:
         pages = Pages(browser)
         for shot in taken:
             take(pages, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
-        for shot, html_part in mails(asked):
+        for shot, html_part in letters(asked):
             take_mail(pages, shot, html_part, asked.folder)
             taken.append(shot)
         browser.close()

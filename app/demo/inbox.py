@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask, Response, abort, jsonify, render_template
 
+from app.demo import gallery
 from app.identity.store.database import Database
 from app.identity.tasks import claims
 from app.kit.clock import iso
@@ -28,6 +29,11 @@ pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }
 a { color: light-dark(#2f3db8, #a9b2ff) }
 iframe { inline-size: 100%; block-size: 640px; border: 1px solid var(--line); border-radius: 6px }
 details { margin-block: 0 12px }
+main.wide { max-inline-size: 1240px }
+.pair { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 20px }
+.bubble { max-inline-size: 340px; padding: 12px 16px; border-radius: 16px; background: light-dark(#eef0f4, #2b303b) }
+[aria-current] { font-weight: 700; color: inherit; text-decoration: none }
+@media (max-width: 800px) { .pair { grid-template-columns: minmax(0, 1fr) } }
 .code { font: 700 1.6rem/1.4 ui-monospace, monospace; letter-spacing: .15em; color: inherit }
 """
 
@@ -55,6 +61,7 @@ def create_inbox(database: Database) -> Flask:
         )
         return answer
 
+    gallery.install(app, database)
     app.get("/inbox.css")(stylesheet)
     app.after_request(protect)
     return app

@@ -1,0 +1,81 @@
+"""The gallery of letters: every mail and text message, HTML and text side by side, with a tenant's look and own templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import Blueprint, Flask, Response, abort, render_template, request
+
+from app.contract.configuration import Brand
+from app.contract.letters import MailTemplate, SmsTemplate
+from app.identity.letters import gallery, store
+from app.identity.letters.letter import Look
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.identity.tenants.store import NOBODY
+from app.kit.languages import LANGUAGES, Language
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; sandbox; frame-ancestors 'self'"
+
+
+@dataclass(frozen=True)
+class _Dress:
+    """How one tenant writes."""
+
+    tenants: list[str]
+    tenant: str
+    look: Look
+    mails: list[MailTemplate]
+    messages: list[SmsTemplate]
+
+
+def install(app: Flask, database: Database) -> None:
+    """Add the gallery to the inbox's application."""
+    views = Blueprint("letters", __name__, url_prefix="/gallery")
+
+    @views.get("")
+    def index() -> str:
+        dress, language = _dress(database), _language()
+        shown = [*gallery.mails(dress.look, language, dress.mails)]
+        texts = [*gallery.messages(dress.look, language, dress.messages)]
+        return render_template(
+            "gallery.html", dress=dress, language=language, languages=LANGUAGES, mails=shown, messages=texts
+        )
+
+    @views.get("/mail.html")
+    def mail() -> Response:
+        dress, asked = _dress(database), (request.args.get("name"), request.args.get("state"))
+        shown = gallery.mails(dress.look, _language(), dress.mails)
+        letter = next((one.letter for one in shown if (one.name, one.state) == asked), None)
+        if letter is None:
+            abort(404)
+        return Response(letter.html, mimetype="text/html", headers={"Content-Security-Policy": POLICY})
+
+    app.register_blueprint(views)
+
+
+def _language() -> Language:
+    return LANGUAGES.get(request.args.get("language", "en")) or abort(404)
+
+
+def _dress(database: Database) -> _Dress:
+    work = UnitOfWork(database, NOBODY)
+    try:
+        tenants = {held.name: held for held in changes.all_tenants(work)}
+        name = request.args.get("tenant") or next(iter(tenants), "")
+        if name not in tenants:
+            abort(404)
+        held = tenants[name]
+        work.enter(held.tenant_id)
+        own = [
+            store.template_of(channel, *row)
+            for channel in (store.MAIL, store.SMS)
+            for row in store.contents(work, channel)
+        ]
+    finally:
+        work.rollback()
+    brand = Brand.model_validate(held.brand)
+    mails = [one for one in own if isinstance(one, MailTemplate)]
+    messages = [one for one in own if isinstance(one, SmsTemplate)]
+    return _Dress(sorted(tenants), name, Look(brand.display_name or name.title(), brand), mails, messages)

@@ -1,0 +1,103 @@
+"""Every letter in every state, as one tenant sends it: ours in the tenant's look, and the tenant's own beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.identity.letters import drawing, gsm7, text_message
+from app.identity.letters.letter import Facts, Letter, Look
+from app.identity.letters.own import OwnMail, OwnMessage
+from app.identity.letters.placeholders import SECTIONS, CannotDraw
+from app.identity.letters.samples import MAILS, MESSAGES
+from app.kit.languages import LANGUAGES, Language
+
+HOST = "acme.example.com"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One letter: `template` is empty where it is ours, `problem` says why one of the tenant's cannot be drawn."""
+
+    kind: MailKind | SmsKind
+    state: str
+    template: str
+    language: Language
+    letter: Letter | None = None
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the letter is called in the gallery and in the names of pictures."""
+        word = "Mail" if isinstance(self.kind, MailKind) else "Sms"
+        return word + self.kind.name.title().replace("_", "") + (f".{self.template}" if self.template else "")
+
+    @property
+    def parts(self) -> int:
+        """How many messages a network makes of a text."""
+        return gsm7.parts(self.letter.text) if self.letter else 0
+
+
+def mails(look: Look, language: Language, own: Sequence[MailTemplate]) -> Iterator[Shown]:
+    """Yield every mail in this language; the tenant's own in theirs, where they are not in another."""
+    for kind, states in MAILS.items():
+        for state, facts in states.items():
+            yield Shown(kind, state, "", language, drawing.draw(kind, look, facts, language))
+            for template in own:
+                if template.type is kind and speaks(template.known_as) in (None, language):
+                    yield _own_mail(template, look, state, facts, language)
+
+
+def messages(look: Look, language: Language, own: Sequence[SmsTemplate]) -> Iterator[Shown]:
+    """Yield every text message, likewise; the text alone stands in the letter."""
+    for kind, states in MESSAGES.items():
+        for state, facts in states.items():
+            text = text_message.write(kind, look.tenant, facts, language, HOST)
+            yield Shown(kind, state, "", language, Letter("", text, "", language.tag))
+            for template in own:
+                if template.type is kind and speaks(template.known_as) in (None, language):
+                    yield _own_message(template, look, state, facts, language)
+
+
+def speaks(name: str) -> Language | None:
+    """Return the language that a template's name ends with."""
+    return LANGUAGES.get(name.rpartition("-")[2])
+
+
+def _own_mail(template: MailTemplate, look: Look, state: str, facts: Facts, language: Language) -> Shown:
+    values, problem = _values(look, facts, language), ""
+    try:
+        letter = OwnMail(template).draw(look, values, language, SECTIONS)
+    except CannotDraw as missing:
+        letter, problem = None, f"not drawn: {missing}; ours is sent"
+    return Shown(template.type, state, template.known_as, language, letter, problem)
+
+
+def _own_message(template: SmsTemplate, look: Look, state: str, facts: Facts, language: Language) -> Shown:
+    text = gsm7.plainer(OwnMessage(template).draw(_values(look, facts, language)))
+    letter = Letter("", text_message.bound(text, facts.otp, HOST), "", language.tag)
+    return Shown(template.type, state, template.known_as, language, letter)
+
+
+def _values(look: Look, facts: Facts, language: Language) -> dict[str, str]:
+    """What placeholders stand for, of somebody who is not there."""
+    minutes = facts.otp_minutes or facts.minutes
+    return {
+        "Name": f"{facts.name} Lovelace" if facts.name else "",
+        "FirstName": facts.name,
+        "LastName": "Lovelace" if facts.name else "",
+        "UserName": facts.username,
+        "Email": facts.email or facts.to,
+        "TenantName": look.tenant,
+        "City": "London",
+        "Country": "United Kingdom",
+        "CurrentYear": "2027",
+        "IpAddress": "192.0.2.7",
+        "UserAgent": "Firefox · Linux",
+        "Url": facts.url or f"https://{HOST}/profile",
+        "GUID": facts.url.rpartition("vtoken=")[2],
+        "OTP": facts.otp,
+        "LinkExpiry": drawing.span(facts.minutes, language.tag) if facts.minutes else "",
+        "OTPExpiry": drawing.span(minutes, language.tag) if minutes else "",
+    }
