@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md and docs/configuration.schema.json from the models, so that neither can lie.
+"""Writes docs/configuration.md, its schema and the table of docs/mail-templates.md from the code, so that none can lie.
 
 python -m tools.configuration          write them
 python -m tools.configuration --check  fail where they differ
@@ -8,12 +8,17 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
+from app.contract.letters import MailKind
 from app.contract.tenant_file import json_schema
+from app.identity.letters.placeholders import MAILS, MESSAGES, Rule
 from app.settings import ROOT
 
+LETTERS = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
+TABLE_BEGINS, TABLE_ENDS = "<!-- placeholders: written by tools.configuration -->", "<!-- end of placeholders -->"
 HEAD = """# Configuration reference
 
 Written by `python -m tools.configuration` from the models and from `app/settings.py`; change those.
@@ -43,7 +48,7 @@ What a tenant is, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints the
 
 
 def main() -> None:
-    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n"}
+    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n", LETTERS: letters()}
     if "--check" not in sys.argv:
         for path, text in made.items():
             path.write_text(text)
@@ -72,6 +77,38 @@ def page() -> str:
     models = {"ConfigurationFile": schema, **schema["$defs"]}
     parts += [section(name, models[name]) for name in [*order, *sorted(set(models) - set(order))]]
     return "".join(parts)
+
+
+def letters() -> str:
+    """Return the page on templates with its table as the code has it."""
+    text = LETTERS.read_text()
+    before, mark, rest = text.partition(TABLE_BEGINS)
+    _, end, after = rest.partition(TABLE_ENDS)
+    if not (mark and end):
+        sys.exit(f"{LETTERS.name}: the marks around its table are gone.")
+    return f"{before}{TABLE_BEGINS}\n{placeholder_table()}{TABLE_ENDS}{after}"
+
+
+def placeholder_table() -> str:
+    common = [
+        one for one in MAILS[MailKind.WELCOME].placeholders if all(one in rule.placeholders for rule in MAILS.values())
+    ]
+    rows = [f"| every mail | {_listed(common)} | |"]
+    for kind, rule in MAILS.items():
+        rows.append(
+            f"| mail `{kind}` | {_listed(one for one in rule.placeholders if one not in common)} | {_must(rule)} |"
+        )
+    rows += [f"| SMS `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in MESSAGES.items()]
+    return "| type | may hold | must hold |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " ".join(f"`#{name}#`" for name in names)
+
+
+def _must(rule: Rule) -> str:
+    words = {"link": "`#Url#` or `#GUID#`", "otp": "`#OTP#`"}
+    return " or ".join(words[one] for one in rule.may_carry if one in words)
 
 
 def section(name: str, model: dict[str, Any]) -> str:

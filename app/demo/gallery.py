@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, abort, render_template, request
 
-from app.contract.configuration import Brand
+from app.contract.configuration import Brand, TenantSettings
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.identity.letters import gallery, store
 from app.identity.letters.letter import Look
@@ -28,6 +28,7 @@ class _Dress:
     look: Look
     mails: list[MailTemplate]
     messages: list[SmsTemplate]
+    default: str  # the tenant's language
 
 
 def install(app: Flask, database: Database) -> None:
@@ -37,8 +38,8 @@ def install(app: Flask, database: Database) -> None:
     @views.get("")
     def index() -> str:
         dress, language = _dress(database), _language()
-        shown = [*gallery.mails(dress.look, language, dress.mails)]
-        texts = [*gallery.messages(dress.look, language, dress.messages)]
+        shown = [*gallery.mails(dress.look, language, dress.mails, dress.default)]
+        texts = [*gallery.messages(dress.look, language, dress.messages, dress.default)]
         return render_template(
             "gallery.html", dress=dress, language=language, languages=LANGUAGES, mails=shown, messages=texts
         )
@@ -46,7 +47,7 @@ def install(app: Flask, database: Database) -> None:
     @views.get("/mail.html")
     def mail() -> Response:
         dress, asked = _dress(database), (request.args.get("name"), request.args.get("state"))
-        shown = gallery.mails(dress.look, _language(), dress.mails)
+        shown = gallery.mails(dress.look, _language(), dress.mails, dress.default)
         letter = next((one.letter for one in shown if (one.name, one.state) == asked), None)
         if letter is None:
             abort(404)
@@ -78,4 +79,6 @@ def _dress(database: Database) -> _Dress:
     brand = Brand.model_validate(held.brand)
     mails = [one for one in own if isinstance(one, MailTemplate)]
     messages = [one for one in own if isinstance(one, SmsTemplate)]
-    return _Dress(sorted(tenants), name, Look(brand.display_name or name.title(), brand), mails, messages)
+    look = Look(brand.display_name or name.title(), brand)
+    default = TenantSettings.model_validate(held.settings).default_locale
+    return _Dress(sorted(tenants), name, look, mails, messages, default)

@@ -187,14 +187,16 @@ class Postgres(Server):
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         names = {"owner": OWNER, "runtime": RUNTIME}
         names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
-        subprocess.run(
-            [
-                self.binary("psql"), "--quiet", "--no-psqlrc", "--file", str(ROLES),
-                *(f"--set={key}={value}" for key, value in names.items()),
-                self.url(SUPERUSER, self.superuser_password, name),
-            ],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres")) as one_at_a_time:
+            one_at_a_time.execute("SELECT pg_advisory_lock(1)")  # the roles are the cluster's, and workers share it
+            subprocess.run(
+                [
+                    self.binary("psql"), "--quiet", "--no-psqlrc", "--file", str(ROLES),
+                    *(f"--set={key}={value}" for key, value in names.items()),
+                    self.url(SUPERUSER, self.superuser_password, name),
+                ],
+                check=True, capture_output=True,
+            )  # fmt: skip
         return PostgresUrls(self.url(OWNER, self.owner_password, name), self.url(RUNTIME, self.runtime_password, name))
 
     def drop(self, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from app.contract.letters import MailKind, SmsKind
@@ -34,12 +34,17 @@ def choose(call: Call, kind: MailKind | SmsKind, asked: str | None, language: La
     kept = _kept(call, kind)
     own_language = LANGUAGES.get(call.tenant.settings.default_locale, language)
     for name in filter(None, (asked, f"{kind}-default")):
-        for tag in dict.fromkeys((language.tag, own_language.tag)):
-            if (found := f"{name}-{tag}") in kept:
-                return Chosen(found, LANGUAGES[tag], *kept[found])
-        if name in kept:
-            return Chosen(name, LANGUAGES.get(name.rpartition("-")[2], own_language), *kept[name])
+        if found := speaking(kept, name, language, own_language):
+            return Chosen(*found, *kept[found[0]])
     return None
+
+
+def speaking(names: Container[str], name: str, language: Language, default: Language) -> tuple[str, Language] | None:
+    """Return which of the templates of that name speaks, and its language; one without a language is in the tenant's."""
+    for one in (language, default):
+        if (found := f"{name}-{one.tag}") in names:
+            return found, one
+    return (name, LANGUAGES.get(name.rpartition("-")[2], default)) if name in names else None
 
 
 def _kept(call: Call, kind: MailKind | SmsKind) -> Kept:

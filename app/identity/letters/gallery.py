@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
-from app.identity.letters import drawing, gsm7, text_message
+from app.identity.letters import choosing, drawing, gsm7, text_message
 from app.identity.letters.letter import Facts, Letter, Look
 from app.identity.letters.own import OwnMail, OwnMessage
 from app.identity.letters.placeholders import SECTIONS, CannotDraw
@@ -14,6 +15,7 @@ from app.identity.letters.samples import MAILS, MESSAGES
 from app.kit.languages import LANGUAGES, Language
 
 HOST = "acme.example.com"
+Own = TypeVar("Own", MailTemplate, SmsTemplate)
 
 
 @dataclass(frozen=True)
@@ -39,30 +41,40 @@ class Shown:
         return gsm7.parts(self.letter.text) if self.letter else 0
 
 
-def mails(look: Look, language: Language, own: Sequence[MailTemplate]) -> Iterator[Shown]:
-    """Yield every mail in this language; the tenant's own in theirs, where they are not in another."""
+def mails(look: Look, language: Language, own: Sequence[MailTemplate], default: str = "en") -> Iterator[Shown]:
+    """Yield every mail as it is sent to somebody of this language, ours first; `default` is the tenant's language."""
     for kind, states in MAILS.items():
         for state, facts in states.items():
             yield Shown(kind, state, "", language, drawing.draw(kind, look, facts, language))
-            for template in own:
-                if template.type is kind and speaks(template.known_as) in (None, language):
-                    yield _own_mail(template, look, state, facts, language)
+            for template, spoken in _speaking([one for one in own if one.type is kind], language, default):
+                yield _own_mail(template, look, state, facts, spoken)
 
 
-def messages(look: Look, language: Language, own: Sequence[SmsTemplate]) -> Iterator[Shown]:
+def messages(look: Look, language: Language, own: Sequence[SmsTemplate], default: str = "en") -> Iterator[Shown]:
     """Yield every text message, likewise; the text alone stands in the letter."""
     for kind, states in MESSAGES.items():
         for state, facts in states.items():
             text = text_message.write(kind, look.tenant, facts, language, HOST)
             yield Shown(kind, state, "", language, Letter("", text, "", language.tag))
-            for template in own:
-                if template.type is kind and speaks(template.known_as) in (None, language):
-                    yield _own_message(template, look, state, facts, language)
+            for template, spoken in _speaking([one for one in own if one.type is kind], language, default):
+                yield _own_message(template, look, state, facts, spoken)
 
 
-def speaks(name: str) -> Language | None:
-    """Return the language that a template's name ends with."""
-    return LANGUAGES.get(name.rpartition("-")[2])
+def _speaking(own: Sequence[Own], language: Language, default: str) -> Iterator[tuple[Own, Language]]:
+    """Yield, of each name, the template that speaks to this language, and the language that it is in."""
+    by_name = {one.known_as: one for one in own if _is_active(one)}
+    for name in dict.fromkeys(_without_language(one) for one in by_name):
+        if found := choosing.speaking(by_name, name, language, LANGUAGES.get(default, language)):
+            yield by_name[found[0]], found[1]
+
+
+def _is_active(template: MailTemplate | SmsTemplate) -> bool:
+    return template.is_active if isinstance(template, MailTemplate) else True
+
+
+def _without_language(name: str) -> str:
+    first, _, last = name.rpartition("-")
+    return first if last in LANGUAGES else name
 
 
 def _own_mail(template: MailTemplate, look: Look, state: str, facts: Facts, language: Language) -> Shown:

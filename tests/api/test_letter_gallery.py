@@ -1,0 +1,70 @@
+"""The gallery of letters shows every one of them, as each tenant sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from werkzeug.test import Client
+
+from app.contract.letters import MailKind, SmsKind
+from app.demo.inbox import create_inbox
+from app.identity.configuration import apply as configuration
+from app.identity.configuration.reading import read_file
+from app.identity.house import House
+from app.identity.store import migrate
+from app.settings import ROOT, Settings
+from tests.support.servers import RUNTIME, PostgresUrls
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def inbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Client]:
+    """The demo's inbox, over the demo's tenants."""
+    if request.param == "sqlite":
+        url = request.getfixturevalue("sqlite_url")
+        migrate.upgrade(url)
+    else:
+        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
+        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
+    house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
+    configuration.apply(house, read_file(ROOT / "examples" / "demo.yaml"))
+    yield Client(create_inbox(house.database))
+    house.database.dispose()
+
+
+@pytest.mark.parametrize(
+    ("language", "mail", "message"),
+    [
+        ("en", "Your garden is ready, Ada", "482913 opens the gate at Globex."),
+        ("de", "Ihr Garten ist bereit, Ada", "482913 öffnet das Tor bei Globex."),
+        ("ar", "Your garden is ready, Ada", "482913 opens the gate at Globex. It works for 5 minutes;"),
+    ],
+)
+def test_every_letter_is_there_and_the_tenant_s_own_in_the_language_that_they_are_sent_in(
+    inbox: Client, language: str, mail: str, message: str
+) -> None:
+    page = inbox.get("/gallery", query_string={"tenant": "globex", "language": language}).text
+    for kind in (*MailKind, *SmsKind):
+        assert kind.value in page
+    assert mail in page
+    assert message in page
+    assert page.count("the tenant&#39;s own") + page.count("the tenant's own") == 3
+    assert "opens the gate" not in inbox.get("/gallery", query_string={"tenant": "acme"}).text
+
+
+def test_a_mail_stands_in_a_frame_that_runs_nothing(inbox: Client) -> None:
+    query = {"tenant": "globex", "name": "MailWelcome.welcome-default", "state": "notice"}
+    answer = inbox.get("/gallery/mail.html", query_string=query)
+    assert "Plant something on a Monday" in answer.text
+    assert "#0b7a5b" in answer.text
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "sandbox" in policy
+
+
+@pytest.mark.parametrize("query", [{"tenant": "nobody"}, {"language": "xx"}])
+def test_what_is_not_there_is_not_found(inbox: Client, query: dict[str, str]) -> None:
+    assert inbox.get("/gallery", query_string=query).status_code == 404
+    assert inbox.get("/gallery/mail.html", query_string=query).status_code == 404
