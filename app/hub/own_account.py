@@ -8,6 +8,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, PasswordField
 
 from app.contract import errors as e
+from app.contract.hub import ProfileAnswer
 from app.hub.forms import HubForm
 from app.hub.page import Notice
 from app.kit.errors import ApiError
@@ -19,6 +20,8 @@ class ProvedForm(HubForm):
     """A form that asks the password again where the last proof is too old: `asks` says so, and stays when it is drawn anew."""
 
     asks = HiddenField()
+    account = HiddenField()
+    """Whose password it is, for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
     is_newly_asked = False
     """Asked by this answer for the first time: a question, not a mistake."""
@@ -46,6 +49,13 @@ class ProvedForm(HubForm):
 
 
 _WRONG: Final = _l("That is not your password.")
+
+
+def asked_of(known: ProfileAnswer) -> dict[str, str]:
+    """Return what a form that may ask the password begins with."""
+    return {"asks": NEEDED if known.needs_password else "", "account": known.person.label}
+
+
 _MISSING: Final = _l("Enter your password.")
 
 

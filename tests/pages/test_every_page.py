@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from app.hub.locale import LANGUAGES
+from app.settings import ROOT
 from tests.support import samples
 from tests.support.checkers import html_problems
 from tests.support.samples import Sample
@@ -131,3 +132,113 @@ def test_private_pages_are_never_stored_nor_indexed(pages: list[Sample]) -> None
         assert page.headers["Cache-Control"] == "no-store"
         assert page.headers["X-Robots-Tag"] == "none"
         assert page.headers["Referrer-Policy"] == "no-referrer"
+
+
+def forms_of(page: Sample) -> list[Elements]:
+    return [Elements(form) for form in re.findall(r"<form.*?</form>", page.html, re.DOTALL)]
+
+
+def test_password_managers_know_every_field(pages: list[Sample]) -> None:
+    for page in pages:
+        for form in forms_of(page):
+            tokens = [field.get("autocomplete", "") for field in form.all("input")]
+            secrets = [field for field in form.all("input") if field.get("type") == "password"]
+            for field in secrets:
+                assert field.get("autocomplete") in ("current-password", "new-password"), page.name
+            if secrets:
+                assert "username" in tokens, f"{page.name}: whose password?"
+
+
+def test_nothing_keeps_managers_or_paste_away(pages: list[Sample]) -> None:
+    for page in pages:
+        assert not re.search(r'\son(paste|copy|drop|input|key\w+)=|maxlength="[1-9]"', page.html), page.name
+        for field in Elements(page.html).all("input"):
+            if field.get("autocomplete") == "off":
+                assert re.fullmatch("captcha|security_answer|answer_\\d+", field["name"]), page.name
+
+
+def test_a_code_is_typed_with_the_right_keyboard(pages: list[Sample]) -> None:
+    for page in pages:
+        for field in Elements(page.html).all("input"):
+            if field.get("name") == "code" and field.get("type") != "hidden":
+                assert (field["autocomplete"], field["inputmode"], field["dir"]) == ("one-time-code", "numeric", "ltr")
+
+
+def test_what_is_wrong_is_linked_to_its_field_and_stands_there(pages: list[Sample]) -> None:
+    for page in pages:
+        fields = {
+            field["id"]: field for field in Elements(page.html).all("input", "select", "textarea") if "id" in field
+        }
+        wrong = {name for name, field in fields.items() if field.get("aria-invalid") == "true"}
+        linked = set(re.findall(r'<li><a href="#([\w-]+)">', page.html))
+        assert linked == wrong, page.name
+        for name in wrong:
+            assert f"{name}-problem" in fields[name]["aria-describedby"].split(), page.name
+            assert f'id="{name}-problem"' in page.html, page.name
+
+
+def test_a_summary_takes_the_focus(pages: list[Sample]) -> None:
+    for page in pages:
+        for element in (attributes for _, attributes in Elements(page.html).found if attributes.get("id") == "summary"):
+            assert "autofocus" in element, page.name
+            assert element["tabindex"] == "-1", page.name
+
+
+def test_the_order_of_the_page_is_that_of_the_keyboard(pages: list[Sample]) -> None:
+    for page in pages:
+        indexes = {attributes.get("tabindex", "0") for _, attributes in Elements(page.html).found}
+        assert indexes <= {"0", "-1"}, page.name
+
+
+def test_no_page_is_a_dead_end(pages: list[Sample]) -> None:
+    """Some way on stands in the page itself; only who came to no tenant at all has none."""
+    for page in pages:
+        main = re.findall(r"<main.*?</main>", page.html, re.DOTALL)[0]
+        ways = Elements(main).all("a", "button")
+        assert ways or page.name.startswith(("UnknownTenantPage", "ErrorPage")), page.name
+
+
+def test_a_form_begins_with_the_button_that_enter_presses(pages: list[Sample]) -> None:
+    """Browsers press the first one: it has to be what the form is for, and never a quiet alternative before it."""
+    for page in pages:
+        for form in forms_of(page):
+            buttons = [each["class"] for each in form.all("button") if each.get("type") == "submit" and "class" in each]
+            typed = [each for each in form.all("input") if each.get("type") not in ("hidden", "checkbox")]
+            if typed and len(buttons) > 1:
+                assert "button--plain" not in buttons[0], page.name
+            assert sum("button--plain" not in each for each in buttons if each.startswith("button")) <= 1, page.name
+
+
+def test_a_tenants_colours_are_there_before_the_page_is_drawn(pages: list[Sample]) -> None:
+    for page in pages:
+        head, _, body = page.html.partition("<body")
+        assert "--brand:" in head, page.name
+        assert "<style" not in body, page.name
+
+
+def test_no_page_leaves_anything_on_the_device(pages: list[Sample]) -> None:
+    """Neither an application to install nor a worker: both outlive a visit."""
+    for page in pages:
+        assert "serviceWorker" not in page.html, page.name
+        assert 'rel="manifest"' not in page.html, page.name
+
+
+def test_no_script_is_written_for_newer_browsers_alone() -> None:
+    """ES2015 without arrows, in the words of 2015: one unknown sign stops a whole file where a person has no newer browser."""
+    newer = re.compile(r"=>|`|\?\?|\?\.(?!\d)|\|\|=|&&=|\*\*|\b(?:let|const|class|async|await|import|export)\b")
+    found = {}
+    for path in sorted((ROOT / "static" / "js").glob("*.js")):
+        code = re.sub(r"//.*", "", path.read_text())
+        if said := newer.findall(re.sub(r'"[^"\n]*"', '""', code)):
+            found[path.name] = said
+        assert "localStorage" not in code, path.name
+        assert "sessionStorage" not in code, path.name
+    assert found == {}
+
+
+def test_every_page_that_a_form_leads_to_can_be_opened_again() -> None:
+    """The links to other languages open it: an address that only takes a form is a page that nobody can look at again."""
+    methods: dict[str, set[str]] = {}
+    for rule in samples.hub().url_map.iter_rules():
+        methods.setdefault(rule.rule, set()).update(rule.methods or ())
+    assert {rule for rule, known in methods.items() if "POST" in known and "GET" not in known} == {"/switch-account"}

@@ -19,7 +19,7 @@ from app.contract import hub_self_service as contract
 from app.hub import callback, journey, mailed_link, visit
 from app.hub.arrival import api, drop, workings
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -67,7 +67,10 @@ class DeleteAccountPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
-        asked, wrong = AskForm(), AskForm(data={"asks": NEEDED, "password": "x"})
+        asked, wrong = (
+            AskForm(data={"account": "ada@example.com"}),
+            AskForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
+        )
         asked.take_refusal(e.WrongCurrentPassword())
         wrong.take_refusal(e.WrongCurrentPassword())
         return {
@@ -193,7 +196,7 @@ def show_delete_account() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(ADDRESS)
-    form = AskForm(data={"asks": NEEDED if known.needs_password else ""})
+    form = AskForm(data=asked_of(known))
     return DeleteAccountPage(form, has_email=bool(known.profile.get("Email"))).render()
 
 

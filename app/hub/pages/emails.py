@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -16,7 +18,7 @@ from app.contract import hub_self_service as contract
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -24,6 +26,7 @@ from app.kit.errors import ApiError
 
 LIST, ADD, CODE, CHANGE = "/emails", "/emails/add", "/emails/confirm", "/emails/change"
 REMOVE, PRIMARY = "remove", "primary"
+MOST_EMAIL_LETTERS: Final = 320
 
 
 class ChooseForm(HubForm):
@@ -31,6 +34,7 @@ class ChooseForm(HubForm):
 
     address = HiddenField()
     asks = HiddenField()
+    account = HiddenField()
 
 
 class AddForm(ProvedForm):
@@ -146,7 +150,7 @@ class AddEmailPage(Page):
     def samples(cls) -> Mapping[str, AddEmailPage]:
         wrong = AddForm(data={"email": "ada"})
         wrong.take_refusal(e.MalformedEmail())
-        asked = AddForm(data={"email": "countess@example.org"})
+        asked = AddForm(data={"email": "countess@example.org", "account": "ada@example.com"})
         asked.take_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AddForm()),
@@ -162,6 +166,7 @@ class EmailCodePage(Page):
     """Look into the mail of the new address."""
 
     template = "pages/email_code.html"
+    query = {"email": MOST_EMAIL_LETTERS}
 
     form: CodeForm
     problem: Notice | None = None
@@ -169,6 +174,11 @@ class EmailCodePage(Page):
     @property
     def notice(self) -> Notice | None:
         return form_notice(self.form) or self.problem
+
+    @property
+    def address(self) -> str:
+        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
+        return _code_address(self.form.email.data or "")
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
@@ -197,7 +207,7 @@ class ChangeEmailPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
-        given = {"address": "countess@example.org"}
+        given = {"address": "countess@example.org", "account": "ada@example.com"}
         asked = ChangeForm(data={**given, "action": REMOVE})
         asked.take_refusal(e.WrongCurrentPassword())
         return {
@@ -219,8 +229,8 @@ def choose_email() -> Response:
     form, action = ChooseForm(), request.form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
         return _list(form, form.refusal_status)
-    given = {"address": (form.address.data or "")[:320], "action": action, "asks": form.asks.data or ""}
-    return ChangeEmailPage(ChangeForm(formdata=None, data=given)).render()
+    given = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
+    return ChangeEmailPage(ChangeForm(formdata=None, data={**given, "action": action})).render()
 
 
 @pages.get(ADD)
@@ -228,7 +238,7 @@ def show_add_email() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(ADD)
-    return AddEmailPage(AddForm(data={"asks": NEEDED if known.needs_password else ""})).render()
+    return AddEmailPage(AddForm(data=asked_of(known))).render()
 
 
 @pages.post(ADD)
@@ -243,7 +253,16 @@ def submit_add_email() -> Response:
     except ApiError as refusal:
         problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
         return AddEmailPage(form, problem).render(refusal.status)
-    return EmailCodePage(CodeForm(formdata=None, data={"email": form.email.data})).render()
+    return journey.onward(_code_address(form.email.data or ""))
+
+
+@pages.get(CODE)
+def show_email_code() -> Response:
+    """The page that waits for the code; this asks nobody."""
+    email = request.args.get("email", "")[:MOST_EMAIL_LETTERS]
+    if not _is_email_shaped(email):
+        return journey.onward(ADD)
+    return EmailCodePage(CodeForm(formdata=None, data={"email": email})).render()
 
 
 @pages.post(CODE)
@@ -265,6 +284,12 @@ def submit_email_code() -> Response:
     return journey.onward(f"{LIST}?done=added")
 
 
+@pages.get(CHANGE)
+def show_change_email() -> Response:
+    """A change begins with a button of the list."""
+    return journey.onward(LIST)
+
+
 @pages.post(CHANGE)
 def submit_change_email() -> Response:
     form = ChangeForm()
@@ -284,11 +309,20 @@ def submit_change_email() -> Response:
     return journey.onward(f"{LIST}?done={action}")
 
 
+def _code_address(email: str) -> str:
+    return f"{CODE}?{urlencode({'email': email}, errors='replace')}"
+
+
+def _is_email_shaped(text: str) -> bool:
+    """Whether it may stand in our sentence as an address: a link to this page must not put words into our mouth."""
+    return bool(re.fullmatch(r"[^\s@]+@[^\s@]+", text))
+
+
 def _list(form: ChooseForm, status: int = 200) -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(LIST)
-    form.asks.data = NEEDED if known.needs_password else ""
+    form.asks.data, form.account.data = asked_of(known).values()
     held = [str(entry["Value"]) for entry in known.profile.get("Email") or () if entry.get("Value")]
     is_confirmed = bool(known.profile.get("EmailVerified"))
     listed = tuple(Address(email, at == 0, at > 0 or is_confirmed) for at, email in enumerate(held))

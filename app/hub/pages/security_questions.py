@@ -16,7 +16,7 @@ from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -77,7 +77,7 @@ class SecurityQuestionsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
         two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
-        wrong = AnswersForm.of(two, data={"asks": NEEDED})
+        wrong = AnswersForm.of(two, data={"asks": NEEDED, "account": "ada@example.com"})
         wrong.take_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AnswersForm.of(two)),
@@ -92,7 +92,7 @@ def show_security_questions() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(ADDRESS)
-    form = AnswersForm.of(visit.current().tenant.every_question, data={"asks": NEEDED if known.needs_password else ""})
+    form = AnswersForm.of(visit.current().tenant.every_question, data=asked_of(known))
     return SecurityQuestionsPage(form, tuple(known.answered)).render()
 
 
