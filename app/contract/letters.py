@@ -62,6 +62,7 @@ class Sending(Stated):
     reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None
     mails: SendLimit = SendLimit(amount=5, minutes=60)
     sms: SendLimit = SendLimit(amount=5, minutes=60)
+    mails_in_all: SendLimit = SendLimit(amount=30, minutes=1440)  # of all kinds, but for the alarms about an account
     mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
     sms_per_address: SendLimit = SendLimit(amount=20, minutes=60)  # to all numbers, asked for from one network address

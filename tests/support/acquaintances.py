@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from flask import Flask
 from sqlalchemy import update
-from werkzeug.test import TestResponse
+from werkzeug.test import Client, TestResponse
 
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, TenantServer
+from tests.support.visitor import Seen, Visitor
 
 PASSWORD, WRONG = "Zebra-kettle-91", "Wrong-kettle-17"
 PET, CITY = "Grey Owl", "Harbour"
@@ -123,6 +125,27 @@ class Somebody:
         return answer.status_code, tuple(shown), tuple(cookies), body
 
 
+def browser(who: Somebody, hub: Flask) -> Visitor:
+    """Open a fresh browser at the tenant."""
+    return Visitor(Client(hub), who.tenant.house.settings.hub_url(who.tenant.name))
+
+
+def seen_by(who: Somebody, page: Seen) -> Said:
+    """Return what a visitor has in front of them: where, status, headers, names of cookies, every letter of the page."""
+    assert page.answer is not None
+    shown = {name: value for name, value in page.answer.headers if name not in _UNTOLD}
+    headers = sorted((name, _OF_A_VISIT.sub("…", value)) for name, value in shown.items())
+    cookies = sorted({_OF_A_VISIT.sub("…", name) for name in page.visitor.cookies("")})
+    html = _PASSES.sub("SOON", _OF_A_VISIT.sub("…", who.without_names(page.html)))
+    return page.status, page.address.partition("?")[0], tuple(headers), tuple(cookies), html
+
+
+_OF_A_VISIT = re.compile(
+    r"nonce[=-][^'\s>]+|ref(erence)? [0-9A-Z]{6,}|(?<=value=\")[^\"]{16,}(?=\")|(?<=attempt=)[\w.-]+|(?<=-)[\w-]{10,}"
+    r"|<details.*?</details>|<fieldset.*?</fieldset>",
+    re.DOTALL,
+)
+_PASSES = re.compile(r"\d+ (second|minute)s?|data-seconds=\"\d+\"|data-[a-z-]+=\"\d+\"")
 _UNTOLD = frozenset(
     {"X-Gatehouse-Cost", "Set-Cookie", "Content-Length", "Date", "Retry-After"}
 )  # costs are told to tests alone

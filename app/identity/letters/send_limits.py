@@ -37,7 +37,8 @@ def spend_mail(call: Call, kind: MailKind, to: str, uid: str | None = None) -> N
     """Take one from what this recipient may get; raises MailLimitReached.
 
     A person who signs up twice is told of the account instead of getting a link: both count as one kind, so that the
-    refusal tells nothing either. An account that names addresses of others is counted as such, too.
+    refusal tells nothing either. An account that names addresses of others is counted as such, too. All kinds together have
+    a sum of their own, or else every kind would be one more mail to somebody who asked for none; alarms are never kept back by it.
     """
     kind = MailKind.VERIFICATION if kind is MailKind.ACCOUNT_EXISTS else kind
     sending = call.tenant.settings.sending
@@ -47,6 +48,8 @@ def spend_mail(call: Call, kind: MailKind, to: str, uid: str | None = None) -> N
         [f"uid {uid}"] if uid and kind is MailKind.ADD_EMAIL else []
     )
     if not all(_spend(call, f"mail {kind}", rate, who) for who in whom):
+        raise e.MailLimitReached
+    if kind not in _ALARMS and not _spend(call, "mails of every kind", _rate(sending.mails_in_all), mailbox):
         raise e.MailLimitReached
 
 

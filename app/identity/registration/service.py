@@ -151,11 +151,12 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
         if is_open and call.tenant.settings.email_verification != "disabled":
             account = waiting.add(call, form, columns)
             verification.send(call, account, ask.wish)
-        else:
+        elif ask.sends_mail:
             verification.send_to_nobody(call, _spelling(holder, form), ask.wish)
     except e.MailLimitReached:
         call.work.rollback()
         account = None
+    _text(call, None, drafted.phone, ask.wish)
     return Outcome(account, waits_for="email", password_hash=columns["password_hash"])
 
 
@@ -168,7 +169,8 @@ def _spelling(holder: Account, form: str) -> str:
 def _send(call: Call, account: Account, ask: Ask) -> None:
     """Send the link that proves the address and the code that proves the number.
 
-    On our pages a limit that is reached is kept silently: the page says the same for every address.
+    Where nobody is to learn whose address it is, a limit that is reached is kept silently, and only the first address is
+    written to: the others are the caller's own, maybe, and would tell.
     """
     if account.email and ask.sends_mail and call.tenant.settings.email_verification != "disabled":
         try:
@@ -177,20 +179,24 @@ def _send(call: Call, account: Account, ask: Ask) -> None:
             if not ask.hides_taken:
                 raise
             call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
-        verification.send_to_waiting(call, account, ask.wish)
-    if account.phone and ask.wish.sends_sms:
-        try:
-            _text(call, account, account.phone, ask.wish)
-        except _NOT_TEXTED as reason:
-            if not account.email:  # nothing else proves anything of this account
-                raise
-            call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+        if not ask.hides_taken:
+            verification.send_to_waiting(call, account, ask.wish)
+    _text(call, account, account.phone, ask.wish)
 
 
-def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
-    code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=phone)
+def _text(call: Call, account: Account | None, phone: str | None, wish: Wish) -> None:
+    """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
+    if not phone or not wish.sends_sms:
+        return
+    uid = account.uid if account else proofs.NOBODY
+    code = proofs.new_code(call, ProofKind.PHONE, uid, subject=phone)
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
+    try:
+        letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
+    except _NOT_TEXTED as reason:
+        if account is not None and not account.email:  # nothing else proves anything of this account
+            raise
+        call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__)
 
 
 __all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of"]

@@ -14,7 +14,7 @@ from app.identity.accounts.naming import PRIMARY
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
-from app.identity.outbox import Outbox
+from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.tasks import events
@@ -80,7 +80,7 @@ def send_again(call: Call, uid: str, email: str, wish: Wish) -> str:
 
 
 def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
-    """Mail an address that has nothing to verify that an account exists; it costs what `send` does.
+    """Mail an address that has nothing to verify that it has an account, where it has one; it costs what `send` does.
 
     Raises MailLimitReached.
     """
@@ -245,6 +245,8 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
     code = proofs.issue_code(
         call, ProofKind.EMAIL, uid, subject=subject, facts=kept
     )  # its id names the page that waits
+    if uid == NOBODY and store.by_identifier(call, EMAIL, subject) is None:
+        call = replace(call, outbox=Unsent(call.work, call.house.clock))  # there is no account to tell of
     has_code = wish.url is None or call.tenant.settings.email_verification_codes
     if carries in ("otp", "both") or (carries is None and has_code):
         facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}

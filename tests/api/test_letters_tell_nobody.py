@@ -1,0 +1,117 @@
+"""What is mailed, texted and guessed where the tenant hides who has an account: letters tell a stranger nothing, and are not lies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contract import errors as e
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import MAIL_CODE, ProofKind
+from app.kit.errors import ApiError
+from tests.support.acquaintances import OPEN_LIMITS
+from tests.support.callers import call_of
+from tests.support.letterbox import letters, mailed_to
+from tests.support.registering import ADA, primary, register
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+REGISTER = "/identity/v2/auth/register"
+EVE, PHONE = "eve@evil.test", "+442079460123"
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> TenantServer:
+    hiding = {"hide_unknown_accounts": True, "phone_login": True, "email_login": True, "email_verification_codes": True}
+    return new_tenant_server(limits=OPEN_LIMITS, **hiding)
+
+
+def mails(acme: TenantServer, to: str) -> list[dict[str, Any]]:
+    return mailed_to(acme.house, acme.tenant_id, to)
+
+
+def resend(acme: TenantServer, email: str) -> Any:
+    return acme.send("PUT", REGISTER, {"email": email}, with_secret=False)
+
+
+def test_somebody_without_an_account_is_not_told_of_one(acme: TenantServer) -> None:
+    answered(resend(acme, EVE))
+    assert mails(acme, EVE) == []
+
+
+def test_somebody_whose_address_is_proved_already_is_told(acme: TenantServer) -> None:
+    acme.create(Email=primary(ADA), EmailVerified=True)
+    answered(resend(acme, ADA))
+    assert len(mails(acme, ADA)) == 1
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_a_number_is_texted_whether_or_not_the_address_beside_it_is_taken(acme: TenantServer, is_taken: bool) -> None:
+    if is_taken:
+        acme.create(Email=primary(ADA), EmailVerified=True)
+    answered(register(acme, ADA, PhoneId=PHONE))
+    (texted,) = letters(acme.house, acme.tenant_id, "sms")
+    assert texted["to"] == PHONE
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_a_second_address_hears_nothing_whether_or_not_the_first_is_taken(acme: TenantServer, is_taken: bool) -> None:
+    if is_taken:
+        acme.create(Email=primary(ADA), EmailVerified=True)
+    both = [*primary(ADA), {"Type": "Secondary", "Value": EVE}]
+    answered(register(acme, None, Email=both))
+    assert (len(mails(acme, ADA)), mails(acme, EVE)) == (1, [])
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_no_mail_goes_out_where_the_caller_wants_none(acme: TenantServer, is_taken: bool) -> None:
+    if is_taken:
+        acme.create(Email=primary(ADA), EmailVerified=True)
+    answered(register(acme, ADA, query={"options": "preventverificationemail"}))
+    assert mails(acme, ADA) == []
+
+
+def test_all_kinds_of_mail_together_have_a_limit(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=OPEN_LIMITS, sending={"mails_in_all": {"amount": 3, "minutes": 60}})
+    acme.create(Email=primary(ADA))
+    for _ in range(2):
+        answered(resend(acme, ADA))
+    answered(acme.send("POST", "/identity/v2/auth/password", {"email": ADA}, with_secret=False))
+    assert refused(resend(acme, ADA)) == (403, 1122)
+    assert refused(acme.send("POST", "/identity/v2/auth/password", {"email": ADA}, with_secret=False)) == (403, 1122)
+    assert len(mails(acme, ADA)) == 3
+
+
+def guess(acme: TenantServer, kind: ProofKind, uid: str, address: str) -> type[Exception]:
+    """Guess once at a fresh code of another registration; return what is raised."""
+    with call_of(acme.house, acme.name) as call:
+        proofs.new_code(call, kind, uid, subject=address)
+        call.work.commit()
+        with pytest.raises(ApiError) as refusal:
+            proofs.spend_code(call, kind, uid, "no code", subject=address, errors=MAIL_CODE)
+        call.work.rollback()
+    return type(refusal.value)
+
+
+def test_an_address_takes_fifteen_guesses_a_day_whoever_registers_it(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(lockout={"type": "none"})
+    makers = [str(acme.create()["Uid"]) for _ in range(4)]
+    kinds = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+    raised = [guess(acme, kinds[number % 2], makers[number % 4], ADA) for number in range(16)]
+    assert raised == [e.WrongMailCode] * 15 + [e.TooManyRequests]
+    assert guess(acme, ProofKind.EMAIL, makers[0], EVE) is e.WrongMailCode
+
+
+def test_the_right_code_comes_too_late_then_and_the_link_does_not(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(lockout={"type": "none"}, limits={"email_codes_tried_per_day": 2})
+    uid = str(acme.create()["Uid"])
+    for _ in range(2):
+        guess(acme, ProofKind.EMAIL, uid, ADA)
+    with call_of(acme.house, acme.name) as call:
+        code = proofs.new_code(call, ProofKind.EMAIL, uid, subject=ADA)
+        link = proofs.new_link(call, ProofKind.EMAIL, uid, subject=ADA)
+        call.work.commit()
+        with pytest.raises(e.TooManyRequests):
+            proofs.spend_code(call, ProofKind.EMAIL, uid, code, subject=ADA, errors=MAIL_CODE)
+        assert proofs.spend_link(call, ProofKind.EMAIL, link).uid == uid
+        call.work.rollback()

@@ -1,0 +1,97 @@
+"""Every page on which a stranger types a name answers all names alike: the walk, every letter of the page, headers, cookies.
+
+Pages hide who has an account whatever the tenant states. The operations behind them are found by
+tests/api/test_nobody_learns_who_has_an_account.py, which fails where one is missing here.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+
+from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, browser, everybody, seen_by
+from tests.support.tenant_server import NewTenantServer
+from tests.support.visitor import Seen
+
+FORM = ({"name": "email", "required": True}, {"name": "password", "type": "password", "required": True})
+Walk = Callable[[Somebody, Flask], Iterator[Seen]]
+
+
+def signs_in(name: str) -> Walk:
+    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
+        page = browser(who, hub).open("/login")
+        for _ in range(7):
+            page = page.press("Sign in", identifier=who.names[name], password=WRONG)
+            yield page
+
+    return walk
+
+
+def forgets(name: str) -> Walk:
+    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
+        visitor = browser(who, hub)
+        page = visitor.open("/forgot-password").press("Send it", identifier=who.names[name])
+        yield page
+        for _ in range(7):
+            page = page.press("Continue", code="000000")
+            yield page
+        yield page.press("Send it again")
+        yield from then_signs_in(who, hub, WRONG, name)
+
+    return walk
+
+
+def registers(who: Somebody, hub: Flask) -> Iterator[Seen]:
+    """With a password that is right for nobody but who registers: in this browser it leads back, in another one nowhere."""
+    visitor = browser(who, hub)
+    page = visitor.open("/register").press("Create account", email=who.email, password=WRONG)
+    yield page
+    yield page.press("Send another mail")
+    yield page.press("I have opened the link")
+    attempt = page.query["attempt"]
+    yield visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=who.email, password=WRONG)
+    yield visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=who.email, password=PASSWORD + "x")
+    yield from then_signs_in(who, hub, WRONG, "email")
+    for _ in range(5):
+        yield page.press("Confirm", code="000000")
+    yield from then_signs_in(who, hub, WRONG, "email")
+
+
+def then_signs_in(who: Somebody, hub: Flask, password: str, name: str) -> Iterator[Seen]:
+    yield browser(who, hub).open("/login").press("Sign in", identifier=who.names[name], password=password)
+
+
+WALKS: dict[str, Walk] = {
+    **{f"sign in by {name}": signs_in(name) for name in ("email", "username", "phone")},
+    **{f"forgotten password by {name}": forgets(name) for name in ("email", "username", "phone")},
+    "sign up": registers,
+}
+
+
+def taken_down(who: Somebody, hub: Flask, walk: Walk) -> list[Said]:
+    return [seen_by(who, page) for page in walk(who, hub)]
+
+
+@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
+def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Flask, walk: Walk) -> None:
+    nobody, people = everybody(new_tenant_server, hide_unknown_accounts=False, registration_form=FORM)
+    seen = taken_down(nobody, hub_app, walk)
+    others = {who.state: taken_down(who, hub_app, walk) for who in people}
+    assert not {state for state, other in others.items() if other != seen}, difference(seen, others)
+
+
+def difference(seen: list[Said], others: dict[str, list[Said]]) -> str:
+    """Return where each first sees something else."""
+    lines = []
+    for state, other in others.items():
+        for at, (mine, theirs) in enumerate(zip(seen, other, strict=True)):
+            if mine != theirs:
+                lines += [f"{at}: {UNKNOWN} {mine[:-1]}", f"{at}: {state} {theirs[:-1]}"]
+                lines += list(difflib.unified_diff(mine[-1].splitlines(), theirs[-1].splitlines(), lineterm="", n=0))[
+                    :12
+                ]
+                break
+    return "\n".join(lines)
