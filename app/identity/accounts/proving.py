@@ -10,6 +10,9 @@ from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.waiting import SELF_REGISTERED
 from app.identity.call import Call
 
+UNCLAIMED = "unclaimed"
+"""Marks an account by the address whose mailbox proved it while nobody showed its password there: two people, perhaps."""
+
 
 def is_first(account: Account) -> bool:
     """Return whether a proof of an address would be the first of an account that its owner, or a stranger, made."""
@@ -26,6 +29,11 @@ def is_anybodys(call: Call, account: Account, kind: str) -> bool:
     if kind == PHONE and account.phone_verified:
         return False
     return call.tenant.settings.email_verification == "required" and bool(account.email) and is_first(account)
+
+
+def is_claim(account: Account, form: str) -> bool:
+    """Return whether the mailbox of this address makes the account its own by a reset: until then two may have used it."""
+    return is_first(account) or account.private.get(UNCLAIMED) == form
 
 
 def claim(call: Call, fresh: Account, entry: dict[str, Any]) -> dict[str, Any]:
@@ -60,10 +68,12 @@ def _waits(entry: dict[str, Any], form: str) -> dict[str, Any]:
 
 
 def drop_ways_in(call: Call, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:
-    """Take away what opens the account without its password, and return the columns; the answers leave `private`.
+    """Take away what opens the account without its password, and return the columns; the answers leave `private`, and it
+    belongs to one mailbox from here on.
 
     The number goes even where it was proved: whoever proved it did not need the mailbox. A username stays, as it opens nothing.
     """
     private.pop("security_answers", None)
+    private.pop(UNCLAIMED, None)
     store.let_go(call, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}

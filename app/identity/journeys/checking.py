@@ -164,11 +164,12 @@ def open_link(call: Call, req: contract.LinkRequest) -> Next:
         return _go_on(call, attempt, account, held, is_new=False)
     try:
         verification.peek(call, req.token)
-        _refuse_stranger(call, attempt, account, held, req.password)
+        is_shown = _is_shown(call, attempt, account, held, req.password)
         proof = verification.spend_link(call, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
-    return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
+    after = _confirmed(call, attempt, account, proof, is_shown=is_shown)
+    return _go_on(call, attempt, after, proof, is_new=True)
 
 
 def renew_link(call: Call, req: contract.LinkRequest) -> Next:
@@ -203,9 +204,10 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
             call, ProofKind.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             name=Identifier(EMAIL, state.email),
         )  # fmt: skip
-        if _is_strange(call, attempt, store.by_uid(call, proof.uid), proof):
+        account = store.by_uid(call, proof.uid)
+        if _is_strange(call, attempt, account, proof):
             raise e.ClosedLink
-        return _go_on(call, attempt, _confirmed(call, proof), proof, is_new=True)
+        return _go_on(call, attempt, _confirmed(call, attempt, account, proof), proof, is_new=True)
     except ApiError as refusal:
         raise _with_page(call, refusal, state) from None
 
@@ -249,10 +251,16 @@ def _seconds_left(call: Call, state: Checking) -> int:
     return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
 
 
-def _confirmed(call: Call, proof: Proof) -> Account:
-    account = verification.confirm(call, proof)
-    verified.end_sessions(call, account)
-    return account
+def _confirmed(
+    call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, *, is_shown: bool = False
+) -> Account:
+    """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
+    session = sessions.current(call)
+    is_own = session is not None and session.uid == proof.uid
+    knows = is_shown or is_own or _knows(attempt, proof, _hash_of(call, account, proof))
+    after = verification.confirm(call, proof, knows_password=knows)
+    verified.end_sessions(call, after)
+    return after
 
 
 def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
@@ -273,10 +281,11 @@ def _is_strange(call: Call, attempt: Attempt | None, account: Account | None, pr
     return not _knows(attempt, proof, _hash_of(call, account, proof))
 
 
-def _refuse_stranger(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> None:
-    """Raise PasswordMissing or WrongCredentials where the link does not tell whose account its click would make real."""
+def _is_shown(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> bool:
+    """Return whether the password was typed with the link, which it must be where the link does not tell whose account its
+    click would make real: PasswordMissing, WrongCredentials."""
     if not _is_strange(call, attempt, account, proof):
-        return
+        return False
     if not password:
         raise e.PasswordMissing
     call.spend("verification_try", _TRIES, randomness.digest(f"{proof.uid} {proof.subject}"))
@@ -285,6 +294,7 @@ def _refuse_stranger(call: Call, attempt: Attempt | None, account: Account | Non
     if not call.hashing.is_match(password_hash, password):
         call.ledger.record("verification.refused", uid=proof.uid, reason="password")
         raise e.WrongCredentials
+    return True
 
 
 def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:

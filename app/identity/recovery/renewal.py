@@ -98,13 +98,13 @@ def follow(
 
 
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
-    """Who resets by mail holds the address. What a stranger stored before it was ever proved opens nothing for him."""
+    """Who resets by mail holds the address. What a stranger stored before that opens nothing for him."""
     form = identifiers.normal_email(email or "")
     if form is None:
         return {}
     proofs.close(call, fresh.uid, ProofKind.ADD_EMAIL)  # asked for by whoever knew the password before
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
-    if entry is not None and proving.is_first(fresh):
+    if entry is not None and proving.is_claim(fresh, form):
         return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)
     if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
         return {}

@@ -128,8 +128,13 @@ def known(call: Call, token: str) -> Proof | None:
     return proofs.known_link(call, _kind_of(call, token), token)
 
 
-def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str | None = None) -> Account:
+def confirm(
+    call: Call, proof: Proof, *, is_silent: bool = False, template: str | None = None, knows_password: bool = False
+) -> Account:
     """Make the address that was proved a verified one of its account, and return the account as it is then.
+
+    Args:
+        knows_password: whether the account's password was shown where the proof is; else another one may have made it.
 
     Raises:
         ClosedLink: 979, the account is closed or gave the address up.
@@ -153,6 +158,8 @@ def confirm(call: Call, proof: Proof, *, is_silent: bool = False, template: str 
     is_first = proving.is_first(fresh)
     if is_first:  # what else was stated may be anybody's
         values = proving.claim(call, fresh, held)
+        if not knows_password:
+            values["private"] = {**fresh.private, proving.UNCLAIMED: proof.subject}
     after = store.change(call, fresh.uid, values) or fresh
     for kind in _KINDS:
         proofs.close(call, fresh.uid, kind, subject=None if is_first else proof.subject)
