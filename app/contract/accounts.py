@@ -131,8 +131,8 @@ class ReadOwnAccount(F, AT, Wire):
 MODEL_REFUSALS = (
     e.MalformedEmail, e.EmailTypeMissing, e.EmailTwice, e.PrimaryEmailTwice, e.MalformedPhone, e.MalformedUsername,
     e.UsernameFormatRefused, e.AddressTypeTwice, e.AddressTypeMissing, e.PhoneTypeTwice, e.PhoneTypeMissing,
-    e.MalformedDate, e.UnknownCustomField, e.UnknownPolicyVersion, e.UnknownSecurityQuestion, e.FieldsRefused,
-    e.WeakPassword, e.NewPasswordBreached, e.EmailRegistered, e.UsernameTaken, e.PhoneTaken,
+    e.MalformedDate, e.UnknownCustomField, e.UnknownPolicyVersion, e.UnknownSecurityQuestion, e.SecurityQuestionsOff,
+    e.FieldsRefused, e.WeakPassword, e.NewPasswordBreached, e.EmailRegistered, e.UsernameTaken, e.PhoneTaken,
 )  # fmt: skip
 LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.UnknownUsername, e.UnknownPhone)
 CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)

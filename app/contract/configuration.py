@@ -123,7 +123,9 @@ class TenantSettings(Stated):
     logout_on_email_verification: bool = False  # all sessions of the account end then
     reset_password_codes: bool = False  # a code that programs may ask for, beside the link
     login_on_password_reset: bool = False  # whoever sets a new password is signed in
-    captcha_at: tuple[Literal["forgot_password", "change_password"], ...] = ()  # programs bring one there, always
+    captcha_at: tuple[
+        Literal["forgot_password", "change_password", "update_profile"], ...
+    ] = ()  # programs bring one there, always
     two_factor: Mode = "disabled"
     passkeys: bool = False
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself

@@ -59,6 +59,19 @@ class LOCK(Lower):
     security_answer: dict[str, str] | None = Field(default=None, max_length=10)  # each costs a hash
 
 
+class Options(Lower):
+    """`options`: what is not sent; several stand with commas between them."""
+
+    options: Annotated[str | None, Query] = Field(default=None, max_length=200)
+
+    def has_option(self, name: str) -> bool:
+        """Whether `options` names this one, in any letter case."""
+        return name in [one.strip().lower() for one in (self.options or "").split(",")]
+
+
+NO_MAIL, NO_SMS = "preventverificationemail", "preventverificationsms"
+
+
 class MF(Lower):
     """Inline second factor: which templates are sent and where Duo returns to."""
 

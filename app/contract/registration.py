@@ -6,30 +6,24 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
-from app.contract.groups import CAP, PW, Deleted, F, Posted
+from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
 from app.contract.sign_in import Login
 from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S
 from app.kit.wire import Document, From, Wire
 
 Query = From.QUERY
-NO_MAIL, NO_SMS = "preventverificationemail", "preventverificationsms"
 
 
-class SendingOptions(Wire):
+class SendingOptions(Options):
     """How what registration sends is sent."""
 
     verification_url: Annotated[str | None, Query] = Field(default=None, max_length=2_000)
     email_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
     welcome_email_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
     sms_template: Annotated[str | None, Query] = Field(default=None, max_length=100)
-    options: Annotated[str | None, Query] = Field(default=None, max_length=200)
     is_voice_otp: Annotated[bool, Query] = False
     invitation_token: Annotated[str | None, Query] = Field(default=None, max_length=500, alias="invitation_token")
-
-    def has_option(self, name: str) -> bool:
-        """Whether `options` names this one; several stand with commas between them."""
-        return name in [one.strip().lower() for one in (self.options or "").split(",")]
 
 
 class RegistrationModel(F, PW, SendingOptions, NewNames, PersonFields):
@@ -54,8 +48,11 @@ class Registered(Wire):
     data: Login | None = None
 
 
+LONGEST_SOTT_MINUTES = 129_600  # 90 days, as the longest access token
+
+
 class SottRead(Wire):
-    time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=129_600)  # minutes
+    time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=LONGEST_SOTT_MINUTES)
 
 
 class Sott(Wire):
@@ -67,6 +64,7 @@ REGISTRATION_REFUSALS = (
     *MODEL_REFUSALS, e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.UsernameMissing, e.PhoneMissing,
     e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
+    e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,
 )  # fmt: skip
 
 register = state(

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
-from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Posted, PostedSms
+from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F, Options, Posted, PostedSms, Uid
 from app.contract.profile import Profile
 from app.contract.stating import state
-from app.kit.operation import Accept, K, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -18,14 +18,13 @@ Name = Annotated[str | None, Query, Field(max_length=100)]
 Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
-class OwnChanges(F, PW, AT, CAP, Names, PersonFields):
+class OwnChanges(F, PW, AT, CAP, Options, Names, PersonFields):
     """A null clears a field only with `nullsupport`; without it a null changes nothing."""
 
     null_support: Annotated[bool, Query] = False
     verification_url: Url = None
     email_template: Name = None
     sms_template: Name = None
-    options: Annotated[str | None, Query] = Field(default=None, max_length=200)
     is_voice_otp: Annotated[bool, Query] = False
 
 
@@ -104,9 +103,10 @@ class PolicyHistory(Wire):
 
 
 OWN_CHANGE_REFUSALS = (
-    *MODEL_REFUSALS, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable,
-    e.NewPasswordBreached, e.SecurityQuestionsOff, e.TooYoung, e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord,
-    e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached, e.VerificationUrlRefused,
+    *MODEL_REFUSALS, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable, e.TooYoung,
+    e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord, e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached,
+    e.VerificationUrlRefused, e.WrongCaptcha, e.WrongSecondCaptcha, e.NoSmsConfiguration, e.SmsLimitReached,
+    e.SharedSmsLimitReached, e.TooManyRequests,
 )  # fmt: skip
 LOCK_REFUSALS = (
     e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.UnknownSecurityQuestion,
@@ -148,7 +148,7 @@ unlock = state(
 send_welcome = state(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U,
     errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
-    summary="Mail a welcome to the signed-in account, once in its life.", row="U26",
+    summary="Mail a welcome to the signed-in account.", row="U26",
 )  # fmt: skip
 accept_policy = state(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
@@ -158,6 +158,11 @@ policy_history = state(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
     errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated), summary="Read which versions of the privacy policy were accepted.",
     row="U28",
+)  # fmt: skip
+managed_policy_history = state(
+    "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
+    auth=K & S | M, errors=(*UID_REFUSALS, e.NoPrivacyPolicy),
+    summary="Read which versions of the privacy policy an account accepted.", row="A14", scope="profile:read",
 )  # fmt: skip
 ask_deletion = state(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U,

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import CAP, LOCK, MF, PW, F
+from app.contract.groups import CAP, LOCK, MF, PW, F, Options
 from app.contract.profile import Profile
 from app.contract.stating import state
 from app.kit.operation import K
@@ -14,7 +14,7 @@ from app.kit.wire import From, Wire
 Query = From.QUERY
 
 
-class PasswordLogin(F, PW, CAP, LOCK, MF):
+class PasswordLogin(F, PW, CAP, LOCK, MF, Options):
     """Exactly one of email, username and phone."""
 
     email: str | None = Field(default=None, max_length=320)
@@ -25,7 +25,6 @@ class PasswordLogin(F, PW, CAP, LOCK, MF):
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
     sms_template: Annotated[str | None, Query] = None
-    options: Annotated[str | None, Query] = None
 
 
 class Login(Wire):
@@ -42,7 +41,8 @@ LOGIN_REFUSALS = (
     e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
     e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
     e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.PrivacyPolicyOutdated, e.TooManySessions, e.PasswordBreached,
-    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SharedSmsLimitReached,
+    e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SmsLimitReached,
+    e.SharedSmsLimitReached, e.NoSmsConfiguration,
 )  # fmt: skip
 
 with_password = state(

@@ -2,6 +2,7 @@
 
 from app.identity.accounts import handlers as accounts
 from app.identity.journeys import handlers as journeys
+from app.identity.management import brought
 from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
 from app.identity.recovery import handlers as recovery
@@ -13,5 +14,5 @@ from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
 AREAS = (
-    journeys, oauth, management, self_service, sign_in, registration, recovery, verification, accounts, tokens, tenants,
+    journeys, oauth, management, brought, self_service, sign_in, registration, recovery, verification, accounts, tokens, tenants,
 )  # fmt: skip

@@ -49,7 +49,7 @@ class Wire(BaseModel):
 
     model_config = ConfigDict(alias_generator=pascal, populate_by_name=True, extra="ignore", defer_build=True)
 
-    sparse: ClassVar[bool] = False  # True: members that are None are left out of the answer
+    sparse: ClassVar[bool] = False  # True: its own members that are None are left out of the answer
     _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
 
     @model_validator(mode="before")
@@ -71,7 +71,8 @@ class Wire(BaseModel):
 
     def to_json(self) -> bytes:
         """Return the answer's bytes."""
-        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=self.sparse)
+        absent = {name for name in type(self).model_fields if self.sparse and getattr(self, name) is None}
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude=absent or None)
 
 
 class Lower(Wire):

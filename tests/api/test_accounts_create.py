@@ -90,7 +90,7 @@ def test_the_primary_address_stands_first(acme: TenantServer) -> None:
         ({"Password": "short"}, (403, 1134)),
         ({"Password": "Password123!"}, (403, 1216)),
         ({"PrivacyPolicy": {"Version": "9"}}, (403, 1197)),
-        ({"SecurityQuestionAnswer": {"nobody-asks": "x"}}, (403, 1091)),
+        ({"SecurityQuestionAnswer": {"nobody-asks": "x"}}, (403, 1095)),
         ({"Gender": "x"}, (400, 908)),
         ({"Skills": "many"}, (400, 908)),
         ({"FirstName": {"a": 1}}, (400, 908)),

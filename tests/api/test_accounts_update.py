@@ -114,7 +114,7 @@ def test_a_refused_change_changes_nothing(acme: TenantServer, uid: str) -> None:
         ({"Password": "Password123!"}, (403, 1216)),
         ({"Password": PASSWORD}, (403, 1015)),
         ({"PrivacyPolicy": {"Version": "1"}}, (403, 1197)),
-        ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1091)),
+        ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1095)),
         ({"Email": [{"Type": "Primary", "Value": "x"}]}, (400, 1038)),
         ({"Email": [{"Value": "x@example.test"}]}, (400, 1201)),
         ({"IsActive": "perhaps"}, (400, 908)),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
+from tests.support.house import MovableClock
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
 from tests.support.sotts import sealed, sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -74,6 +75,34 @@ def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) 
         sott = sott_of(acme, start=now + timedelta(minutes=begins), minutes=minutes)
         answer = acme.send("POST", REGISTER, {}, with_secret=False, sott=sott)
         assert (answer.status_code == 403) is (expected == 403), begins
+
+
+@pytest.mark.parametrize("hour", [1, 12])
+def test_the_one_that_the_service_makes_has_no_second_life(acme: TenantServer, hour: int) -> None:
+    clock = acme.house.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(hours=(hour - clock.now().hour) % 24)
+    made = answered(acme.send("GET", SOTT, timedifference=60))["Sott"]
+    clock.advance(hours=12)
+    assert shown(acme, made) == (403, 1049)
+
+
+@pytest.mark.parametrize(("minutes", "expected"), [(129_600, 200), (129_602, 403), (60 * 24 * 365 * 100, 403)])
+def test_none_holds_longer_than_the_longest_that_the_service_makes(
+    acme: TenantServer, minutes: int, expected: int
+) -> None:
+    assert shown(acme, sott_of(acme, minutes=minutes))[0] == expected
+
+
+def test_a_clock_of_twelve_hours_goes_over_noon_and_midnight(acme: TenantServer) -> None:
+    clock = acme.house.clock
+    assert isinstance(clock, MovableClock)
+    for _ in range(2):
+        clock.advance(hours=(11 - clock.now().hour) % 12, minutes=55 - clock.now().minute)
+        sott = sott_of(acme, form="%Y/%m/%d %I:%M:%S")
+        answer = acme.send("POST", REGISTER, {}, with_secret=False, sott=sott)
+        assert answer.status_code == 400, "the token is good, the registration lacks everything"
+        clock.advance(hours=1)
 
 
 def test_the_secret_the_key_and_every_letter_count(acme: TenantServer, globex: TenantServer) -> None:

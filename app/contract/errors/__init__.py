@@ -82,6 +82,16 @@ from app.contract.errors.border import (
     UnparsablePayload,
     WrongSecret,
 )
+from app.contract.errors.brought import (
+    CodeLimitReached,
+    OneTouchOff,
+    PasswordlessOff,
+    PhoneVerifiedBefore,
+    PinOff,
+    SmartLoginOff,
+    WrongCodeType,
+    WrongTokenType,
+)
 from app.contract.errors.passwords import (
     NoSecurityAnswers,
     ResetUrlRefused,
@@ -178,6 +188,14 @@ from app.contract.errors.sign_in import (
 )
 
 __all__ = [
+    "CodeLimitReached",
+    "OneTouchOff",
+    "PasswordlessOff",
+    "PhoneVerifiedBefore",
+    "PinOff",
+    "SmartLoginOff",
+    "WrongCodeType",
+    "WrongTokenType",
     "AccountLeaving",
     "EmailNotAddable",
     "NoEmailOnProfile",

@@ -4,7 +4,7 @@ from app.kit.errors import ApiError
 
 
 class ResetUrlRefused(ApiError):
-    code, status, message = 1251, 403, "The ResetPasswordUrl URL is invalid"
+    code, status, message = 1251, 403, "The reset password URL is invalid"
     description = "resetpasswordurl not on the allow-list."
 
 

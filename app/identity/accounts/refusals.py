@@ -31,6 +31,8 @@ def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | No
 
 
 def refuse_questions(settings: TenantSettings, asked: Iterable[str] | None) -> None:
-    """Raise 1091 for a security question that the tenant did not configure."""
+    """Raise 1091 for a security question that the tenant did not configure, 1095 where it asks none."""
+    if asked and not settings.security_questions:
+        raise e.SecurityQuestionsOff
     if any(question not in settings.security_questions for question in asked or ()):
         raise e.UnknownSecurityQuestion

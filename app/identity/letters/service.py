@@ -29,6 +29,7 @@ def mail(
     facts: Mapping[str, str],
     template: str | None = None,
     language: str | None = None,
+    is_asked_for: bool = False,
 ) -> None:
     """Post a mail. One that only tells what is done is left out over the limit, and refuses nothing.
 
@@ -37,6 +38,7 @@ def mail(
             time is another), `email` and `username` where the mail is about another one.
         template: the tenant's template of that name; its default one, and then ours, where there is none.
         language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
+        is_asked_for: whether the caller wants this very mail, so that over the limit it is refused, whatever it tells.
 
     Raises:
         MailLimitReached: the recipient got as many of this kind as may be.
@@ -45,7 +47,7 @@ def mail(
     try:
         send_limits.spend_mail(call, kind, to, uid)
     except ApiError:
-        if not send_limits.is_notice(kind):
+        if is_asked_for or not send_limits.is_notice(kind):
             raise
         call.ledger.record("mail.left_out", uid=uid, kind=kind.value)
         return

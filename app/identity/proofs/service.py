@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -31,7 +32,7 @@ from app.identity.vault import derive
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.errors import ApiError
-from app.kit.limits import Rate
+from app.kit.limits import OverLimit, Rate
 
 DIGITS = 6
 MOST_TRIES = 5  # wrong ones, per code (interface limits.md section 4)
@@ -39,6 +40,8 @@ LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
 """How long they live, by default (interface limits.md section 2)."""
 _MOST_TOKEN_LETTERS = 200
 _DAY = 86_400
+_BROUGHT = Rate(20, 3600)
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
 NOBODY = "nobody"
 """Under this id proofs are kept for a name that has nothing to prove, so that it is answered as any other."""
 
@@ -107,6 +110,11 @@ def new_link(
     return token
 
 
+def has_link_form(token: str) -> bool:
+    """Return whether a text could be the token of a link: what was cut off on its way cannot."""
+    return _TOKEN.match(token.strip()) is not None
+
+
 def new_code(
     call: Call,
     kind: ProofKind,
@@ -140,6 +148,18 @@ def named_code(call: Call, kind: ProofKind, code_id: str) -> Proof | None:
     """Return what the code of that id stands or stood for."""
     found = store.code(call, kind, code_id)
     return _proof(found) if found is not None else None
+
+
+def asked_for(call: Call, kinds: Collection[ProofKind], subject: str) -> str | None:
+    """Return the id of whoever was last sent something of these kinds to an address."""
+    found = store.newest_of(call, kinds, subject)
+    return found.uid if found is not None else None
+
+
+def kind_of_code(call: Call, kinds: Sequence[ProofKind], uid: str, subject: str) -> ProofKind:
+    """Return of which kind the last code is that an account was sent to an address; the first of them where there is none."""
+    found = store.newest_of(call, kinds, subject, uid=uid)
+    return ProofKind(found.kind) if found is not None else kinds[0]
 
 
 def peek_link(call: Call, kind: ProofKind, token: str) -> Proof:
@@ -247,6 +267,14 @@ def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open:
     if not store.use(call, proof.proof_id):
         raise _why_not(call, store.newest_code(call, proof.kind, proof.uid, proof.subject), errors)
     gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
+
+
+def spend_brought(call: Call, uid: str, *, is_code: bool) -> None:
+    """Count a token or a code that a server brings itself. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
+    try:
+        call.house.limits.spend(f"brought {is_code}", _BROUGHT, call.tenant.tenant_id, uid)
+    except OverLimit:
+        raise (e.CodeLimitReached if is_code else e.TokenLimitReached) from None
 
 
 def close(
@@ -365,8 +393,8 @@ def _key(secret: bytes) -> bytes:
 
 
 __all__ = [
-    "CODE_MINUTES", "Code", "CodeErrors", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "Proof", "ProofKind", "RESET_MINUTES", "SMS_CODE",
-    "check_code", "close", "close_addressed", "close_later", "digits_in", "forget", "issue_code",
-    "known_link", "named_code", "new_code", "new_link", "peek_link",
-    "refuse_locked", "spend_checked", "spend_code", "spend_link", "used_link",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
+    "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in", "forget",
+    "has_link_form", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
+    "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -83,6 +83,14 @@ def code(call: Call, kind: str, code_id: str) -> Sent | None:
 def newest_code(call: Call, kind: str, uid: str, subject: str) -> Sent | None:
     """Return the code that was sent last, whatever became of it."""
     where = _of(call, kind, uid, subject, is_code=True)
+    last_first = (P.created_at.desc(), P.proof_id)
+    return _sent(call.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
+
+
+def newest_of(call: Call, kinds: Collection[str], subject: str, *, uid: str | None = None) -> Sent | None:
+    """Return what was sent last to an address of these kinds: a code to this account, or anything to anybody."""
+    where = [P.tenant_id == call.tenant.tenant_id, P.subject == subject, P.kind.in_(kinds)]
+    where += [P.uid == uid, P.is_code] if uid is not None else []
     last_first = (P.created_at.desc(), P.proof_id)
     return _sent(call.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
 

@@ -18,5 +18,6 @@ proofs = tenant_table(
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Index("ix_proofs_subject", "tenant_id", "uid", "kind", "subject", "created_at"),
+    Index("ix_proofs_address", "tenant_id", "subject", "kind"),
     Index("ix_proofs_expiry", "tenant_id", "expires_at"),
 )

@@ -14,6 +14,7 @@ from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.letters import service as letters
+from app.identity.proofs import service as proofs
 from app.identity.recovery import sending, whom
 from app.identity.recovery.sending import Wish
 from app.kit import randomness
@@ -92,6 +93,7 @@ def forgot_token(call: Call, req: contract.ForgotToken) -> contract.ForgotTokenM
     sending.refuse_url(call, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
+    proofs.spend_brought(call, account.uid, is_code=False)
     wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
     made = sending.send if req.send_email else sending.token_only
     token = made(call, account, wish, email=req.email)

@@ -91,6 +91,15 @@ def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = 
     )
 
 
+def code_only(call: Call, account: Account, subject: str, *, email: str | None = None) -> tuple[str, int]:
+    """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
+    minutes = CODE_MINUTES if subject == MAIL else proofs.CODE_MINUTES
+    facts = {"attempt": None, "email": _address_of(account, email)} if subject == MAIL else {}
+    return proofs.new_code(
+        call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts
+    ), minutes
+
+
 def page_token(call: Call, account: Account, minutes: int = PAGE_MINUTES, **facts: str | bool | None) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
     subject = str(facts.get("reason") or "page")

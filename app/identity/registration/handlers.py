@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from app.contract import registration as contract
-from app.contract.groups import Deleted, Posted
+from app.contract.groups import NO_MAIL, NO_SMS, Deleted, Posted
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.identity.accounts import service as accounts
@@ -62,13 +62,13 @@ def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
         email_template=req.email_template,
         sms_template=req.sms_template,
         welcome_template=req.welcome_email_template,
-        sends_sms=not req.has_option(contract.NO_SMS),
+        sends_sms=not req.has_option(NO_SMS),
     )
     return Ask(
         wish,
         source=service.source_of(req.referer),
         accepts_terms=req.accept_privacy_policy,
-        sends_mail=not req.has_option(contract.NO_MAIL),
+        sends_mail=not req.has_option(NO_MAIL),
         is_silent=req.is_silent,
         hides_taken=call.tenant.settings.hide_unknown_accounts,
     )

@@ -40,21 +40,37 @@ def of_type(call: Call, asked: contract.RecordsRead, *, is_managed: bool) -> lis
 
 
 def check_code(call: Call, record_id: str, code: str | None) -> None:
-    """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's.
+    """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's."""
+    row = _offered(call, record_id)
+    if row.code is None:
+        raise e.RecordWithoutCode
+    _refuse_code(call, row, code)
 
-    Tries are limited by address.
-    """
+
+def refuse_link(call: Call, record_id: str, *, source: str, code: str, needs_code: bool) -> None:
+    """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless somebody may choose it."""
+    row = _offered(call, record_id)
+    if source.strip().lower() != row.type:
+        raise e.MalformedRecord
+    if row.code is not None and needs_code:
+        _refuse_code(call, row, code)
+
+
+def _offered(call: Call, record_id: str) -> Row[Any]:
+    row = _known(call, record_id[:100])
+    if not row.is_active:
+        raise e.UnknownRecord
+    return row
+
+
+def _refuse_code(call: Call, row: Row[Any], code: str | None) -> None:
+    """Compare a code. Tries are limited by address."""
+    if not code:
+        raise e.RecordCodeMissing
     most = call.tenant.settings.limits.availability_per_minute_per_address
     if most:
         call.spend("record_code", Rate(most, 60), call.address)
-    row = _known(call, record_id)
-    if not row.is_active:
-        raise e.UnknownRecord
-    if row.code is None:
-        raise e.RecordWithoutCode
-    if not code:
-        raise e.RecordCodeMissing
-    if not hmac.compare_digest(call.house.vault.open(row.code, _context(call, record_id)), code.encode()):
+    if not hmac.compare_digest(call.house.vault.open(row.code, _context(call, row.record_id)), code.encode()):
         raise e.WrongRecordCode
 
 

@@ -7,15 +7,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.contract import errors as e
-from app.contract.letters import SmsKind
 from app.identity.accounts import identifiers, naming, policies, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.letters import service as letters
-from app.identity.proofs import service as proofs
-from app.identity.proofs.service import ProofKind
-from app.identity.registration import demands, drafting
+from app.identity.registration import demands, drafting, links
 from app.identity.registration.drafting import Draft, Given
 from app.identity.tasks import events
 from app.identity.verification import service as verification
@@ -60,7 +56,7 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
 
     Raises:
         TooManyRequests: too many registrations from this address.
-        VerificationUrlRefused, and the refusals of `demands` and `drafting`.
+        VerificationUrlRefused, and the refusals of `demands`, `drafting` and `links`.
     """
     settings = call.tenant.settings
     if settings.limits.register_per_minute_per_address:
@@ -74,6 +70,7 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     if len(drafted.addresses.forms) > naming.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")
     demands.refuse_person(call, drafted)
+    links.refuse(call, given.free)
     return drafted
 
 
@@ -188,11 +185,8 @@ def _text(call: Call, account: Account | None, phone: str | None, wish: Wish) ->
     """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
     if not phone or not wish.sends_sms:
         return
-    uid = account.uid if account else proofs.NOBODY
-    code = proofs.new_code(call, ProofKind.PHONE, uid, subject=phone)
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
     try:
-        letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
+        verification.text(call, account, phone, wish)
     except _NOT_TEXTED as reason:
         if account is not None and not account.email:  # nothing else proves anything of this account
             raise

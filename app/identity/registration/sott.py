@@ -17,15 +17,17 @@ from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.contract import errors as e
+from app.contract import registration as contract
 from app.identity.call import Call
 from app.identity.tenants.changes import secret_context
 from app.kit.reading import RawRequest
 
 SKEW = timedelta(minutes=5)
+LONGEST = timedelta(minutes=contract.LONGEST_SOTT_MINUTES)
 _IV = b"tu89geji340t89u2"
 _BLOCK_BITS = 128
 _MOST_LETTERS = 2_000
-_HALF_DAY = timedelta(hours=12)
+_LONGEST_UNSAID = timedelta(hours=1)
 _HEADER = re.compile(r"x-\w+-sott\Z")
 _TIME = re.compile(
     r"\s*(\d{4})[/-](\d{1,2})[/-](\d{1,2})[ T](\d{1,2}):(\d{1,2}):(\d{1,2})\s*([AaPp][Mm])?\s*\Z", re.ASCII
@@ -81,13 +83,23 @@ def _opened(call: Call, text: str) -> str | None:
 
 
 def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
-    """Return when a token holds. One client library writes hours of a 12-hour clock without saying which half of the day."""
+    """Return when a token may hold: as it says, and no longer than one that the service makes.
+
+    One client library writes hours of a 12-hour clock without saying which half of the day; its tokens are short.
+    """
     first, last = _TIME.match(start), _TIME.match(end)
     begun, over = _instant(first), _instant(last)
     if first is None or last is None or begun is None or over is None:
         return []
-    is_unsaid = not (first[7] or last[7]) and 1 <= int(first[4]) <= 12 and 1 <= int(last[4]) <= 12
-    return [(begun, over)] + ([(begun + _HALF_DAY, over + _HALF_DAY)] if is_unsaid else [])
+    read = [(begun, over)] if over - begun <= LONGEST else []
+    if not (first[7] or last[7]) and 1 <= int(first[4]) <= 12 and 1 <= int(last[4]) <= 12:
+        halves = [(_in_half(begun, half), _in_half(over, other)) for half in (0, 12) for other in (0, 12)]
+        read += [(early, late) for early, late in halves if timedelta() < late - early <= _LONGEST_UNSAID]
+    return read
+
+
+def _in_half(at: datetime, half: int) -> datetime:
+    return at.replace(hour=at.hour % 12 + half)
 
 
 def _instant(found: re.Match[str] | None) -> datetime | None:
@@ -103,7 +115,10 @@ def _instant(found: re.Match[str] | None) -> datetime | None:
 
 
 def _stamp(at: datetime) -> str:
-    return f"{at.year}/{at.month}/{at.day} {at.hour}:{at.minute}:{at.second}"
+    """With its half of the day: our own tokens are read in one way."""
+    return (
+        f"{at.year}/{at.month}/{at.day} {at.hour % 12 or 12}:{at.minute}:{at.second} {'PM' if at.hour >= 12 else 'AM'}"
+    )
 
 
 def _mark(text: str) -> str:

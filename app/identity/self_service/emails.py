@@ -47,16 +47,11 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
         EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant does not want that.
         MailLimitReached.
     """
-    form = identifiers.normal_email(new.email)
-    if form is None or lookalikes.is_invisible(form):
-        raise e.MalformedEmail
-    _refuse(call, account, new, form)
-    owner = accounts.by_email(call, form)
-    if owner is not None and owner.uid == account.uid:
-        raise e.EmailTaken
+    form, owner = _free(call, account, new)
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
     shown = identifiers.shown_email(new.email)
+    _wait_for(call, account, new, form)
     facts = _proof(call, account, new, form, shown)
     language = notices.language(call)
     if owner is not None:
@@ -67,6 +62,15 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
             call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )
     call.ledger.record("email.asked", uid=account.uid)
+
+
+def token_only(call: Call, account: Account, new: NewAddress) -> str:
+    """Return the token of a link that the caller brings to its owner; raises as `ask` does, but for the limit of mails."""
+    form, owner = _free(call, account, new)
+    if owner is not None:
+        raise e.EmailRegistered
+    _wait_for(call, account, new, form)
+    return _link(call, account, new, form)
 
 
 def confirm_code(call: Call, account: Account, email: str, code: str) -> Account:
@@ -131,22 +135,47 @@ def make_primary(call: Call, account: Account, email: str) -> Account:
     return after
 
 
+def _free(call: Call, account: Account, new: NewAddress) -> tuple[str, Account | None]:
+    """Return the address's form and who else has it; raises what `ask` does."""
+    form = identifiers.normal_email(new.email)
+    if form is None or lookalikes.is_invisible(form):
+        raise e.MalformedEmail
+    _refuse(call, account, new, form)
+    owner = accounts.by_email(call, form)
+    if owner is not None and owner.uid == account.uid:
+        raise e.EmailTaken
+    return form, owner
+
+
+def _wait_for(call: Call, account: Account, new: NewAddress, form: str) -> None:
+    """Let the address stand in the profile as one that is not proved yet."""
+    fresh = _locked(call, account)
+    others = [entry for entry in fresh.emails if identifiers.normal_email(entry["Value"]) != form]
+    waiting = {"Type": new.type.strip(), "Value": identifiers.shown_email(new.email), "pending": True}
+    store.change(call, account.uid, {"emails": [*others, waiting]})
+
+
+def _link(call: Call, account: Account, new: NewAddress, form: str) -> str:
+    kept = {"type": new.type.strip(), "email": identifiers.shown_email(new.email)}
+    return proofs.new_link(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
+
+
 def _proof(call: Call, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
     """Make what proves the address, as far as the mail holds it, and return what the mail says."""
     carries = letters.carries(
         call, MailKind.ADD_EMAIL, account=account, template=new.template, language=notices.language(call)
     )
-    kept = {"type": new.type.strip(), "email": shown}
     facts: dict[str, str] = {}
     if carries in ("link", "otp"):
         proofs.close(
             call, account.uid, ProofKind.ADD_EMAIL, subject=form
         )  # the half that is not made anew is over, too
     if carries != "otp":
-        token = proofs.new_link(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
+        token = _link(call, account, new, form)
         page = whitelist.with_query(new.url or f"{call.issuer}/verify", vtype=verification.VTYPE, vtoken=token)
         facts |= {"url": page, "minutes": str(proofs.LINK_MINUTES)}
     if carries != "link":
+        kept = {"type": new.type.strip(), "email": shown}
         code = proofs.new_code(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)
         facts |= {"otp": code, "otp_minutes": str(proofs.CODE_MINUTES)}
     return facts
@@ -159,7 +188,8 @@ def _refuse(call: Call, account: Account, new: NewAddress, form: str) -> None:
         raise e.EmailActionRefused
     if account.email and not account.email_verified and call.tenant.settings.email_verification != "disabled":
         raise e.EmailNotAddable
-    if len(account.emails) >= MOST_EMAILS:
+    others = [entry for entry in account.emails if identifiers.normal_email(entry["Value"]) != form]
+    if len(others) >= MOST_EMAILS:
         raise e.EmailUpdateRefused
     demands.refuse_address(call.tenant.settings.email_access, form)
     verification.refuse_url(call, new.url)

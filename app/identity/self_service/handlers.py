@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import self_service as contract
-from app.contract.groups import Deleted, Posted, PostedSms, SmsSent
+from app.contract.groups import Deleted, Posted, PostedSms, SmsSent, Uid
 from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.recovery.handlers import refuse_captcha
 from app.identity.self_service import emails, leaving, policy, profile, unlocking
 from app.identity.self_service.emails import NewAddress
 from app.identity.verification import service as verification
@@ -26,6 +27,7 @@ def register(server: Server) -> None:
     server.implements(contract.send_welcome)(send_welcome)
     server.implements(contract.accept_policy)(accept_policy)
     server.implements(contract.policy_history)(policy_history)
+    server.implements(contract.managed_policy_history)(managed_policy_history)
     server.implements(contract.ask_deletion)(ask_deletion)
     server.implements(contract.confirm_deletion)(confirm_deletion)
     server.implements(contract.send_deletion_code)(send_deletion_code)
@@ -35,7 +37,9 @@ def register(server: Server) -> None:
 def update(call: Call, req: contract.OwnChanges) -> contract.OwnProfile:
     if not call.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
-    account = profile.update(call, accounts.own(call), req)
+    own = accounts.own(call)
+    refuse_captcha(call, req, "update_profile")
+    account = profile.update(call, own, req)
     return contract.OwnProfile(data=_profile(account, req.fields_))
 
 
@@ -64,7 +68,7 @@ def send_welcome(call: Call, req: contract.WelcomeMail) -> Posted:
     account = accounts.own(call)
     if not account.email:
         raise e.NoEmailOnProfile
-    verification.welcome(call, account, req.welcome_email_template)
+    verification.welcome(call, account, req.welcome_email_template, is_asked_for=True)
     return Posted()
 
 
@@ -74,6 +78,10 @@ def accept_policy(call: Call, req: contract.AcceptPolicy) -> Profile:
 
 def policy_history(call: Call, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:
     return policy.history(call, accounts.own(call))
+
+
+def managed_policy_history(call: Call, req: Uid) -> contract.PolicyHistory:
+    return policy.history(call, accounts.known(call, req.uid))
 
 
 def ask_deletion(call: Call, req: contract.AskDeletion) -> contract.DeletionAsked:

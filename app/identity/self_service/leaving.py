@@ -40,9 +40,7 @@ def ask(call: Call, account: Account, url: str | None = None, template: str | No
         raise e.NotProcessable
     if url and not whitelist.is_allowed(call, url):
         raise e.VerificationUrlRefused
-    token = proofs.new_link(
-        call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
-    )
+    token = token_only(call, account)
     facts = {
         "url": whitelist.with_query(url or f"{call.issuer}{PATH}", vtype=VTYPE, vtoken=token),
         "minutes": str(proofs.LINK_MINUTES),
@@ -52,6 +50,20 @@ def ask(call: Call, account: Account, url: str | None = None, template: str | No
         language=notices.language(call),
     )  # fmt: skip
     call.ledger.record("deletion.asked", uid=account.uid)
+
+
+def token_only(call: Call, account: Account) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    return proofs.new_link(
+        call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
+    )
+
+
+def code_only(call: Call, account: Account) -> str:
+    """Return a code that the caller brings to its owner. Raises NoPhoneOnProfile."""
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    return proofs.new_code(call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.phone)
 
 
 def peek(call: Call, token: str) -> Proof:
@@ -81,8 +93,7 @@ def send_code(call: Call, account: Account, template: str | None = None) -> str:
     """
     if not account.phone or not account.phone_verified:
         raise e.NoPhoneOnProfile
-    code = proofs.new_code(call, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.phone)
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    facts = {"otp": code_only(call, account), "minutes": str(proofs.CODE_MINUTES)}
     try:
         sid = letters.sms(call, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, template=template)
     except e.NoSmsConfiguration:

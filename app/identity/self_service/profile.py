@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from app.contract import errors as e
+from app.contract.groups import NO_SMS
 from app.contract.profile import Write
 from app.contract.self_service import OwnChanges
 from app.identity.accounts import editing, naming, policies
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.recovery import renewal
-from app.identity.registration import demands
+from app.identity.registration import demands, links
 from app.identity.self_service import changing
 from app.identity.self_service.changing import Changed, Wanted
 from app.identity.sign_in import sessions
@@ -32,6 +33,8 @@ def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | N
         PrivacyPolicyOutdated: the present privacy policy is not accepted yet.
         FieldsRefused: what breaks a rule of the tenant's form, or empties a field that it requires.
         SecurityQuestionsOff: the tenant asks none.
+        UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode: a link to one of the tenant's lists.
+        NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached: the code for a first number could not be sent.
         UnknownSecurityQuestion: it is none of the tenant's, or, once there are answers, none that was answered.
         EmailRefused, EmailDomainRefused, TooYoung: the tenant does not want that.
         VerificationUrlRefused: the page is not on the tenant's whitelist.
@@ -42,6 +45,7 @@ def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | N
     verification.refuse_url(call, req.verification_url)
     _refuse_answers(call, account, req.security_question_answer)
     demands.refuse_edits(settings, req, clears=req.null_support)
+    links.refuse(call, req.free, account.profile)
     wanted = changing.read(call, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
     if wanted.addresses and len(wanted.addresses.forms) > naming.MOST_EMAILS:
         raise e.EmailUpdateRefused
@@ -91,7 +95,10 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         tokens.revoke_others(call, after.uid, keep, call.holder)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
         renewal.follow(call, after, "UpdateProfile")
+    wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
     if before.email is None and req.email:
-        wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
         verification.send_to_waiting(call, after, wish)
+    is_first_number = before.phone is None and after.phone is not None and call.tenant.settings.phone_login
+    if is_first_number and after.phone and not req.has_option(NO_SMS):
+        verification.text(call, after, after.phone, wish)
     notices.tell_names(call, changed.before, changed.after)

@@ -76,6 +76,8 @@ def set_password(call: Call, req: contract.SetPassword) -> contract.PasswordHash
     account = accounts.known(call, req.uid)
     if not req.password:
         raise e.BadParameter.names("password")
+    if account.password_hash is None:
+        raise e.NoEmailProfile
     hashed = renewal.weighed(call, account, req.password)
     fresh = renewal.locked(call, account)
     after = renewal.write(call, fresh, hashed, is_silent=req.is_silent, event="SetPassword")

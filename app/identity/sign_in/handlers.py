@@ -1,6 +1,7 @@
 """The operations of sign-in."""
 
 from app.contract import sign_in as contract
+from app.contract.groups import NO_SMS
 from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
@@ -10,6 +11,9 @@ from app.identity.sign_in.locks import Proof
 from app.identity.verification.service import Wish
 from app.kit.clock import iso
 from app.kit.server import Server
+
+ORIGIN = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
+_MOST_ORIGIN_LETTERS = 200
 
 
 def register(server: Server) -> None:
@@ -21,20 +25,31 @@ def register(server: Server) -> None:
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:
-    options = (req.options or "").lower()
     return Wish(
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
-        sends_sms="preventverificationsms" not in options,
+        sends_sms=not req.has_option(NO_SMS),
     )
+
+
+def _note_origin(call: Call) -> None:
+    """Note from where a server says that its visitor comes. Nothing believes it: whoever has the API key may say it."""
+    told = {name: call.raw.headers[name][:_MOST_ORIGIN_LETTERS] for name in ORIGIN if name in call.raw.headers}
+    if told:
+        call.ledger.record(
+            "sign_in.origin", **{name.removeprefix("x-").replace("-", "_"): text for name, text in told.items()}
+        )
 
 
 def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
     proof = Proof(req.security_answer, captcha.of_parameters(req))
     settings = call.tenant.settings
     identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
-    account = service.verify(call, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req))
+    _note_origin(call)
+    account = service.verify(
+        call, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
+    )
     issued = service.issue(call, account)
     profile = accounts.signed_in_profile(call, account)
     return contract.Login(

@@ -53,14 +53,14 @@ def reset(call: Call, req: contract.Reset) -> contract.PasswordReset:
         raise e.MalformedEmail
     who = whom.named(call, "email" if req.email is not None else "username", name)
     refuse_stranger(call, who.holder)
-    return _posted(call, _by_code(call, who, sending.MAIL, otp, password, req))
+    return _posted(call, _by_code(call, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
 
 
 def reset_by_sms(call: Call, req: contract.ResetBySms) -> contract.PasswordReset:
     spend(call)
     who = whom.with_phone(call, req.phone)
     otp, password = _given("otp", req.otp), _given("password", req.password)
-    return _posted(call, _by_code(call, who, sending.SMS, otp, password, req))
+    return _posted(call, _by_code(call, who, sending.SMS, otp, password, req), is_silent=req.is_silent)
 
 
 def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.PasswordReset:
@@ -85,9 +85,8 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
         raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
     hashed = renewal.weighed(call, account, password)
     fresh = renewal.locked(call, account)
-    return _posted(
-        call, renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
-    )
+    after = renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
+    return _posted(call, after, is_silent=req.is_silent)
 
 
 def _by_code(
@@ -220,7 +219,7 @@ def _by_link(call: Call, req: contract.Reset) -> contract.PasswordReset:
         raise e.BadParameter("The password and resettoken are required parameters.")
     token, password = _given("resettoken", req.reset_token), _given("password", req.password)
     after, _ = with_link(call, token, password, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _posted(call, after)
+    return _posted(call, after, is_silent=req.is_silent)
 
 
 def _named(req: contract.Reset) -> tuple[str, str, str]:
@@ -281,10 +280,11 @@ def _open(call: Call, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
     raise locks.told(call, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer())
 
 
-def _posted(call: Call, account: Account) -> contract.PasswordReset:
+def _posted(call: Call, account: Account, *, is_silent: bool) -> contract.PasswordReset:
     """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
     settings = call.tenant.settings
-    if not settings.login_on_password_reset or settings.two_factor == "required" or not service.enter(call, account):
+    is_wanted = settings.login_on_password_reset and settings.two_factor != "required"
+    if not is_wanted or not service.enter(call, account, is_silent=is_silent):
         return contract.PasswordReset()
     issued = service.issue(call, account)
     session = Login(

@@ -27,14 +27,21 @@ PASSWORD = "pwd"  # RFC 8176
 
 
 def verify(
-    call: Call, identifier: Identifier, password: str, proof: Proof, *, hides_unknown: bool, wish: Wish | None = None
+    call: Call,
+    identifier: Identifier,
+    password: str,
+    proof: Proof,
+    *,
+    hides_unknown: bool,
+    wish: Wish | None = None,
+    is_silent: bool = False,
 ) -> Account:
     """Return the account that this password opens; the sign-in is recorded on it.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
     does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
-    number is not verified yet, what verifies it is sent again as `wish` says, within the limits and without a word about
-    them; None sends nothing.
+    number is not verified yet, what verifies it is sent again as `wish` says, within the limits; None sends nothing.
+    `is_silent` tells webhooks nothing.
 
     Raises:
         TooManyRequests: the address or the tenant used up its tries.
@@ -44,6 +51,8 @@ def verify(
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`: what was shown does not open the lock.
         PasswordBreached, PasswordResetMailed: the password is right, and known to thieves.
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, the account may not.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: what `wish` asks for could not be
+            sent; programs learn it, our pages do not.
     """
     settings = call.tenant.settings
     _spend(call)
@@ -69,18 +78,18 @@ def verify(
         raise _locked_meanwhile(call, who, is_answered) or e.WrongCredentials()
     is_secure = setting.is_secure(settings.password_policy, password, setting.words_of(account))
     account = accounts.grade_password(call, account, is_secure=is_secure)
-    events.emit(call, "Login", account, False)
+    events.emit(call, "Login", account, is_silent)
     return account
 
 
-def enter(call: Call, account: Account) -> bool:
+def enter(call: Call, account: Account, *, is_silent: bool = False) -> bool:
     """Record a sign-in that stands on a verified address; False where the account may not sign in."""
     identifier = Identifier("email", account.email or "")
     if account.is_locked_now or _closed(call, account, identifier) is not None:
         return False
     if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         return False
-    events.emit(call, "Login", account, False)
+    events.emit(call, "Login", account, is_silent)
     return True
 
 
@@ -94,7 +103,9 @@ def issue(call: Call, account: Account) -> Issued:
 def _is_over_session_limit(call: Call, account: Account) -> bool:
     """Return whether the account has as many live sessions as it may (its own limit wins over the tenant's)."""
     limit = account.session_limit or call.tenant.settings.session_limit
-    return bool(limit) and len(sessions.of_account(call, account.uid)) >= limit
+    if not limit:
+        return False
+    return len(sessions.of_account(call, account.uid)) + tokens.signed_in(call, account.uid) >= limit
 
 
 def _spend(call: Call) -> None:
@@ -162,7 +173,10 @@ def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lo
         if late is None and who.account and isinstance(closed, e.PrivacyPolicyOutdated):
             closed.data = _policy_token(call, who.account)
         if late is None and who.account and wish is not None:
-            verification.send_after_refusal(call, who.account, closed, wish)
+            unsent = verification.send_after_refusal(call, who.account, closed, wish)
+            late = (
+                unsent if call.visit is None and not who.is_hidden else None
+            )  # 970 and 1066 say that something was sent
         raise late or (locks.told(call, who, answered, closed) if answered and call.visit else closed)
     call.work.pause()
 

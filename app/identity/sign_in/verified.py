@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract import verification as contract
 from app.contract.profile import Profile
@@ -35,6 +37,8 @@ def by_link(call: Call, req: contract.VerifyByLink) -> contract.Verified:
     shown = locks.Proof()
     if not req.verification_token:
         proof = _spend_code(call, req.otp or "", req.email, req.uuid, shown)
+    elif not proofs.has_link_form(req.verification_token):
+        raise e.WrongVerificationLink
     elif call.raw.method == "HEAD":
         verification.peek(call, req.verification_token)
         return contract.Verified()
@@ -70,12 +74,15 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
     who = sought.named(call, Identifier("email", address), is_hidden=hides)
+    if who.holder is None:
+        who = replace(who, holder=verification.account_of(call, address))
     uid = sent.uid if sent else _waiting_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open = _open_lock(call, who, shown)
+    is_open, subject = _open_lock(call, who, shown), names.normal(EMAIL, address)
+    kind = sent.kind if sent else proofs.kind_of_code(call, verification.KINDS, uid, subject)
     return proofs.spend_code(
-        call, ProofKind.EMAIL, uid, code, subject=names.normal(EMAIL, address), errors=MAIL_CODE, is_lock_open=is_open,
+        call, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
 
@@ -102,7 +109,9 @@ def _open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
 def _verified(call: Call, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
     account = verification.confirm(call, proof, is_silent=req.is_silent, template=req.welcome_email_template)
     end_sessions(call, account)
-    if not call.tenant.settings.login_on_email_verification or not service.enter(call, account):
+    if not call.tenant.settings.login_on_email_verification or not service.enter(
+        call, account, is_silent=req.is_silent
+    ):
         return contract.Verified()
     issued = service.issue(call, account)
     profile = accounts.signed_in_profile(call, account)

@@ -57,6 +57,7 @@ _CAPTCHA_PLACES = (
 _CAPTCHA_AT = {
     "forgot_password": ("PostForgotPasswordByEmail", "PostForgotPasswordByPhone"),
     "change_password": ("PutChangePassword",),
+    "update_profile": ("PutUpdateProfile",),
 }
 _SECOND_FACTORS = (
     "IsGoogleAuthenticator", "IsAuthenticator", "IsPushAuthenticator", "IsEmailOTPAuthenticator",

@@ -180,6 +180,11 @@ def of_account(call: Call, uid: str) -> list[TokenHolder]:
     return store.of_account(call.work, uid, call.now)
 
 
+def signed_in(call: Call, uid: str) -> int:
+    """Return how many live sessions an account has with programs: access tokens of the interface's own sign-ins."""
+    return store.signed_in(call.work, uid, call.now)
+
+
 def revoke_others(call: Call, uid: str, session_id: str | None, holder: TokenHolder | None) -> None:
     """End every token of an account, but for those of this session and the one that was shown, with its refresh tokens."""
     store.drop_others(call.work, uid, session_id, holder.token_hash if holder else None)

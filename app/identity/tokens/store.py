@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.call import TokenHolder
@@ -39,6 +39,19 @@ def of_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
     return [
         _holder(row) for row in work.all(select(access_tokens).where(*where).order_by(A.issued_at.desc()).limit(200))
     ]
+
+
+def signed_in(work: UnitOfWork, uid: str, now: datetime) -> int:
+    """Count the families of live access tokens that belong to no browser's session and to no relying party."""
+    where = (
+        A.tenant_id == work.tenant_id,
+        A.uid == uid,
+        A.expires_at > now,
+        A.session_id.is_(None),
+        A.client_id.is_(None),
+    )
+    row = work.one(select(func.count(A.family_id.distinct())).where(*where))
+    return int(row[0]) if row else 0
 
 
 def _holder(row: Row[Any]) -> TokenHolder:

@@ -32,7 +32,7 @@ def resend(call: Call, req: contract.MailAgain) -> contract.PostedWithId:
         raise e.MalformedEmail
     service.refuse_url(call, req.verification_url)
     wish = Wish(url=req.verification_url, email_template=req.email_template)
-    account = accounts.by_email(call, req.email)
+    account = service.account_of(call, req.email)
     if call.tenant.settings.hide_unknown_accounts:
         return _hidden(call, account, req.email, wish)
     if account is None:

@@ -23,7 +23,7 @@ from app.identity.verification import notices
 from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
-_KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
 _NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 
 
@@ -71,6 +71,19 @@ def send_to_waiting(call: Call, account: Account, wish: Wish) -> None:
             call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
 
+def token_only(call: Call, account: Account, email: str, minutes: int = proofs.LINK_MINUTES) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    subject = identifiers.normal(EMAIL, email)
+    return proofs.new_link(
+        call, ProofKind.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
+    )
+
+
+def code_only(call: Call, account: Account, email: str) -> str:
+    """Return a code that the caller brings to its owner."""
+    return proofs.new_code(call, ProofKind.EMAIL, account.uid, subject=identifiers.normal(EMAIL, email))
+
+
 def send_again(call: Call, uid: str, email: str, wish: Wish) -> str:
     """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
 
@@ -87,8 +100,18 @@ def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
     return _mail(call, NOBODY, email, wish, None)
 
 
-def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wish) -> None:
-    """Send what the refused sign-in waits for, in a transaction of its own; limits are kept silently."""
+def text(call: Call, account: Account | None, phone: str, wish: Wish) -> None:
+    """Text a code to a number that is to be proved; without an account it proves nothing.
+
+    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    code = proofs.new_code(call, ProofKind.PHONE, account.uid if account else proofs.NOBODY, subject=phone)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
+
+
+def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
+    """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
     if wish.url and not whitelist.is_allowed(call, wish.url):
         wish = replace(wish, url=None)
     try:
@@ -97,9 +120,23 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
             if isinstance(refusal, e.EmailUnverified):
                 send(apart, account, wish)
             elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
-                _text(apart, account, account.phone, wish)
+                text(apart, account, account.phone, wish)
     except _NOT_SENT as reason:
         call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+        return reason
+    return None
+
+
+def account_of(call: Call, email: str) -> Account | None:
+    """Return the account that holds an address, else the one that asked last for a proof that it is theirs."""
+    form = identifiers.normal(EMAIL, email)
+    held = store.by_identifier(call, EMAIL, form)
+    if held is not None:
+        return held
+    uid = proofs.asked_for(call, KINDS, form)
+    account = store.by_uid(call, uid) if uid else None
+    pending = [one for one in account.emails if one.get("pending")] if account is not None else []
+    return account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
 
 
 def is_verified(account: Account, email: str) -> bool:
@@ -161,7 +198,7 @@ def confirm(
         if not knows_password:
             values["private"] = {**fresh.private, proving.UNCLAIMED: proof.subject}
     after = store.change(call, fresh.uid, values) or fresh
-    for kind in _KINDS:
+    for kind in KINDS:
         proofs.close(call, fresh.uid, kind, subject=None if is_first else proof.subject)
     if proof.kind is ProofKind.ADD_EMAIL:
         _tell_added(call, fresh.email, after, proof)
@@ -177,9 +214,12 @@ def _tell_added(call: Call, to: str | None, after: Account, proof: Proof) -> Non
     notices.tell_with_alarm(call, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
 
 
-def welcome(call: Call, account: Account, template: str | None = None) -> Account:
-    """Mail a welcome, once in an account's life; a limit that is reached is kept silently."""
-    if account.private.get("is_welcomed") or not account.email:
+def welcome(call: Call, account: Account, template: str | None = None, *, is_asked_for: bool = False) -> Account:
+    """Mail a welcome, once in an account's life; a limit that is reached is kept silently.
+
+    One that `is_asked_for` may come again; over the limit it raises MailLimitReached.
+    """
+    if not account.email or (account.private.get("is_welcomed") and not is_asked_for):
         return account
     try:
         letters.mail(
@@ -190,15 +230,18 @@ def welcome(call: Call, account: Account, template: str | None = None) -> Accoun
             facts={},
             template=template,
             language=notices.language(call),
+            is_asked_for=is_asked_for,
         )
     except e.MailLimitReached:
+        if is_asked_for:
+            raise
         return account
     return store.change(call, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
 
 
 def _kind_of(call: Call, token: str) -> ProofKind:
     """Return which of the two kinds a link is; older mails lead to one address for both."""
-    return next((kind for kind in _KINDS if proofs.known_link(call, kind, token)), ProofKind.EMAIL)
+    return next((kind for kind in KINDS if proofs.known_link(call, kind, token)), ProofKind.EMAIL)
 
 
 def _entry(call: Call, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
@@ -279,13 +322,8 @@ def _address(call: Call, token: str, wish: Wish, email: str) -> str:
     return whitelist.with_query(wish.url, **asked)
 
 
-def _text(call: Call, account: Account, phone: str, wish: Wish) -> None:
-    code = proofs.new_code(call, ProofKind.PHONE, account.uid, subject=phone)
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
-
-
 __all__ = [
-    "Account", "Wish", "confirm", "is_verified", "known", "peek", "refuse_url", "send", "send_after_refusal",
-    "send_again", "send_to_nobody", "send_to_waiting", "spend_link", "welcome",
+    "KINDS", "Account", "Wish", "account_of", "code_only", "confirm", "is_verified", "known", "peek",
+    "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link", "text",
+    "token_only", "welcome",
 ]  # fmt: skip

@@ -1,0 +1,109 @@
+"""Tokens and codes that a tenant's server brings to people itself (interface account.md section 2, rows A18 to A21).
+
+Each is what the mail or the message would have carried; nothing is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import UID_REFUSALS
+from app.contract.stating import state
+from app.kit.operation import K, M, S
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+Address = Annotated[str | None, Field(max_length=320)]
+DAY = 86_400
+
+
+class VerifyTokenAsked(Lower):
+    email: Address = None
+
+
+class VerifyTokenRead(Lower):
+    """`expires_in`: seconds that it may live; as long as a mailed one where absent."""
+
+    email: Annotated[Address, Query] = None
+    vtype: Annotated[str, Query] = "email"
+    expires_in: Annotated[int | None, Query] = Field(default=None, ge=60, le=3 * DAY, alias="expires_in")
+
+
+class VerifyToken(Wire):
+    """`expires_in` is an ISO date-time, as in every session of this family."""
+
+    verification_token: str
+    expires_in: str = Field(alias="expires_in")
+
+
+class MailTokenAsked(Lower):
+    """Whom it is for: one of `email`, `username` and `uid`; `addemail` takes `uid`, the new `email` and its `type`."""
+
+    token_type: Annotated[str, From.PATH]
+    email: Address = None
+    username: Address = None
+    uid: str | None = Field(default=None, max_length=100)
+    type: str | None = Field(default=None, max_length=50)
+    client_guid: str | None = Field(default=None, max_length=100)
+    name: str | None = Field(default=None, max_length=100)
+
+
+class MailToken(Wire):
+    """A code in place of the token where the tenant's mails of that type bring codes to programs."""
+
+    token: str
+    expires_in: str
+    identity_providers: list[str]
+
+
+class SmsCodeAsked(Lower):
+    sms_otp_type: Annotated[str, From.PATH]
+    phone: str | None = Field(default=None, max_length=64)
+    uid: str | None = Field(default=None, max_length=100)
+    name: str | None = Field(default=None, max_length=100)
+
+
+class SmsCode(Wire):
+    token: str
+    expires_in: str
+
+
+_OFF = (e.PasswordlessOff, e.SmartLoginOff, e.OneTouchOff, e.PinOff)
+_VERIFY = (
+    e.UnknownAccount,
+    e.EmailVerifiedBefore,
+    e.EmailVerificationOff,
+    e.TokenLimitReached,
+    e.MalformedEmail,
+    e.EmailMissing,
+)
+_BASE = "/identity/v2/manage/account"
+
+verify_token = state(
+    "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, errors=_VERIFY,
+    summary="Make the token that verifies an email.", row="A18", scope="profile:update",
+)  # fmt: skip
+read_verify_token = state(
+    "brought.read_verify_token", f"GET {_BASE}/vtoken", VerifyTokenRead, VerifyToken, auth=K & S | M, errors=_VERIFY,
+    summary="Make the token that verifies an email, for a time of its own.", row="A19", scope="profile:update",
+)  # fmt: skip
+mail_token = state(
+    "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", MailTokenAsked, MailToken, auth=K & S | M,
+    errors=(
+        e.WrongTokenType, e.EmailOrUsernameMissing, *_VERIFY, *UID_REFUSALS, *_OFF, e.EmailTypeMissing,
+        e.EmailActionRefused, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailTaken, e.EmailRegistered, e.EmailRefused,
+        e.EmailDomainRefused,
+    ),
+    summary="Make the token or the code that a mail of this type would bring.", row="A20", scope="profile:update",
+)  # fmt: skip
+sms_code = state(
+    "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M,
+    errors=(
+        e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
+        e.NoPhoneOnProfile, e.PhoneTaken, *UID_REFUSALS, *_OFF,
+    ),
+    summary="Make the code that a text message of this type would bring.", row="A21", scope="profile:update",
+)  # fmt: skip

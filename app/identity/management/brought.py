@@ -1,0 +1,173 @@
+"""Tokens and codes that the tenant's servers bring to people themselves (interface account.md rows A18 to A21)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from app.contract import brought as contract
+from app.contract import errors as e
+from app.identity.accounts import identifiers
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.identity.recovery import sending
+from app.identity.self_service import emails, leaving
+from app.identity.self_service.emails import NewAddress
+from app.identity.verification import service as verification
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+_OFF: dict[str, type[ApiError]] = {
+    "passwordlesslogin": e.PasswordlessOff,
+    "forgotpin": e.PinOff,
+    "onetouchlogin": e.OneTouchOff,
+    "autologin": e.SmartLoginOff,
+    "smartlogin": e.SmartLoginOff,
+}
+"""What no tenant can switch on yet; which of them a family names, its own table says."""
+_MAIL_OFF = ("passwordlesslogin", "forgotpin", "onetouchlogin", "autologin")
+_SMS_OFF = ("passwordlesslogin", "forgotpin", "onetouchlogin", "smartlogin")
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.verify_token)(verify_token)
+    server.implements(contract.read_verify_token)(read_verify_token)
+    server.implements(contract.mail_token)(mail_token)
+    server.implements(contract.sms_code)(sms_code)
+
+
+def verify_token(call: Call, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
+    return _verify_token(call, req.email, proofs.LINK_MINUTES * 60)
+
+
+def read_verify_token(call: Call, req: contract.VerifyTokenRead) -> contract.VerifyToken:
+    if req.vtype.lower() != "email":
+        raise e.BadParameter("The vtype is not formatted correctly: email is expected.")
+    return _verify_token(call, req.email, req.expires_in or proofs.LINK_MINUTES * 60)
+
+
+def mail_token(call: Call, req: contract.MailTokenAsked) -> contract.MailToken:
+    kind = req.token_type.lower().removesuffix("token")
+    if kind in _MAIL_OFF:
+        raise _OFF[kind]
+    if kind not in _MAIL_TOKENS:
+        raise e.WrongTokenType
+    account = accounts.known(call, req.uid or "") if kind == "addemail" else _addressed(call, req)
+    proofs.spend_brought(call, account.uid, is_code=False)
+    token, minutes = _MAIL_TOKENS[kind](call, account, req)
+    call.ledger.record("token.made", uid=account.uid, kind=kind)
+    providers = ["Email"] if account.password_hash else []
+    return contract.MailToken(token=token, expires_in=_end(call, minutes * 60), identity_providers=providers)
+
+
+def sms_code(call: Call, req: contract.SmsCodeAsked) -> contract.SmsCode:
+    kind = req.sms_otp_type.lower()
+    if kind in _SMS_OFF:
+        raise _OFF[kind]
+    if kind not in _SMS_CODES:
+        raise e.WrongCodeType
+    if not call.tenant.settings.phone_login and kind != "deleteuser":
+        raise e.PhoneLoginOff
+    account = accounts.known(call, req.uid or "") if kind == "addphone" else _with_phone(call, req.phone)
+    proofs.spend_brought(call, account.uid, is_code=True)
+    code = _SMS_CODES[kind](call, account, req)
+    call.ledger.record("code.made", uid=account.uid, kind=kind)
+    return contract.SmsCode(token=code, expires_in=_end(call, proofs.CODE_MINUTES * 60))
+
+
+def _verify_token(call: Call, email: str | None, seconds: int) -> contract.VerifyToken:
+    account = accounts.with_email(call, email)
+    _refuse_verified(call, account, email or "")
+    proofs.spend_brought(call, account.uid, is_code=False)
+    token = verification.token_only(call, account, email or "", max(1, seconds // 60))
+    call.ledger.record("token.made", uid=account.uid, kind="emailverification")
+    return contract.VerifyToken(verification_token=token, expires_in=_end(call, seconds))
+
+
+def _refuse_verified(call: Call, account: Account, email: str) -> None:
+    if call.tenant.settings.email_verification == "disabled":
+        raise e.EmailVerificationOff
+    if verification.is_verified(account, email):
+        raise e.EmailVerifiedBefore
+
+
+def _addressed(call: Call, req: contract.MailTokenAsked) -> Account:
+    """Return the account that the first of uid, email and username names."""
+    if req.uid:
+        return accounts.known(call, req.uid)
+    if req.email:
+        return accounts.with_email(call, req.email)
+    account = accounts.by_username(call, req.username) if req.username else None
+    if account is None:
+        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
+    return account
+
+
+def _with_phone(call: Call, phone: str | None) -> Account:
+    if not phone:
+        raise e.PhoneMissing
+    account = accounts.by_phone(call, phone)
+    if account is None:
+        raise e.UnknownPhone
+    return account
+
+
+def _of_verification(call: Call, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    email = req.email or account.email or ""
+    _refuse_verified(call, account, email)
+    if call.tenant.settings.email_verification_codes:
+        return verification.code_only(call, account, email), proofs.CODE_MINUTES
+    return verification.token_only(call, account, email), proofs.LINK_MINUTES
+
+
+def _of_another_address(call: Call, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    return emails.token_only(call, account, NewAddress(req.email or "", req.type or "")), proofs.LINK_MINUTES
+
+
+def _of_a_reset(call: Call, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    if call.tenant.settings.reset_password_codes:
+        return sending.code_only(call, account, sending.MAIL, email=req.email)
+    return sending.token_only(call, account, sending.Wish(), email=req.email), proofs.RESET_MINUTES
+
+
+def _of_the_end(call: Call, account: Account, _: contract.MailTokenAsked) -> tuple[str, int]:
+    return leaving.token_only(call, account), proofs.LINK_MINUTES
+
+
+def _of_a_new_number(call: Call, account: Account, req: contract.SmsCodeAsked) -> str:
+    form = identifiers.normal_phone(req.phone or "")
+    if form is None:
+        raise e.UnknownPhone
+    holder = accounts.by_phone(call, form)
+    if holder is not None and holder.uid != account.uid:
+        raise e.PhoneTaken
+    return proofs.new_code(call, ProofKind.PHONE, account.uid, subject=form)
+
+
+def _of_the_number(call: Call, account: Account, _: contract.SmsCodeAsked) -> str:
+    if account.phone_verified:
+        raise e.PhoneVerifiedBefore
+    return proofs.new_code(call, ProofKind.PHONE, account.uid, subject=account.phone or "")
+
+
+_MAIL_TOKENS: dict[str, Callable[[Call, Account, contract.MailTokenAsked], tuple[str, int]]] = {
+    "emailverification": _of_verification,
+    "addemail": _of_another_address,
+    "forgotpassword": _of_a_reset,
+    "deleteuser": _of_the_end,
+}
+_SMS_CODES: dict[str, Callable[[Call, Account, contract.SmsCodeAsked], str]] = {
+    "addphone": _of_a_new_number,
+    "phoneidverification": _of_the_number,
+    "forgotpassword": lambda call, account, _: sending.code_only(call, account, sending.SMS)[0],
+    "deleteuser": lambda call, account, _: leaving.code_only(call, account),
+}
+
+
+def _end(call: Call, seconds: int) -> str:
+    return iso(call.now + timedelta(seconds=seconds)) or ""

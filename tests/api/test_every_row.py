@@ -1,0 +1,62 @@
+"""The table is whole: every row and every code of its column is raised, answered, or named with the reason why not yet.
+
+The rows are transcribed in tests/support/stated_rows.py; what is asked of them stands in the test_every_row_* files beside this.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.api import (
+    test_every_row_account,
+    test_every_row_login,
+    test_every_row_password,
+    test_every_row_profile,
+    test_every_row_registration,
+    test_every_row_verification,
+)
+from tests.api.test_passwords_named_errors import FORGOT, RESET
+from tests.support.rows import Answer, Refusal
+from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, ROWS
+
+FILES = (
+    test_every_row_registration,
+    test_every_row_verification,
+    test_every_row_login,
+    test_every_row_profile,
+    test_every_row_account,
+    test_every_row_password,
+)
+REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
+ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]
+NOT_HERE = {pair: why for file in FILES for pair, why in file.NOT_HERE.items()}
+OF_THE_SEED = {("U33", case[2]) for case in FORGOT} | {("U34", case[2]) for case in RESET}
+RAISED = {(one.row, one.code) for one in REFUSALS} | {
+    (row, code) for row, code in OF_THE_SEED if code in ROWS[row].codes
+}
+
+
+def test_every_row_answers() -> None:
+    assert {one.row for one in ANSWERS} == set(ROWS)
+
+
+def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
+    stated = {(row, code) for row, held in ROWS.items() for code in held.codes}
+    assert stated >= RAISED, "no test raises what no row states"
+    assert set(NOT_HERE) <= stated - RAISED, "no reason is kept for what is raised"
+    unraised = stated - RAISED - set(NOT_HERE)
+    assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
+    ways = sum(len(list(one.ways())) for one in ANSWERS)
+    why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
+    print(
+        f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:"
+    )
+    for row, reason in LATER_ROWS.items():
+        print(f"  {row}: {reason}")
+    for reason, count in why.most_common():
+        print(f"  {count} pairs: {reason}")
+
+
+def test_no_line_stands_twice() -> None:
+    twice = [pair for pair, count in Counter((one.row, one.code) for one in REFUSALS).items() if count > 1]
+    assert twice == []

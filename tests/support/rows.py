@@ -1,0 +1,255 @@
+"""How the rows of the interface are asked: somebody with an account, one line a refusal, every way to say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy import select
+from werkzeug.test import Client, TestResponse
+
+from app.identity.providers.breaches import Breaches
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from tests.support.captchas import worked
+from tests.support.customers import UNLIMITED, Customer, a_customer
+from tests.support.letterbox import letters
+from tests.support.shapes import differs, narrowed
+from tests.support.stated_rows import ROWS, Row, status_of
+from tests.support.stolen import stolen
+from tests.support.tenant_server import NewTenantServer, TenantServer, refused
+
+QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
+RATES = {
+    **UNLIMITED, "register_per_minute_per_address": 0, "availability_per_minute_per_address": 0,
+    "captcha_question_per_minute_per_address": 0,
+}  # fmt: skip
+PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
+
+
+@dataclass
+class Somebody(Customer):
+    """Somebody with a verified address, a username, a number and answers, and an access token."""
+
+    held: str = ""
+
+    @property
+    def bearer(self) -> str:
+        """An access token of theirs."""
+        self.held = self.held or str(self.tenant.tokens(self.uid)["access_token"])
+        return self.held
+
+    def own(self, row: str, body: Any = None, **query: Any) -> TestResponse:
+        """Ask a row with the access token."""
+        return self.tenant.send(ROWS[row].method, ROWS[row].path, body, bearer=self.bearer, **query)
+
+    def call(self, row: str, body: Any = None, **query: Any) -> TestResponse:
+        """Ask a row with the API key alone."""
+        return self.tenant.send(ROWS[row].method, ROWS[row].path, body, with_secret=False, **query)
+
+    def managed(self, row: str, body: Any = None, *, at: Mapping[str, str] | None = None, **query: Any) -> TestResponse:
+        """Ask a row with the secret; `at` fills the path."""
+        path = ROWS[row].path.format(**{"uid": self.uid, **(at or {})})
+        return self.tenant.send(ROWS[row].method, path, body, **query)
+
+    def becomes(self, **members: Any) -> Somebody:
+        """Let the tenant's server change the account."""
+        self.tenant.update(self.uid, members)
+        return self
+
+    def waits(self, **by: float) -> None:
+        """Let time pass."""
+        self.tenant.house.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+
+    def mailed(self, to: str = "") -> dict[str, Any]:
+        """The newest mail to an address, their own if none is said."""
+        held = letters(self.tenant.house, self.tenant.tenant_id)
+        return [one for one in held if one["to"] == (to or self.email)][-1]
+
+
+def somebody(make: NewTenantServer, **settings: Any) -> Somebody:
+    """Return somebody at a new tenant with these settings."""
+    stated = {
+        "captcha": {"work_bits": 8},
+        "security_questions": QUESTIONS,
+        "url_whitelist": ("https://shop.example",),
+        "limits": RATES,
+    }
+    return Somebody(**vars(a_customer(make, **{**stated, **settings})))
+
+
+Act = Callable[[Somebody], TestResponse]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One (row, code) pair: what is done, and the tenant in which it is done."""
+
+    row: str
+    code: int
+    act: Act
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.row} {self.code}"
+
+    def check(self, make: NewTenantServer) -> None:
+        """Raise it for real."""
+        answer = self.act(somebody(make, **self.settings))
+        assert refused(answer) == (status_of(self.row, self.code), self.code), answer.text
+
+
+@contextmanager
+def without_sms(who: Somebody) -> Iterator[None]:
+    """Nothing sends text messages for a while."""
+    house = who.tenant.house
+    kept, house.settings = house.settings, replace(house.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
+    try:
+        yield
+    finally:
+        house.settings = kept
+
+
+@contextmanager
+def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
+    """These passwords stand on the list of stolen ones for a while."""
+    house = who.tenant.house
+    kept = house.breaches
+    with stolen(*passwords) as elsewhere:
+        house.breaches = Breaches(elsewhere.url)
+        try:
+            yield
+        finally:
+            house.breaches = kept
+
+
+def solved(refusal: TestResponse) -> dict[str, str]:
+    """Return the answer to the captcha that a refusal holds."""
+    asked = refusal.get_json()["Data"]["Captcha"]
+    return {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+
+
+def refusals(row: str, *lines: tuple[Any, ...]) -> list[Refusal]:
+    """Return the refusals of one row: (code, act) or (code, act, settings) each."""
+    return [Refusal(row, line[0], line[1], *line[2:]) for line in lines]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is sent."""
+
+    body: Mapping[str, Any] | None = None
+    query: Mapping[str, Any] = field(default_factory=dict)
+    at: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A row that answers 200: how one comes to be able to ask it, and what the answer is, member by member."""
+
+    row: str
+    prepare: Callable[[Somebody], Ask]
+    shape: Any
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    is_flat: bool = True  # members of members have no form-encoded spelling
+    events: tuple[str, ...] = ()  # what is told to webhooks, unless the caller says not to
+
+    def __str__(self) -> str:
+        return self.row
+
+    def ways(self) -> Iterable[str]:
+        """Name every way to ask the same of this row."""
+        row = ROWS[self.row]
+        yield from ("as stated", "odd letter case", "key in a header")
+        yield from (f"at {other}" for other in row.also)
+        if "U" in row.auth.split("+"):
+            yield "token in the query"
+            if row.method != "GET":
+                yield "token in the body"
+        if "S" in row.auth.split("+"):
+            yield "secret in a header"
+        if row.takes_form and row.method != "GET" and self.is_flat:
+            yield "form"
+        if "F" in row.marks.split():
+            yield "fields"
+        if "PW" in row.marks.split():
+            yield from ("prevent_webhook", "X-PreventWebhook")
+
+    def check(self, make: NewTenantServer, way: str) -> None:
+        """Ask in this way."""
+        who = somebody(make, **self.settings)
+        asked = self.prepare(who)
+        began = len(events(who.tenant))
+        answer = send(who, self.row, asked, way)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["Content-Type"] == "application/json"
+        shape = narrowed(self.shape) if way == "fields" else self.shape
+        assert differs(shape, answer.get_json()) == "", answer.text
+        if self.events:
+            told = events(who.tenant)[began:]
+            assert sorted(name for name, _ in told) == sorted(self.events)
+            assert {silent for _, silent in told} == {"ebhook" in way}
+
+
+def send(who: Somebody, row_id: str, asked: Ask, way: str) -> TestResponse:
+    """Send a request in one of the ways."""
+    row, base = ROWS[row_id], f"http://{who.tenant.house.settings.api_hostname}"
+    body = dict(asked.body) if asked.body is not None else None
+    query, headers = dict(asked.query), dict(asked.headers)
+    _show(who, row, way, query, headers)
+    path = row.path
+    if way == "token in the body":
+        body = {**(body or {}), "access_token": who.bearer}
+    elif way == "odd letter case":
+        path = re.sub(r"[a-z]+(?![a-z]*})", lambda found: found[0].title(), path)
+        query = {name.upper(): value for name, value in query.items()}
+        body = {_odd(name): value for name, value in body.items()} if body is not None else None
+    elif way.startswith("at "):
+        path = way.removeprefix("at ")
+    elif way == "fields":
+        query["fields"] = "Uid,email/value"
+    elif way == "prevent_webhook":
+        query["prevent_webhook"] = "true"
+    elif way == "X-PreventWebhook":
+        headers[way] = "true"
+    sent: dict[str, Any] = {"json": body} if body is not None else {}
+    if way == "form":
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        sent = {"data": urlencode(body or {})}
+    path = path.format(**{"uid": who.uid, **asked.at})
+    return Client(who.tenant.app).open(
+        path, method=row.method, query_string=query, base_url=base, headers=headers, **sent
+    )
+
+
+def _show(who: Somebody, row: Row, way: str, query: dict[str, Any], headers: dict[str, str]) -> None:
+    """Show the key, the secret and the token that the row asks for, each where this way has it."""
+    if way == "key in a header":
+        headers["X-Acme-ApiKey"] = who.tenant.api_key
+    else:
+        query["apikey"] = who.tenant.api_key
+    if "S" in row.auth and way == "secret in a header":
+        headers["x-lr-apisecret"] = who.tenant.api_secret
+    elif "S" in row.auth:
+        query["apisecret"] = who.tenant.api_secret
+    if "U" in row.auth and way == "token in the query":
+        query["access_token"] = who.bearer
+    elif "U" in row.auth and way != "token in the body":
+        headers["Authorization"] = f"Bearer {who.bearer}"
+
+
+def _odd(name: str) -> str:
+    return name.upper() if name[:1].islower() else name.lower()
+
+
+def events(tenant: TenantServer) -> list[tuple[str, bool]]:
+    """Return what happened to accounts of the tenant, and whether webhooks are not told of it, in order."""
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        asked = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
+        rows = work.all(asked.order_by(audit.c.entry_id))
+    return [(row.event[6:], bool(row.facts["silent"])) for row in rows if row.event.startswith("event.")]

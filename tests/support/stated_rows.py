@@ -1,0 +1,156 @@
+"""The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
+user.md sections 1 to 5, account.md sections 1, 2, 7 and 8, statuses from errors.md. Nothing here is read from the code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BAD_REQUEST = frozenset(
+    {
+        908, 920, 965, 968, 1032, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
+        1201, 1202, 1203, 1213, 1214, 2017,
+    }
+)  # fmt: skip
+UNAUTHORIZED = frozenset({966, 967, 1409})
+
+
+def status_of(row: str, code: int) -> int:
+    """Return the status that errors.md states for a code at a row."""
+    if row == "U34" and code in (1134, 1189):
+        return 400
+    return 400 if code in BAD_REQUEST else 401 if code in UNAUTHORIZED else 403
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: what it is called by, who calls it, its marks, and its column "Errors beyond base"."""
+
+    method: str
+    path: str
+    auth: str
+    errors: str = ""
+    older: str = ""  # what only the printed lists of errors.md section 7 add
+    marks: str = ""
+    also: tuple[str, ...] = ()
+    takes_form: bool = True  # a body may be form-encoded: user.md section 0, "on older operations"
+
+    @property
+    def codes(self) -> set[int]:
+        """Every code that the row names."""
+        return {number for part in (self.errors, self.older) for text in part.split() for number in _range(text)}
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+A, M = "/identity/v2/auth", "/identity/v2/manage"
+_REGISTER = (
+    "1190 936 988 1017 1058 1030 1056 1247 1038 1075 1076 1089 1134 1216 1315 1163 1196 1225 1226 1234 1107 1124 1125 "
+    "1201 1202 1203 1213 1122 1123 1249"
+)
+_RESET_OLDER = "909 922 942 1015 1081 1144"
+ROWS: dict[str, Row] = {
+    "U01": Row("POST", f"{A}/register", "K", f"1048 1049 {_REGISTER}", marks="F PW", older=(
+        "909 922 938 942 966 968 970 982 991 993 1071 1077 1091 1093 1094 1095 1096 1120 1130 1132 1148 1149 1150 1151 "
+        "1153 1157 1159 1176 1183 1194 1198 1215 1243")),
+    "U02": Row("POST", f"{A}/register/captcha", "K", f"{_REGISTER} 982", marks="F PW", older=(
+        "909 922 942 958 968 970 991 993 1048 1049 1071 1091 1093 1094 1095 1096 1144 1149 1150 1151 1153 1157 1159")),
+    "U03": Row("PUT", f"{A}/register", "K", "938 1025 1034 1038 1122 1249"),
+    "U04": Row("GET", f"{A}/email", "K", "1038"),
+    "U05": Row("GET", f"{A}/email", "K", "973 974 975 979 1063 1126", marks="F PW"),
+    "U06": Row("PUT", f"{A}/email", "K", "1185 1186 1187 1188 1237 1132 1148 1198", marks="F PW"),
+    "U07": Row("GET", f"{A}/email/sendverificationemail", "K+U", "1034 1025 1140"),
+    "U08": Row("GET", f"{A}/phone", "K", "1074 1096"),
+    "U09": Row("GET", f"{A}/username", "K", "1075 1204"),
+    "U10": Row("GET", f"{A}/registrationdata/{{type}}", "K", "1155 1156 1158"),
+    "U11": Row("POST", f"{A}/registrationdata/validatecode", "K", "1150 1152 1153 1157"),
+    "U12": Row("POST", f"{A}/login", "K", (
+        "966 938 970 1066 991 1130 1132 1148 1198 1264 1176 1074 1077 1183 1238 1194 1226 1243 1220 1286 1316 1317 1338 "
+        "1164-1171 1287 1122 1149 982 1215"), older="922 1038 1091 1094", marks="F PW"),
+    "U15": Row("GET", f"{A}/account", "K+U", "1039 1194", marks="F"),
+    "U16": Row("PUT", f"{A}/account", "K+U", (
+        "936 968 993 1017 1038 1056 1058 1091 1093-1096 1107 1124 1125 1134 1150 1151 1153 1157 1163 1174 1194 1213 "
+        "1216"), older="909 922 942 991 1015 1027 1071 1075 1081 1144 1149 1159", marks="F PW", takes_form=False),
+    "U17": Row("PUT", f"{A}/account", "K+U", "1091 1095", takes_form=False),
+    "U18": Row("DELETE", f"{A}/account", "K+U", "1032 1340 1122 1173"),
+    "U19": Row("GET", f"{A}/account/delete", "K", "1119"),
+    "U20": Row("GET", f"{A}/account/otp", "K+U", "2017 1292 1123 1149"),
+    "U21": Row("POST", f"{A}/account/delete", "K+U", "1067-1070 1132 1148 1198", marks="PW"),
+    "U22": Row("PUT", f"{A}/username", "K+U", "1017 1018 1024 1075 1204", marks="PW"),
+    "U23": Row("POST", f"{A}/email", "K+U", "936 1006 1038 1046 1122 1174 1177 1201 1249", marks="PW"),
+    "U24": Row("DELETE", f"{A}/email", "K+U", "1005 1006 1023", marks="PW"),
+    "U25": Row("PUT", f"{A}/account/unlock", "K+U", "1079 1221 982 1091 1094", marks="PW"),
+    "U26": Row("GET", f"{A}/account/sendwelcomeemail", "K+U", "1122 1340"),
+    "U27": Row("GET", f"{A}/privacypolicy/accept", "K+U", "1195 1222", marks="F"),
+    "U28": Row("GET", f"{A}/privacypolicy/history", "K+U", "1195"),
+    "U32": Row("PUT", f"{A}/password/change", "K+U", "967 1015 1216 1315 1134 984 991 1132 1148 982", marks="PW",
+               older="909 922 1038 1081 1144"),
+    "U33": Row("POST", f"{A}/password", "K", "1075 1141 1038 1409 982 1251 938 991 1122", marks="PW", takes_form=False),
+    "U34": Row("PUT", f"{A}/password", "K", (
+        "1134 1075 1038 1189 1032 1409 1039 991 1198 1132 1264 1148 1091 1094 1093 1185-1188 1063 975 974 1216 1315 1130 "
+        "938"), older=f"{_RESET_OLDER} 1194 1226", marks="PW", also=(f"{A}/password/reset",), takes_form=False),
+    "U35": Row("POST", f"{A}/password/otp", "K", "938 1043 1066 1074 1123 1149 982"),
+    "U36": Row("PUT", f"{A}/password/otp", "K", "1067-1070 1074 1216 1134 1132 1148 1198 991", marks="PW",
+               older=f"938 1039 1091 1093 1094 1194 1226 {_RESET_OLDER}"),
+    "U37": Row("PUT", f"{A}/password/securityanswer", "K", "938 991 1091-1095 1134 1216", marks="PW",
+               older=f"1039 1194 1226 {_RESET_OLDER}"),
+    "U38": Row("GET", f"{A}/securityquestion/email", "K", "938 1038 1092 1095 1184"),
+    "U39": Row("GET", f"{A}/securityquestion/username", "K", "938 1092 1095"),
+    "U40": Row("GET", f"{A}/securityquestion/phone", "K", "938 1092 1095 1184"),
+    "U41": Row("GET", f"{A}/securityquestion/accesstoken", "K+U", "1092 1095"),
+    "A14": Row("GET", f"{M}/account/{{uid}}/privacypolicy/history", "K+S", "1195 984"),
+    "A15": Row("GET", f"{M}/account/{{uid}}/password", "K+S", "1039 984"),
+    "A16": Row("PUT", f"{M}/account/{{uid}}/password", "K+S", "908 1015 1039 1134 1216 984"),
+    "A17": Row("POST", f"{M}/account/forgot/token", "K+S", "938 1141 1178 1122"),
+    "A18": Row("POST", f"{M}/account/verify/token", "K+S", "938 1126 1034 1178"),
+    "A19": Row("GET", f"{M}/account/vtoken", "K+S", "938 1126 1034 1178"),
+    "A20": Row("POST", f"{M}/account/emailtoken/{{tokentype}}", "K+S", "1181 938 984 1126 1178 1059 1135 1146 1233"),
+    "A21": Row("POST", f"{M}/account/smsotp/{{smsotptype}}", "K+S", "1182 1043 1074 1179 1073"),
+    "A51": Row("POST", f"{M}/registrationdata", "K+S", "1151 1154 1158", takes_form=False),
+    "A52": Row("GET", f"{M}/registrationdata/{{type}}", "K+S", "1155 1156 1158"),
+    "A53": Row("PUT", f"{M}/registrationdata/{{recordid}}", "K+S", "1150 1151 1154", takes_form=False),
+    "A54": Row("DELETE", f"{M}/registrationdata/{{recordid}}", "K+S", "1150"),
+    "A55": Row("DELETE", f"{M}/registrationdata/type/{{type}}", "K+S", "1155"),
+    "A56": Row("GET", f"{M}/account/sott", "K+S"),
+}  # fmt: skip
+
+LATER_ROWS = {
+    **dict.fromkeys(("U13", "U14", "U29", "U30", "U31"), "sign-in through other providers: the issue of federation"),
+    "A57": "long-lived tokens of applications, with their list: the issue of a tenant's configuration",
+    "A58": "the clock, row U47: tests/api/test_sessions_tokens.py",
+}
+"""Rows of the same sections that another issue builds, or another test shows."""
+
+_FEDERATION = "needs an account of another provider: the issue of federation"
+_CONSENT, _PIN = "consent: the next issue", "PIN: the next issue"
+_RISK, _FACTORS = "risk checks: the issue of risk", "second factors: the next issue"
+_NEW = "a new account is neither locked nor blocked; a taken address is 936"
+_NO_SIGN_IN = "what keeps an account from signing in keeps the session out of a reset's answer, and the reset stands"
+
+NOT_RAISED: dict[int, str] = {
+    909: "every endpoint is open to every tenant",
+    922: "908, as errors.md chooses for a missing key",
+    942: "a tenant is known by its key: 901",
+    958: "a body is read by its content type: 965",
+    1027: _FEDERATION,
+    1030: _FEDERATION,
+    1059: "passwordless sign-in: the next issue",
+    1081: "a body is read by its content type: 1079",
+    1135: "smart login: the next issue",
+    1140: _FEDERATION,
+    1144: "nothing is off for tenants of one version",
+    1146: "one-touch login: the next issue",
+    1159: "1071, which says the same and has a text",
+    **dict.fromkeys((*range(1164, 1172), 1287), _RISK),
+    1176: _FACTORS,
+    1215: "password delegation: the issue of federation",
+    1225: _CONSENT,
+    1226: _CONSENT,
+    1233: _PIN,
+    1234: _PIN,
+    1243: _PIN,
+}
+"""Codes that no row raises yet, and why."""
