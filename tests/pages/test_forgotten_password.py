@@ -218,6 +218,26 @@ def test_two_tabs_each_return_to_their_own_application(world: World, visitor: Vi
     assert other.press("Sign in", identifier=ada.email, password=NEW).query["state"] == "of the forum"
 
 
+@pytest.mark.parametrize("goes_on", ["refresh", "code", "again"])
+def test_a_tab_that_still_waits_goes_on_once_the_other_signed_in(
+    world: World, visitor: Visitor, ada: Person, goes_on: str
+) -> None:
+    shop, forum = world.application("shop"), world.application("forum")
+    waiting = asked(visitor.asked_by(shop, state="of the shop"), ada.email)
+    other = asked(visitor.asked_by(forum, state="of the forum"), ada.email)
+    code = code_in(mail_to(world, ada))
+    page = other.press("Continue", code=code).press("Save the new password", password=NEW)
+    assert page.press("Sign in", password=NEW).query["state"] == "of the forum"
+    acts = {
+        "refresh": lambda: visitor.open(waiting.address),
+        "code": lambda: waiting.press("Continue", code=code),
+        "again": lambda: waiting.press("Send it again"),
+    }
+    landed = acts[goes_on]()
+    assert landed.query["state"] == "of the shop"
+    assert landed.query["code"]
+
+
 def test_a_password_that_is_too_old_is_changed_on_the_way(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     there = new_world(password_policy={"expiry_days": 30})
     visitor, ada = new_visitor_at(there), there.person("ada@example.com")

@@ -28,6 +28,7 @@ from tests.support.smtp_server import Mailbox, mailbox
 COMMAND = [sys.executable, "-m", "app.cli"]
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 150
+SHOP_SECRET = "the-shop-of-the-tests-keeps-a-secret"
 CHEAP = {"memory_kib": 8192, "iterations": 1}
 NO_LIMITS = dict.fromkeys(
     (
@@ -85,10 +86,24 @@ class Installation:
         ours: list[list[str]] = [["serve", "--bind", f"127.0.0.1:{self.port}"]]
         ours += [] if self.settings.is_sqlite else [["worker"]]
         for arguments in ours:
-            with (self.folder / "log").open("ab") as log:
-                process = subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=self.environ, stdout=log, stderr=log)
-            self.running.append(process)
+            self._run([*COMMAND, *arguments], self.environ)
         eventually(lambda: self.send("GET", "/health/ready").status_code == 200, "it serves")
+
+    def open_shop(self) -> str:
+        """Start the example shop as a process of its own, a stranger to us but for its client; return its address."""
+        port = free_port()
+        home = f"http://shop.localhost:{port}"
+        facts = {
+            "SHOP_HOST": f"shop.localhost:{port}",
+            "SHOP_PORT": str(port),
+            "SHOP_ISSUERS": f"acme={self.tenant_url}",
+            "SHOP_CLIENT_ID": "shop",
+            "SHOP_CLIENT_SECRET": SHOP_SECRET,
+            "SHOP_BACK_CHANNEL": f"http://127.0.0.1:{self.port}",
+        }
+        self._run([sys.executable, "-m", "examples.shop"], {**os.environ, **facts})
+        eventually(lambda: httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": facts["SHOP_HOST"]}).is_success)
+        return home
 
     def kill(self) -> None:
         """End every process as a power cut does: kill -9."""
@@ -97,10 +112,19 @@ class Installation:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
+    def _run(self, command: list[str], environ: dict[str, str]) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self.running.append(subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log))
+
     def _end(self, how: int) -> None:
         running, self.running = self.running, []
         for process in running:
             end(process.pid, how)
+
+    def knows_the_tenant(self) -> bool:
+        """Whether the process that serves has seen the tenant already: what is applied meanwhile takes seconds."""
+        headers = {"Host": f"acme.localhost:{self.port}"}
+        return httpx.get(f"http://127.0.0.1:{self.port}/login", headers=headers, timeout=PATIENCE_SECONDS).is_success
 
     def send(self, method: str, path: str, body: Any = None, *, with_secret: bool = False, **query: str) -> Any:
         """Ask the JSON interface over HTTP, on a connection of its own."""

@@ -29,6 +29,7 @@ from app.identity.recovery.sending import MAIL, SMS, Wish
 from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import whitelist
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -83,9 +84,10 @@ def recovery(call: Call, req: contract.AttemptOnly) -> Next:
     attempt = attempts.find(call, req.attempt)
     if attempt is None:
         return journey.START_AGAIN
-    session, state = sessions.current(call), _of(attempt)
+    session = sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
+    state = _of(attempt, session)
     return _step(call, attempt, state) if state is not None else journey.advance(call, attempt, session)
 
 
@@ -272,9 +274,12 @@ def _step(call: Call, attempt: Attempt, state: Recovering) -> Next:
     )
 
 
-def _of(attempt: Attempt) -> Recovering | None:
+def _of(attempt: Attempt, session: BrowserSession | None = None) -> Recovering | None:
+    """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
     held = attempt.request.get(_KEY)
-    return Recovering(**held) if held else None
+    state = Recovering(**held) if held else None
+    is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
+    return None if is_over else state
 
 
 def _living(call: Call, attempt_id: str | None) -> Attempt | None:
@@ -284,7 +289,7 @@ def _living(call: Call, attempt_id: str | None) -> Attempt | None:
 
 def _waiting(call: Call, attempt_id: str) -> tuple[Attempt | None, Recovering | None]:
     attempt = _living(call, attempt_id)
-    return attempt, _of(attempt) if attempt is not None else None
+    return attempt, _of(attempt, sessions.current(call)) if attempt is not None else None
 
 
 def _seconds_left(call: Call, state: Recovering) -> int:
