@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from statistics import median
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from tests.support.visitor import Seen, Visitor
 PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
 CONFIRM = "Confirm"
-ROUNDS = 200
 FREE = {"register_per_minute_per_address": 0}
 At = Callable[[World], Visitor]
 
@@ -303,21 +300,3 @@ def test_who_is_signed_in_may_make_another_account_where_the_application_asks(
     landed = sign_up(page, email="second@example.test")
     assert landed.query["code"]
     assert len(held(world)) == 2
-
-
-def test_the_times_of_taken_and_free_addresses_are_printed(world: World, visitor: Visitor, capsys: Any) -> None:
-    """Not asserted: another process may have the machine. The counts that make the times are, above."""
-    ada, taken = world.person("ada@example.com"), {"taken": [0.0], "free": [0.0]}
-    form = visitor.open("/register").form("Create account")
-    for number in range(ROUNDS):
-        for kind, email in (("taken", ada.email), ("free", f"free{number}@example.com")):
-            begun = perf_counter()
-            visitor.client.post(
-                "/register", data={**form.fields, "email": email, "password": PASSWORD}, base_url=visitor.home
-            )
-            taken[kind].append(perf_counter() - begun)
-            visitor.forget("attempt")
-    with capsys.disabled():
-        print()
-        for kind, seconds in taken.items():
-            print(f"  sign up, {kind} address: median of {ROUNDS} {median(seconds[1:]) * 1000:.2f} ms")

@@ -1,0 +1,140 @@
+"""How long pages and operations take for a name that somebody has and for one that nobody has: printed, not asserted.
+
+`TIMINGS=200 pytest -q tests/pages/test_timings.py` on a quiet machine prints medians of 200; without it a few show that it works.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.support.acquaintances import (
+    HIDING,
+    OPEN_LIMITS,
+    PASSWORD,
+    UNKNOWN,
+    WRONG,
+    Somebody,
+    browser,
+)  # fmt: skip
+from tests.support.house import MovableClock
+from tests.support.registering import primary
+from tests.support.sotts import sott_of
+from tests.support.tenant_server import NewTenantServer
+
+TIMES = int(os.environ.get("TIMINGS", "2"))
+AUTH = "/identity/v2/auth"
+FREE = {"amount": 0, "minutes": 1}
+UNLIMITED = {
+    "limits": {**OPEN_LIMITS, "email_codes_tried_per_day": 0},
+    "sending": {"mails": FREE, "sms": FREE, "mails_in_all": FREE, "mails_by_type": {}, "sms_per_address": FREE, "sms_per_day": 0},
+    "lockout": {"type": "none", "suspend_seconds": 1, "security_answer_attempts": 20},
+}  # fmt: skip
+FORM = ({"name": "email", "required": True}, {"name": "password", "type": "password", "required": True})
+Timed = Iterator[tuple[str, Callable[[], Any]]]
+
+
+def operations(who: Somebody) -> Timed:
+    """What a program asks, in an order in which each finds what the one before left."""
+    for name, value in who.names.items():
+        body = {name: value, "password": WRONG}
+        yield f"POST login, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login", body)
+    yield "PUT register (mail again)", lambda: who.ask("PUT", f"{AUTH}/register", {"email": who.email})
+    yield "PUT email (code)", lambda: who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
+    for name in ("email", "username"):
+        asked = {name: who.names[name]}
+        body = {**asked, "otp": "000000", "password": PASSWORD}
+        yield f"POST password, {name}", lambda asked=asked: who.ask("POST", f"{AUTH}/password", asked)
+        yield f"PUT password (code), {name}", lambda body=body: who.ask("PUT", f"{AUTH}/password", body)
+    texted = {"phone": who.phone, "otp": "000000", "password": PASSWORD}
+    yield "POST password/otp", lambda: who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
+    yield "PUT password/otp", lambda: who.ask("PUT", f"{AUTH}/password/otp", texted)
+    answer = {"email": who.email, "password": PASSWORD, "securityanswer": {"pet": "no"}}
+    yield "PUT password/securityanswer", lambda: who.ask("PUT", f"{AUTH}/password/securityanswer", answer)
+    for name, value in who.names.items():
+        path, asked = f"{AUTH}/securityquestion/{name}", {name: value}
+        yield f"GET securityquestion/{name}", lambda path=path, asked=asked: who.ask("GET", path, **asked)
+
+
+def registrations(who: Somebody) -> Timed:
+    """Somebody unknown has an account afterwards: the next time it is another."""
+    body, sott = {"Email": primary(who.email), "Password": WRONG}, sott_of(who.tenant)
+    yield "POST register", lambda: who.ask("POST", f"{AUTH}/register", body, sott=sott)
+
+
+def pages(who: Somebody, hub: Flask) -> Timed:
+    """What a person sees; each form is opened before the clock starts."""
+    visitor = browser(who, hub)
+    for name, value in who.names.items():
+        page = visitor.open("/login")
+        yield (
+            f"page: sign in, {name}",
+            lambda page=page, value=value: page.press("Sign in", identifier=value, password=WRONG),
+        )
+    for name, value in who.names.items():
+        visitor = browser(who, hub)
+        page, sent = visitor.open("/forgot-password"), []
+        yield (
+            f"page: forgotten password, {name}",
+            lambda page=page, value=value, sent=sent: sent.append(page.press("Send it", identifier=value)),
+        )
+        yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Continue", code="000000")
+
+
+def sign_up(who: Somebody, hub: Flask) -> Timed:
+    """With what is right for nobody else: in the browser that signs up, and in another one."""
+    page, made = browser(who, hub).open("/register"), []
+    yield "page: sign up", lambda: made.append(page.press("Create account", email=who.email, password=WRONG))
+    seen = made[0]
+    yield "page: check your mail", lambda: seen.visitor.open(seen.address)
+    yield "page: code of a sign-up", lambda: seen.press("Confirm", code="000000")
+    who.tenant.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock
+    yield "page: another mail", lambda: seen.press("Send another mail")
+    back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
+    yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
+    other = browser(who, hub).open("/login")
+    yield "page: sign in elsewhere", lambda: other.press("Sign in", identifier=who.email, password=WRONG)
+
+
+def take(taken: dict[tuple[str, str], list[float]], timed: Timed, kind: str) -> None:
+    for what, act in timed:
+        begun = perf_counter()
+        act()
+        taken[what, kind].append(perf_counter() - begun)
+
+
+def test_the_times_are_printed(
+    new_tenant_server: NewTenantServer, hub_app: Flask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant = new_tenant_server(**{**HIDING, **UNLIMITED, "registration_form": FORM})
+    assert isinstance(tenant.house.clock, MovableClock)
+    ada, nobody = Somebody(tenant, "known").comes(), Somebody(tenant, UNKNOWN)
+    taken: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for number in range(TIMES + 1):
+        if number == 1:
+            taken.clear()  # the first of each loads what the others have
+        order = [(ada, "known"), (nobody, UNKNOWN)]
+        for who, kind in order if number % 2 else reversed(order):
+            take(taken, operations(who), kind)
+            take(taken, pages(who, hub_app), kind)
+            for walk in (registrations, lambda whom: sign_up(whom, hub_app)):
+                take(taken, walk(who if kind == "known" else Somebody(tenant, UNKNOWN)), kind)
+    with capsys.disabled():
+        print(told(taken))
+    assert all(len(seconds) == TIMES for seconds in taken.values())
+
+
+def told(taken: dict[tuple[str, str], list[float]]) -> str:
+    """Return the table: medians in milliseconds, and by how much the second differs."""
+    lines = [f"\n  medians of {TIMES}, ms{'':32} known  unknown"]
+    for what in dict.fromkeys(what for what, _ in taken):
+        known, unknown = (median(taken[what, kind]) * 1000 for kind in ("known", UNKNOWN))
+        lines.append(f"  {what:48} {known:8.2f} {unknown:8.2f}  {(unknown / known - 1) * 100:+4.0f} %")
+    return "\n".join(lines)
