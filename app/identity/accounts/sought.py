@@ -64,13 +64,9 @@ def account_of(call: Call, identifier: Identifier) -> Account | None:
 
 
 def lock_of(call: Call, who: Sought) -> Lock | None:
-    """Return the lock that holds, whoever it is."""
+    """Return the lock that holds, whoever it is. Where that is hidden both are asked: the time of the answer tells nothing."""
     held = gate.lock_of(who.account) if who.account else None
-    if not who.is_hidden or (who.account and held is None):
-        return held
-    strange = strangers.lock_of(
-        call, who.name_hash
-    )  # asked for a locked account too: the time of the answer tells nothing
+    strange = strangers.lock_of(call, who.name_hash) if who.is_hidden else None
     return held if who.account else strange
 
 

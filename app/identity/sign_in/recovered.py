@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.profile import Profile
@@ -125,8 +123,7 @@ def checked(
             call, RESET, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
-        present = replace(who, holder=accounts.by_uid(call, who.account.uid)) if who.account else who
-        after = sought.lock_of(call, present)
+        after = sought.lock_of(call, sought.named(call, who.identifier, is_hidden=who.is_hidden))
         if lock is None and after is not None and after.until is None:
             raise e.LockedDuringStep from None
         raise
