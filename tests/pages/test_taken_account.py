@@ -154,7 +154,7 @@ def test_an_alarm_outlives_its_address_for_a_week(theft: Theft) -> None:
     link, clock = theft.alarms(theft.c.email)[-1], theft.c.tenant.house.clock
     clock.advance(days=6, hours=23)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert theft.opens(link).heading == "Was it somebody else?"
-    clock.advance(hours=2)  # type: ignore[attr-defined]
+    clock.advance(hours=2)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     over = theft.opens(link)
     assert over.heading == "This link no longer works"
     assert "not open to this address any more" in over.text
