@@ -10,6 +10,8 @@ import pytest
 from app.identity.accounts.tables import accounts, waiting_accounts
 from app.identity.proofs.tables import proofs
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.cleaning import clean
+from tests.support.house import MovableClock
 from tests.support.letterbox import link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Seen, Visitor
@@ -83,6 +85,22 @@ def test_the_squatters_link_is_dead_once_the_owner_has_come(world: World, new_vi
     assert signed_in(new_visitor(), MINE)
     assert rows(world, waiting_accounts) == []
     assert {row.uid for row in rows(world, proofs)} == {rows(world, accounts)[0].uid}
+
+
+def test_a_link_of_who_waits_that_is_over_is_replaced_by_a_new_one(world: World, new_visitor: NewVisitor) -> None:
+    sign_up(new_visitor(), SQUATTERS)
+    owner = new_visitor()
+    sign_up(owner, MINE)
+    clock = world.house.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(minutes=4321)
+    clean(world.house.database, world.house.clock.now())
+    over = owner.open(links(world)[-1])
+    assert over.heading == "This link no longer works"
+    assert over.press("Send a new link").heading == "Check your mail"
+    confirm(owner, links(world)[-1], MINE)
+    assert signed_in(new_visitor(), MINE)
+    assert not signed_in(new_visitor(), SQUATTERS)
 
 
 def test_a_squatter_who_comes_after_the_owner_cannot_take_the_owners_link_away(

@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, insert, select, update
 
 from app.identity.accounts import store
 from app.identity.accounts.account import Account
@@ -54,6 +54,16 @@ def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
     row = {"tenant_id": call.tenant.tenant_id, "uid": columns["uid"], "email": email, "held": held, "expires_at": ends}
     call.work.run(insert(waiting_accounts), row)
     return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
+
+
+def prolong(call: Call, uid: str) -> Account | None:
+    """Let an account wait on for the proof of its address, because a new link is wanted; None where it is gone."""
+    where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid)
+    longer = update(waiting_accounts).where(*where).values(expires_at=call.now + LIFETIME)
+    found = call.work.one(longer.returning(W.held))
+    if found is None:
+        return None
+    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **dict(found.held), "read_at": call.now})
 
 
 def settle(call: Call, uid: str) -> Account | None:

@@ -176,7 +176,7 @@ def renew_link(call: Call, req: contract.LinkRequest) -> Next:
     held = verification.known(call, req.token)
     if held is None:
         raise e.UnknownLink
-    attempt, account = _living(call, req.attempt), store.by_uid(call, held.uid)
+    attempt, account = _living(call, req.attempt), store.by_uid(call, held.uid) or waiting.prolong(call, held.uid)
     if account is None:
         raise e.ClosedLink
     if verification.is_verified(account, held.subject):

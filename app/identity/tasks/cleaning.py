@@ -21,8 +21,12 @@ from app.identity.tenants import changes
 from app.identity.tenants.store import NOBODY
 
 BATCH = 500
-KEPT = {"codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1), "proofs": timedelta(days=7)}
-"""How long after its end a row is kept: a code or token that comes a second time must still be known as used."""
+KEPT = {
+    "codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1), "proofs": timedelta(days=7),
+    "waiting_accounts": timedelta(days=7),
+}  # fmt: skip
+"""How long after its end a row is kept: a code or token that comes a second time must still be known as used, and a link that is
+over can be replaced by a new one."""
 SENT_KEPT = timedelta(days=7)
 EVERY = timedelta(minutes=10)
 """From the beginning of one round to that of the next, at the least."""
