@@ -155,6 +155,13 @@ def keep_attempt(response: Response, attempt: Attempt) -> None:
         keep(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, gone), KEPT_SECONDS)
 
 
+def keep_who_asked(response: Response, attempt_id: str, name: str, home: str) -> None:
+    """Let the browser know which application had asked in an attempt that another browser began."""
+    attempts, tenant = workings().attempts, visit.current().tenant.name
+    told: dict[str, Attempt | None] = {attempts.name_of(attempt_id): Attempt(attempt_id, "", name, home)}
+    keep(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, told), KEPT_SECONDS)
+
+
 def who_asked() -> tuple[str, str]:
     """Return name and home of the application that had asked in the attempt that the address names, if it is known still."""
     return workings().attempts.who_asked(request.cookies, visit.current().tenant.name, named_attempt())

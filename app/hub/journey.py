@@ -11,7 +11,7 @@ from flask import Response, redirect, request
 
 from app.contract.hub import Next, Step
 from app.hub import visit
-from app.hub.arrival import drop, keep, keep_attempt, named_attempt, who_asked, workings
+from app.hub.arrival import drop, keep, keep_attempt, keep_who_asked, named_attempt, who_asked, workings
 from app.hub.attempt import begun
 from app.hub.pages.hand_over import HandOverPage
 from app.hub.pages.signed_out import SignedOutPage
@@ -65,7 +65,9 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
         keep(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
         drop(response, shared.session_cookie)
-    if step.attempt and step.binding:
+    if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not here.attempt:
+        keep_who_asked(response, step.attempt, asking, step.relying_party.home or "")
+    elif step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
     elif here.attempt and step.attempt == here.attempt.id and step.step in (Step.CHECK_MAIL, Step.RESET_SENT):
         keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))

@@ -100,7 +100,7 @@ REFUSALS = [
     *refusals(
         "U18",
         (1340, lambda who: nameless(who).own("U18")),
-        (1122, twice(lambda who: who.own("U18")), {"sending": {"mails": {"amount": 1, "minutes": 60}}}),
+        (1122, twice(lambda who: who.own("U18")), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
         (1173, lambda who: who.becomes(EmailVerified=False).own("U18")),
     ),
     *refusals("U19", (1119, lambda who: who.call("U19", deletetoken="unknown"))),
@@ -108,7 +108,7 @@ REFUSALS = [
         "U20",
         (2017, texted_nowhere),
         (1292, lambda who: nameless(who).own("U20")),
-        (1123, twice(lambda who: who.own("U20")), {"sending": {"sms": {"amount": 1, "minutes": 60}}}),
+        (1123, twice(lambda who: who.own("U20")), {"sending": {"sms": {"amount": 1, "minutes": 43_200}}}),
         (1149, twice(lambda who: who.own("U20")), {"sending": {"sms_per_day": 1}}),
     ),
     *refusals(
@@ -131,7 +131,7 @@ REFUSALS = [
     ),
     *refusals(
         "U26",
-        (1122, welcomed_late, {"sending": {"mails_by_type": {"welcome": {"amount": 1, "minutes": 60}}}}),
+        (1122, welcomed_late, {"sending": {"mails_by_type": {"welcome": {"amount": 1, "minutes": 43_200}}}}),
         (1340, lambda who: nameless(who).own("U26")),
     ),
     *refusals(

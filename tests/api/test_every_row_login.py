@@ -80,7 +80,7 @@ REFUSALS = refusals(
     (1316, stolen(1), {"password_policy": {"breached": "change"}}),
     (1317, stolen(2), {"password_policy": {"breached": "change"}}),
     (1338, twice(says()), {"session_limit": 1}),
-    (1122, twice(after(OUT, says())), {"sending": {"mails": {"amount": 1, "minutes": 60}}}),
+    (1122, twice(after(OUT, says())), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
     (1149, twice(after({"PhoneIdVerified": False}, by("phone"))), {**PHONE, "sending": {"sms_per_day": 1}}),
     (982, *locked("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),
     (1038, says(email="no address")),

@@ -179,7 +179,7 @@ REFUSALS = [
         (1066, lambda who: who.becomes(PhoneIdVerified=False).call("U35", {"phone": who.phone}), PHONE),
         (1074, lambda who: who.call("U35", {"phone": who.phone})),
         (1123, twice(lambda who: who.call("U35", {"phone": who.phone})),
-         {**PHONE, "sending": {"sms": {"amount": 1, "minutes": 60}}}),
+         {**PHONE, "sending": {"sms": {"amount": 1, "minutes": 43_200}}}),
         (1149, twice(lambda who: who.call("U35", {"phone": who.phone})), {**PHONE, "sending": {"sms_per_day": 1}}),
         (982, lambda who: who.call("U35", {"phone": who.phone}), {**PHONE, "captcha_at": ["forgot_password"]}),
     ),

@@ -16,7 +16,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 CODES = {"email_verification_codes": True}
 WITH_CODES = {"IsPosted": True, "UUID": str}
 SESSION = {**CODES, "login_on_email_verification": True}
-LIMITED = {"sending": {"mails": {"amount": 1, "minutes": 60}}}
+LIMITED = {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 
 
 def unproved(who: Somebody) -> Somebody:
@@ -195,7 +195,7 @@ REFUSALS = [
         (1141, lambda who: who.managed("A17", {"x": 1})),
         (1178, often(token)),
         (1122, twice(lambda who: who.managed("A17", {"email": who.email}, sendemail="true")),
-         {"sending": {"mails_by_type": {"forgotpassword": {"amount": 1, "minutes": 60}}}}),
+         {"sending": {"mails_by_type": {"forgotpassword": {"amount": 1, "minutes": 43_200}}}}),
     ),
     *refusals(
         "A18",

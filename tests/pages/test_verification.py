@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -140,6 +141,15 @@ def test_in_another_browser_it_is_confirmed_and_the_first_goes_on(door: Door, ne
     assert "vtoken" not in done.address
     assert not done.visitor.cookies("session")
     assert door.is_home(door.page.press("I have opened the link"))
+
+
+def test_another_browser_is_led_to_the_application_that_asked(door: Door, new_visitor: NewVisitor) -> None:
+    """Its attempt is the first browser's, so that only its home can be offered."""
+    done = new_visitor().open(door.link).press("Confirm")
+    assert "Acme Shop" in done.text
+    home = re.findall(r'href="([^"]+)"[^>]*>Continue to Acme Shop', done.html)
+    assert len(home) == 1
+    assert door.shop.redirect_uri.startswith(home[0])
 
 
 def test_a_link_that_was_used_says_so_and_leads_on(door: Door, new_visitor: NewVisitor) -> None:

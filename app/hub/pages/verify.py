@@ -17,7 +17,7 @@ from app.contract import hub_verification as contract
 from app.contract.hub import Next
 from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
 from app.hub import journey, mailed_link, visit
-from app.hub.arrival import api, workings
+from app.hub.arrival import api, who_asked, workings
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import check_mail, pages
@@ -179,7 +179,8 @@ def _confirmed(*, was_before: bool) -> Response:
         return ConfirmedPage(f"/login?{urlencode({'attempt': waiting})}", name, was_before).render()
     if attempt and attempt.home:
         return ConfirmedPage(attempt.home, name, was_before).render()
-    return ConfirmedPage("/login", "", was_before).render()
+    name, home = who_asked()
+    return ConfirmedPage(home or "/login", name if home else "", was_before).render()
 
 
 _CLICKS: Final[Mapping[str, Callable[[], Response]]] = {

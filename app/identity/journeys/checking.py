@@ -11,7 +11,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.hub import Next, Step
+from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
@@ -20,6 +20,7 @@ from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
+from app.identity.oauth import views as oauth
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
 from app.identity.sign_in import attempts, sessions, verified
@@ -317,11 +318,19 @@ def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, 
         session, text = sessions.start(call, account.uid, (sign_in.PASSWORD if knows else _BY_MAIL,), remember)
         after = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
         return after.model_copy(update={"session": views.cookie(call, session, text)})
+    asked = str(proof.facts.get("attempt") or "")
     return Next(
         step=Step.EMAIL_CONFIRMED,
-        attempt=attempt.attempt_id if attempt is not None else None,
+        attempt=attempt.attempt_id if attempt is not None else asked or None,
+        relying_party=_who_asked(call, asked) if attempt is None and asked else None,
         problem=None if is_new else "before",
     )
+
+
+def _who_asked(call: Call, attempt_id: str) -> RelyingPartyView | None:
+    """Return the application of an attempt that another browser began: to its home alone this one may be led."""
+    client = call.application(client_id=attempts.client_of(call, attempt_id))
+    return oauth.relying_party(client, None) if client is not None else None
 
 
 def _with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:

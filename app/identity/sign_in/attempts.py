@@ -61,6 +61,13 @@ def find(call: Call, attempt_id: str) -> Attempt | None:
     return Attempt(attempt_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at)
 
 
+def client_of(call: Call, attempt_id: str) -> str:
+    """Return the client id that an attempt is for, whoever began it; empty where it is for none, or gone."""
+    where = (A.tenant_id == call.tenant.tenant_id, A.attempt_hash == randomness.digest(attempt_id))
+    row = call.work.one(select(A.request).where(*where))
+    return str(row.request.get("client_id") or "") if row is not None else ""
+
+
 def mark_signed_in(call: Call, attempt: Attempt, session_id: str) -> Attempt:
     """Note which session the attempt's own sign-in began."""
     call.work.run(update(attempts).where(*_where(call, attempt)).values(session_id=session_id))
