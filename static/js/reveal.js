@@ -5,7 +5,7 @@ document.querySelectorAll("[data-reveals]").forEach(function (button) {
   function show(shown) {
     field.type = shown ? "text" : "password";
     button.textContent = shown ? button.dataset.hide : button.dataset.show;
-    button.setAttribute("aria-label", shown ? button.dataset.hideLabel : button.dataset.showLabel);
+    button.setAttribute("aria-label", button.textContent + ": " + button.dataset.of);
   }
   button.addEventListener("click", function () {
     show(field.type === "password");

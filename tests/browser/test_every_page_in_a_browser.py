@@ -136,7 +136,7 @@ def test_a_password_is_shown_and_hidden_again_before_it_is_sent(chromium: Browse
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         field = page.get_by_label("Password", exact=True)
         field.fill("correct horse")
-        page.get_by_role("button", name="Show password").click()
+        page.get_by_role("button", name="Show: Password").click()
         assert field.get_attribute("type") == "text"
         page.route("**/login", lambda route: route.fulfill(status=204))
         page.get_by_role("button", name="Sign in").click()

@@ -97,5 +97,5 @@ def test_without_scripts_the_rules_stand_there_and_say_which_were_not_kept(
     field = page.locator("[autocomplete=new-password]")
     described = (field.get_attribute("aria-describedby") or "").split()
     assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
-    assert page.get_by_role("button", name="Show password").count() == 0
+    assert page.get_by_role("button", name="Show: Password").count() == 0
     context.close()

@@ -43,5 +43,5 @@ def test_the_rules_of_the_password_tick_off_while_it_is_typed(world: World, serv
     expect(kept).to_have_text(["A number done"])
     field.press_sequentially("-kettle")
     expect(kept).to_have_count(3)
-    page.get_by_role("button", name="Show password").click()
+    page.get_by_role("button", name="Show: Password").click()
     assert field.get_attribute("type") == "text"

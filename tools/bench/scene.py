@@ -29,6 +29,10 @@ UNLIMITED = {
     "token_per_minute_per_client": 0,
     "availability_per_minute_per_address": 0,
     "authorize_per_minute_per_address": 0,
+    "register_per_minute_per_address": 0,
+    "forgot_per_minute_per_address": 0,
+    "forgot_per_minute": 0,
+    "reset_per_minute_per_address": 0,
 }
 
 

@@ -17,7 +17,10 @@ def measured(scene: Scene) -> Iterator[Line]:
     """The first visit of the pages that a person meets most."""
     signed_in = scene.visitor()
     scene.sign_in(signed_in, 0)
-    for visitor, path in ((scene.visitor(), "/login"), (scene.visitor(), "/error"), (signed_in, "/profile")):
+    for visitor, path in (
+        *((scene.visitor(), path) for path in ("/login", "/register", "/forgot-password", "/error")),
+        *((signed_in, path) for path in ("/profile", "/profile/edit", "/change-password")),
+    ):
         yield _line(path, *weigh(visitor, path))
 
 

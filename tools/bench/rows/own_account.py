@@ -1,0 +1,71 @@
+"""Accounts that people make and keep themselves: sign-up, its confirmation, the forgotten password, the own profile."""
+
+from collections.abc import Iterator
+from itertools import count
+
+from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.scene import Scene, email
+from tools.bench.visitor import Visitor, form_of
+
+GET_ANONYMOUS = Budget(bar=4, aim=1.5, counts={"api": 0, "sql": 0})
+GET = Budget(bar=8, aim=4, counts={"api": 1})
+POST = Budget(bar=12, aim=6, counts={"api": 1})
+PASSWORD = "Zebra-kettle-91"
+_NUMBERS = count()
+
+
+def measured(scene: Scene) -> Iterator[Line]:
+    """Pages that nobody is known on, then forms as a person sends them; what a form needs is fetched before, and not counted."""
+    anonymous, known = scene.visitor(), scene.visitor()
+    scene.sign_in(known, 3)
+    known.costs.clear()
+    for path in ("/register", "/forgot-password"):
+        yield measure(scene.product, scene.bare, _look(anonymous, path)).line(f"GET of {path}", GET_ANONYMOUS)
+    yield measure(scene.product, scene.bare, _look(known, "/profile/edit")).line("GET of /profile/edit", GET)
+    yield measure(scene.product, scene.bare, _edit(known)).line(
+        "profile edit: page and POST", Budget(20, 10, {"api": 2})
+    )
+    yield measure(scene.product, scene.bare, _register(scene)).line("sign-up: page and POST (hash left out)", POST)
+    yield measure(scene.product, scene.bare, _forget(scene)).line("forgotten password: page and POST", POST)
+
+
+def _look(visitor: Visitor, path: str) -> Operation:
+    def look(_: int) -> Visitor:
+        visitor.get(path).expect(200)
+        return visitor
+
+    return look
+
+
+def _edit(visitor: Visitor) -> Operation:
+    def edit(number: int) -> Visitor:
+        form = form_of(visitor.get("/profile/edit").expect(200), "given-name")
+        visitor.post(form.action, form.filled(given_name=f"Ada {number}")).expect(303)
+        return visitor
+
+    return edit
+
+
+def _register(scene: Scene) -> Operation:
+    visitor = scene.visitor()
+
+    def register(_: int) -> Visitor:
+        visitor.cookies.clear()
+        form = form_of(visitor.get("/register").expect(200), "new-password")
+        sent = form.filled(username=f"new{next(_NUMBERS)}@example.com", new_password=PASSWORD)
+        visitor.post(form.action, sent).expect(303)
+        return visitor
+
+    return register
+
+
+def _forget(scene: Scene) -> Operation:
+    visitor = scene.visitor()
+
+    def forget(number: int) -> Visitor:
+        visitor.cookies.clear()
+        form = form_of(visitor.get("/forgot-password").expect(200), "username")
+        visitor.post(form.action, form.filled(username=email(number))).expect(303)
+        return visitor
+
+    return forget
