@@ -36,6 +36,8 @@ class SmsKind(StrEnum):
     WELCOME = "welcome"
     CHANGE_PHONE = "changephoneno"
     DELETE_ACCOUNT = "deleteuser"
+    PHONE_CHANGED = "phone_changed"
+    ACCOUNT_EXISTS = "account_exists"
 
 
 def _one_line(text: str) -> str:

@@ -54,3 +54,23 @@ class AccountLeaving(ApiError):
 class RequestInvalid(ApiError):
     code, status, message = 2017, 400, "Request is invalid"
     description = "Text messages are not set up here."
+
+
+class PhoneVerifiedBefore(ApiError):
+    code, status, message = 1073, 403, "This phone number has already been confirmed"
+    description = "Phone confirmed before."
+
+
+class PhoneRegistered(ApiError):
+    code, status, message = 1106, 403, "This phone number is already registered"
+    description = "Phone is already the account's own."
+
+
+class NoPhoneRegistered(ApiError):
+    code, status, message = 1117, 403, "This phone number is not registered"
+    description = "No phone on the profile."
+
+
+class PhoneVerifiedOrNoToken(ApiError):
+    code, status, message = 1120, 403, "Access token is invalid or phone number is already verified"
+    description = "Token not valid, or phone verified before."

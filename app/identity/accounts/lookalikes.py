@@ -1,4 +1,4 @@
-"""What a new username may be made of, so that no two people see the same name (Unicode UTS 39, decisions/0069).
+"""What a new username may be made of, so that no two people see the same name (Unicode UTS 39, decisions/0062).
 
 Looking accounts up does not ask this: usernames that are older than the rule keep working.
 """

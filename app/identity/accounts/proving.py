@@ -77,3 +77,12 @@ def drop_ways_in(call: Call, fresh: Account, private: dict[str, Any]) -> dict[st
     private.pop(UNCLAIMED, None)
     store.let_go(call, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}
+
+
+def drop_unproved(call: Call, fresh: Account) -> dict[str, Any]:
+    """Let go of the addresses and answers that were never proved, where a number is the first proof of an account."""
+    if not is_first(fresh) or fresh.phone_verified:
+        return {}
+    private = {name: held for name, held in fresh.private.items() if name != "security_answers"}
+    store.let_go(call, fresh.uid, EMAIL)
+    return {"email": None, "emails": [], "private": private}

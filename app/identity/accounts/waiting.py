@@ -1,4 +1,4 @@
-"""Accounts that wait: asked for with an address that another account holds without having proved it (decisions/0052).
+"""Accounts that wait: asked for with an address, or a number, that another account holds without having proved it (decisions/0052).
 
 Whoever proves the address first gets it, with what they themselves typed. What held it unproved is then gone, whole.
 """
@@ -13,7 +13,7 @@ from sqlalchemy import delete, insert, select, update
 
 from app.identity.accounts import store
 from app.identity.accounts.account import Account
-from app.identity.accounts.identifiers import EMAIL, USERNAME
+from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.accounts.tables import waiting_accounts
 from app.identity.call import Call
 from app.identity.store import removal
@@ -25,7 +25,7 @@ SELF_REGISTERED = "self_registered"
 WAITED = "waited"
 """Marks accounts that waited: who typed their password elsewhere does not get in by somebody else's click."""
 W = waiting_accounts.c
-_KEPT = ("uid", "profile_id", "email", "emails", "username", "password_hash", "profile", "private")
+_KEPT = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
 _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
 _FRESH: dict[str, Any] = {
     **{each.name: None for each in fields(Account)},
@@ -48,7 +48,7 @@ def gives_way(account: Account) -> bool:
 
 
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
-    """Let an account wait for the proof of its normalized address, and return it as it would be."""
+    """Let an account wait for the proof of its normalized address or number, and return it as it would be."""
     held = {name: columns[name] for name in _KEPT}
     ends = call.now + LIFETIME
     row = {"tenant_id": call.tenant.tenant_id, "uid": columns["uid"], "email": email, "held": held, "expires_at": ends}
@@ -76,7 +76,7 @@ def settle(call: Call, uid: str) -> Account | None:
     found = call.work.one(delete(waiting_accounts).where(*where).returning(W.email, W.held))
     if found is None:
         return None
-    holder = store.by_identifier(call, EMAIL, found.email)
+    holder = store.by_identifier(call, _kind(found.email), found.email)
     if holder is not None:
         locked = store.change(call, holder.uid, {})
         if locked is None or not gives_way(locked):
@@ -108,9 +108,13 @@ def password_hash(call: Call, uid: str) -> str | None:
     return found.held["password_hash"] if found else None
 
 
+def _kind(form: str) -> str:
+    return PHONE if form.startswith("+") and "@" not in form else EMAIL
+
+
 def _add(call: Call, held: dict[str, Any], email: str) -> Account:
     """Add the account; a username that somebody else took meanwhile is theirs."""
-    names = [(EMAIL, email, False)]
+    names = [(_kind(email), email, False)]
     username = held.get("username")
     if username and store.by_identifier(call, USERNAME, username) is None:
         names.append((USERNAME, username, True))

@@ -57,9 +57,13 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
 
+_TOLD: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS})
+"""These bear no code."""
 MESSAGES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
     kind: {
-        "notice" if kind is SmsKind.WELCOME else "code": replace(_CODE, otp="") if kind is SmsKind.WELCOME else _CODE
+        "notice" if kind in _TOLD else "code": replace(_CODE, otp="", url="https://acme.example.com/login")
+        if kind in _TOLD
+        else _CODE
     }
     for kind in SmsKind
 }

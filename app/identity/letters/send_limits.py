@@ -61,6 +61,7 @@ def spend_sms(call: Call, kind: SmsKind, to: str, uid: str | None = None) -> Non
     """
     if not call.house.settings.sms_target:
         raise e.NoSmsConfiguration
+    kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as of mails
     sending = call.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
     whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind is SmsKind.CHANGE_PHONE else [])

@@ -24,8 +24,10 @@ def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: st
         SmsKind.DELETE_ACCOUNT: t.gettext(
             "%(code)s deletes your account at %(tenant)s. Not you? Then change your password."
         ),
+        SmsKind.PHONE_CHANGED: t.gettext("This number no longer opens your account at %(tenant)s. Not you? %(url)s"),
+        SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
     }[kind]
-    said = [sentence % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS)}]
+    said = [sentence % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
         said.append(t.gettext("Good for %(time)s. Share it with nobody.") % {"time": span(minutes, language.tag)})

@@ -102,7 +102,8 @@ def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, 
     form = identifiers.normal_email(email or "")
     if form is None:
         return {}
-    proofs.close(call, fresh.uid, ProofKind.ADD_EMAIL)  # asked for by whoever knew the password before
+    proofs.close(call, fresh.uid, ProofKind.ADD_PHONE)
+    proofs.close(call, fresh.uid, ProofKind.ADD_EMAIL)  # both asked for by whoever knew the password before
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
     if entry is not None and proving.is_claim(fresh, form):
         return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)

@@ -14,7 +14,7 @@ from app.identity.proofs.service import Proof, ProofKind
 from app.identity.verification import service as verification
 
 _OPENS_AGAIN = (
-    ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.EMAIL, ProofKind.PHONE,
+    ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL, ProofKind.PHONE,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from app.identity.call import Call
 from app.identity.registration import demands, drafting, links
 from app.identity.registration.drafting import Draft, Given
 from app.identity.tasks import events
+from app.identity.verification import phones
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
 from app.kit.limits import Rate
@@ -97,6 +98,10 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         if not ask.hides_taken:
             raise
         return _hidden(call, drafted, columns, ask)
+    except e.PhoneTaken:
+        if not ask.hides_taken or waits_for != "phone":
+            raise
+        return _hidden_number(call, drafted.phone or "", columns)
     call.ledger.record("account.registered", uid=account.uid, source=ask.source[:100])
     events.emit(call, "Register", account, ask.is_silent)
     if not waits_for:
@@ -109,7 +114,8 @@ def _refuse_taken_names(call: Call, drafted: Draft) -> None:
     """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
     if drafted.username and accounts.by_username(call, drafted.username) is not None:
         raise e.UsernameTaken
-    if drafted.phone and accounts.by_phone(call, drafted.phone) is not None:
+    is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
+    if is_told and drafted.phone and accounts.by_phone(call, drafted.phone) is not None:
         raise e.PhoneTaken
 
 
@@ -153,8 +159,25 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     except e.MailLimitReached:
         call.work.rollback()
         account = None
-    _text(call, None, drafted.phone, ask.wish)
+    _text(call, None, drafted.phone, ask)
     return Outcome(account, waits_for="email", password_hash=columns["password_hash"])
+
+
+def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
+    """Answer for a number that has an account as `_hidden` does for an address."""
+    call.work.rollback()
+    holder, account = accounts.by_phone(call, phone), None
+    call.ledger.record("register.taken", uid=holder.uid if holder else None)
+    try:
+        if holder is not None and waiting.gives_way(holder):
+            account = waiting.add(call, phone, columns)
+            phones.send(call, account.uid, phone, account)
+        else:
+            phones.tell_owner(call, phone)
+    except _NOT_TEXTED:
+        call.work.rollback()
+        account = None
+    return Outcome(account, waits_for="phone")
 
 
 def _spelling(holder: Account, form: str) -> str:
@@ -178,17 +201,19 @@ def _send(call: Call, account: Account, ask: Ask) -> None:
             call.ledger.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
         if not ask.hides_taken:
             verification.send_to_waiting(call, account, ask.wish)
-    _text(call, account, account.phone, ask.wish)
+    _text(call, account, account.phone, ask)
 
 
-def _text(call: Call, account: Account | None, phone: str | None, wish: Wish) -> None:
+def _text(call: Call, account: Account | None, phone: str | None, ask: Ask) -> None:
     """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
-    if not phone or not wish.sends_sms:
+    if not phone or not ask.wish.sends_sms:
         return
     try:
-        verification.text(call, account, phone, wish)
+        phones.send(call, account.uid if account else phones.NOBODY, phone, account, ask.wish.sms_template)
     except _NOT_TEXTED as reason:
-        if account is not None and not account.email:  # nothing else proves anything of this account
+        if account is not None and not (
+            account.email or ask.hides_taken
+        ):  # nothing else proves anything of this account
             raise
         call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__)
 

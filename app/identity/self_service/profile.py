@@ -16,7 +16,7 @@ from app.identity.self_service.changing import Changed, Wanted
 from app.identity.sign_in import sessions
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
-from app.identity.verification import notices
+from app.identity.verification import notices, phones
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
 
@@ -100,5 +100,5 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         verification.send_to_waiting(call, after, wish)
     is_first_number = before.phone is None and after.phone is not None and call.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
-        verification.text(call, after, after.phone, wish)
+        phones.send(call, after.uid, after.phone, after, wish.sms_template)
     notices.tell_names(call, changed.before, changed.after)

@@ -6,7 +6,7 @@ from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.sign_in import changed, identifiers, recovered, service, verified
+from app.identity.sign_in import by_phone, changed, identifiers, recovered, service, verified
 from app.identity.sign_in.locks import Proof
 from app.identity.verification.service import Wish
 from app.kit.clock import iso
@@ -22,6 +22,7 @@ def register(server: Server) -> None:
     verified.register(server)
     recovered.register(server)
     changed.register(server)
+    by_phone.register(server)
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:

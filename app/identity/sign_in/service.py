@@ -82,15 +82,23 @@ def verify(
     return account
 
 
-def enter(call: Call, account: Account, *, is_silent: bool = False) -> bool:
-    """Record a sign-in that stands on a verified address; False where the account may not sign in."""
-    identifier = Identifier("email", account.email or "")
-    if account.is_locked_now or _closed(call, account, identifier) is not None:
+def enter(call: Call, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
+    """Record a sign-in that stands on a verified address or number; False where the account may not sign in."""
+    if account.is_locked_now or _closed(call, account, Identifier(kind, "")) is not None:
         return False
     if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         return False
     events.emit(call, "Login", account, is_silent)
     return True
+
+
+def admit(call: Call, account: Account, kind: str) -> None:
+    """Record such a sign-in; raises why the account may not sign in: 991, 1176, 1194, 1191 and the like."""
+    refusal = _closed(call, account, Identifier(kind, ""))
+    if refusal is not None:
+        raise refusal
+    if not enter(call, account, kind):
+        raise e.AccountBlocked
 
 
 def issue(call: Call, account: Account) -> Issued:

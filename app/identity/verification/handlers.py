@@ -8,7 +8,7 @@ from app.identity.accounts import identifiers, naming
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.verification import service
+from app.identity.verification import numbers, service
 from app.identity.verification.service import Wish
 from app.kit import randomness
 from app.kit.limits import Rate
@@ -17,6 +17,7 @@ from app.kit.server import Server
 
 def register(server: Server) -> None:
     """Implement the area's operations; those that use a proof up may begin a session, so they are sign-in's."""
+    numbers.register(server)
     server.implements(contract.resend)(resend)
     server.implements(contract.send_own)(send_own)
     server.implements(contract.email_availability)(email_availability)

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.letters import MailKind, SmsKind
+from app.contract.letters import MailKind
 from app.identity.accounts import identifiers, proving, store, waiting
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.naming import PRIMARY
@@ -19,7 +19,7 @@ from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.tasks import events
 from app.identity.tenants import whitelist
-from app.identity.verification import notices
+from app.identity.verification import notices, phones
 from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
@@ -100,16 +100,6 @@ def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
     return _mail(call, NOBODY, email, wish, None)
 
 
-def text(call: Call, account: Account | None, phone: str, wish: Wish) -> None:
-    """Text a code to a number that is to be proved; without an account it proves nothing.
-
-    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
-    """
-    code = proofs.new_code(call, ProofKind.PHONE, account.uid if account else proofs.NOBODY, subject=phone)
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=wish.sms_template)
-
-
 def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
     """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
     if wish.url and not whitelist.is_allowed(call, wish.url):
@@ -120,7 +110,7 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
             if isinstance(refusal, e.EmailUnverified):
                 send(apart, account, wish)
             elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
-                text(apart, account, account.phone, wish)
+                phones.send(apart, account.uid, account.phone, account, wish.sms_template)
     except _NOT_SENT as reason:
         call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
         return reason
@@ -324,6 +314,6 @@ def _address(call: Call, token: str, wish: Wish, email: str) -> str:
 
 __all__ = [
     "KINDS", "Account", "Wish", "account_of", "code_only", "confirm", "is_verified", "known", "peek",
-    "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link", "text",
+    "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link",
     "token_only", "welcome",
 ]  # fmt: skip

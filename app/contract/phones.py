@@ -1,0 +1,90 @@
+"""Phone numbers that name accounts: sent a code, proved, changed, removed (interface user.md section 9, rows U62 to U66)."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
+from app.contract.passwords import LOCKED, SMS_CODE
+from app.contract.profile import Profile
+from app.contract.stating import state
+from app.kit.operation import K, U
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+Number = Annotated[str | None, Field(max_length=64)]
+Name = Annotated[str | None, Query, Field(max_length=100)]
+
+
+class CodeWanted(AT):
+    """The number of an account, or with an access token the one that was given last."""
+
+    phone: Number = None
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class CodeShown(AT, F, PW, CAP, LOCK):
+    """`phone` names the account where no access token does."""
+
+    otp: Annotated[str | None, Query, Field(max_length=64)] = None
+    phone: Number = None
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class PhoneVerified(Wire):
+    """A session; `is_posted` alone where an access token was shown."""
+
+    sparse: ClassVar[bool] = True
+
+    is_posted: bool | None = None
+    profile: Profile | None = None
+    access_token: str | None = Field(default=None, alias="access_token")
+    refresh_token: str | None = Field(default=None, alias="refresh_token")
+    expires_in: str | None = Field(default=None, alias="expires_in")
+
+
+class NewPhone(AT, PW):
+    phone: Number = None
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class OldPhone(AT, PW):
+    """The number that names the account."""
+
+
+NOT_TEXTED = (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached)
+
+send_code = state(
+    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K,
+    errors=(
+        e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff,
+        e.AccountBlocked, e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
+    ),
+    summary="Text the code that proves a phone number again.", row="U62",
+)  # fmt: skip
+verify = state(
+    "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K,
+    errors=(
+        *SMS_CODE, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
+        e.TooManySessions, e.PrivacyPolicyOutdated, e.TooManyRequests, *LOCKED,
+    ),
+    summary="Prove a phone number by the code that was texted, and sign in by it; with an access token it is only proved.",
+    row="U63",
+)  # fmt: skip
+change = state(
+    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U,
+    errors=(
+        e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated,
+        *NOT_TEXTED,
+    ),
+    summary="Text a code to another number, which is the signed-in account's once it is proved.", row="U65",
+)  # fmt: skip
+remove = state(
+    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U,
+    errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
+    summary="Remove the number that names the signed-in account.", row="U66",
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""The code that proves a phone number, and the session that it begins (user.md rows U63, U64)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import phones as contract
+from app.contract.profile import Profile
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.sign_in import locks, service
+from app.identity.sign_in.identifiers import Identifier
+from app.identity.sign_in.sought import Sought
+from app.identity.verification import numbers, phones
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.verify)(verify)
+
+
+def verify(call: Call, req: contract.CodeShown) -> contract.PhoneVerified:
+    numbers.refuse_off(call)
+    numbers.spend(call, "phone_code_try")
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    if call.holder is not None:
+        _prove_own(call, accounts.own(call), req)
+        return contract.PhoneVerified(is_posted=True)
+    return _signed_in(call, _proved(call, numbers.read(req.phone), req), req)
+
+
+def _prove_own(call: Call, account: Account, req: contract.CodeShown) -> None:
+    """Whoever is signed in knows the account: what else is kept there stays."""
+    if phones.asked(call, account) is not None:
+        proof = phones.spend_asked(call, account, req.otp or "")
+    elif account.phone is None or account.phone_verified:
+        raise e.PhoneVerifiedOrNoToken
+    else:
+        proof = phones.spend(call, account.uid, account.phone, req.otp or "")
+    phones.confirm(call, proof, knows_password=True, is_silent=req.is_silent)
+
+
+def _proved(call: Call, phone: str, req: contract.CodeShown) -> Account:
+    account = accounts.by_phone(call, phone)
+    if account is None and not call.tenant.settings.hide_unknown_accounts:
+        raise e.UnknownPhone
+    is_open = _open_lock(call, account, phone, req) if account is not None else False
+    uid = account.uid if account is not None else phones.NOBODY
+    proof = phones.spend(call, uid, phone, req.otp or "", is_lock_open=is_open)
+    return phones.confirm(call, proof, is_silent=req.is_silent)
+
+
+def _open_lock(call: Call, account: Account, phone: str, req: contract.CodeShown) -> bool:
+    """Return whether a lock of the account was just opened; raises the lock's refusal, or that of a wrong answer."""
+    lock = locks.of_account(account)
+    if lock is None:
+        return False
+    who = Sought(call, Identifier("phone", phone), account, is_hidden=call.tenant.settings.hide_unknown_accounts)
+    call.work.pause()
+    if not locks.open(call, who, lock, locks.Proof(req.security_answer, captcha.of_parameters(req))):
+        raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def _signed_in(call: Call, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:
+    """Begin a session; a refusal leaves code and number as they were."""
+    service.admit(call, account, "phone")
+    issued = service.issue(call, account)
+    profile = accounts.signed_in_profile(call, account)
+    return contract.PhoneVerified(
+        profile=Profile.of(accounts.project(profile, req.fields_)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )

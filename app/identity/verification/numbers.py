@@ -1,0 +1,96 @@
+"""The operations of phone numbers that need no session of their own (user.md rows U62, U65, U66)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import phones as contract
+from app.contract.groups import Deleted, PostedSms, SmsSent
+from app.identity.accounts import identifiers
+from app.identity.accounts import service as accounts
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.verification import phones
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations; to prove a number may begin a session, so it is sign-in's."""
+    server.implements(contract.send_code)(send_code)
+    server.implements(contract.change)(change)
+    server.implements(contract.remove)(remove)
+
+
+def send_code(call: Call, req: contract.CodeWanted) -> PostedSms:
+    """Without an access token for the account that has the number; with one for the number that its account gave last."""
+    refuse_off(call)
+    spend(call, "phone_code")
+    phone = read(req.phone)
+    if call.holder is not None:
+        return _sent(call, _again(call, phone, req.sms_template))
+    account = accounts.by_phone(call, phone)
+    hides = call.tenant.settings.hide_unknown_accounts
+    if hides and (account is None or account.phone_verified or not account.is_active or account.is_deleted):
+        return _sent(call, phones.send_to_nobody(call, phone))
+    if account is None:
+        raise e.UnknownAccount
+    if not account.is_active or account.is_deleted:
+        raise e.AccountBlocked
+    if account.phone_verified:
+        raise e.PhoneVerifiedBefore
+    return _sent(call, phones.send(call, account.uid, phone, account, req.sms_template))
+
+
+def change(call: Call, req: contract.NewPhone) -> PostedSms:
+    refuse_off(call)
+    account = accounts.own(call)
+    if not req.phone:
+        raise e.BadParameter.names("phone")
+    phone = identifiers.normal_phone(req.phone)
+    if phone is None:
+        raise e.MalformedPhone
+    hides = call.tenant.settings.hide_unknown_accounts
+    return _sent(call, phones.ask(call, account, phone, req.sms_template, hides_taken=hides))
+
+
+def remove(call: Call, req: contract.OldPhone) -> Deleted:
+    refuse_off(call)
+    phones.remove(call, accounts.own(call), is_silent=req.is_silent)
+    return Deleted()
+
+
+def refuse_off(call: Call) -> None:
+    """Raise 1074 where numbers name nobody."""
+    if not call.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def read(typed: str | None) -> str:
+    """Return the number of an account that a request names; raises 908 missing, 1043 malformed."""
+    if not typed:
+        raise e.BadParameter.names("phone")
+    phone = identifiers.normal_phone(typed)
+    if phone is None:
+        raise e.UnknownPhone
+    return phone
+
+
+def spend(call: Call, what: str) -> None:
+    """Take one from what an address may ask in a minute; raises TooManyRequests."""
+    if most := call.tenant.settings.limits.sign_in_per_minute_per_address:
+        call.spend(what, Rate(most, 60), call.address)
+
+
+def _again(call: Call, phone: str, template: str | None) -> str:
+    account = accounts.own(call)
+    if phone == phones.asked(call, account):
+        return phones.ask(call, account, phone, template, hides_taken=call.tenant.settings.hide_unknown_accounts)
+    if phone != account.phone:
+        raise e.UnknownPhone
+    if account.phone_verified:
+        raise e.PhoneVerifiedOrNoToken
+    return phones.send(call, account.uid, phone, account, template)
+
+
+def _sent(call: Call, sid: str) -> PostedSms:
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid))

@@ -1,0 +1,192 @@
+"""A phone number that names an account: the code that is texted to it, and what the code changes when it comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import SmsKind
+from app.identity.accounts import proving, store, waiting
+from app.identity.accounts.identifiers import PHONE
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.outbox import Unsent
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.tasks import events
+from app.identity.verification import notices
+
+_NEXT = "next"
+"""The subject of the code for another number: an account asks for one at a time."""
+
+
+def send(call: Call, uid: str, phone: str, account: Account | None, template: str | None = None) -> str:
+    """Text a code to a number that an account has, or will have; return the message's Sid.
+
+    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    code = proofs.new_code(call, ProofKind.PHONE, uid, subject=phone)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    sid = letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=template)
+    call.ledger.record("verification.sent", uid=account.uid if account else None, by="sms")
+    return sid
+
+
+def send_to_nobody(call: Call, phone: str) -> str:
+    """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
+    return send(replace(call, outbox=Unsent(call.work, call.house.clock)), NOBODY, phone, None)
+
+
+def tell_owner(call: Call, phone: str) -> str:
+    """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
+    proofs.new_code(call, ProofKind.PHONE, NOBODY, subject=phone)
+    facts = {"url": f"{call.issuer}/login"}
+    sid = letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts)
+    call.ledger.record("verification.sent", by="sms")
+    return sid
+
+
+def ask(call: Call, account: Account, phone: str, template: str | None = None, *, hides_taken: bool = False) -> str:
+    """Text a code to another number, which is the account's once it is proved; return the message's Sid.
+
+    One that somebody only stated is not theirs. With `hides_taken` a proved one is answered as a free one.
+
+    Raises:
+        PhoneRegistered: it is the account's own. PhoneTaken: another account proved it.
+        NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    if account.phone == phone and account.phone_verified:
+        raise e.PhoneRegistered
+    holder = store.by_identifier(call, PHONE, phone)
+    is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
+    if is_taken and not hides_taken:
+        raise e.PhoneTaken
+    code = proofs.new_code(call, ProofKind.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
+    call.ledger.record("phone.asked", uid=account.uid)
+    if is_taken:
+        return letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts={"url": f"{call.issuer}/login"})
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    return letters.sms(call, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, template=template)
+
+
+def asked(call: Call, account: Account) -> str | None:
+    """Return the number that the account asked for and did not prove yet."""
+    proof = proofs.open_code(call, ProofKind.ADD_PHONE, account.uid, subject=_NEXT)
+    return str(proof.facts["phone"]) if proof is not None else None
+
+
+def spend(call: Call, uid: str, phone: str, code: str, *, is_lock_open: bool = False) -> Proof:
+    """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
+    return proofs.spend_code(
+        call, ProofKind.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open
+    )
+
+
+def spend_asked(call: Call, account: Account, code: str) -> Proof:
+    """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
+    return proofs.spend_code(call, ProofKind.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
+
+
+def confirm(call: Call, proof: Proof, *, knows_password: bool = False, is_silent: bool = False) -> Account:
+    """Make the number that was proved a verified one of its account, and return the account as it is then.
+
+    Args:
+        knows_password: whether its prover also showed that the account is theirs; else what was never proved of an account
+            that people make themselves may be a stranger's, and goes.
+
+    Raises:
+        ClosedSmsCode: the account is closed, or has another number by now.
+        PhoneTaken: another account proved it meanwhile.
+    """
+    fresh = store.change(call, proof.uid, {}) or waiting.settle(call, proof.uid)
+    if fresh is None or not fresh.is_active or fresh.is_deleted:
+        raise e.ClosedSmsCode
+    is_other = proof.kind is ProofKind.ADD_PHONE
+    phone = str(proof.facts["phone"]) if is_other else proof.subject
+    if not is_other and fresh.phone != phone:
+        raise e.ClosedSmsCode
+    values: dict[str, Any] = {"phone": phone, "phone_verified": True}
+    if not (is_other or knows_password):
+        values |= proving.drop_unproved(call, fresh)
+    _hold(call, fresh, phone)
+    after = store.change(call, fresh.uid, values) or fresh
+    for kind in (ProofKind.PHONE, ProofKind.ADD_PHONE):
+        proofs.close(call, fresh.uid, kind)
+    if is_other:
+        _end_codes(call, fresh)
+        _tell(call, fresh, after)
+    call.ledger.record("phone.verified", uid=fresh.uid)
+    events.emit(call, "UpdateProfile", after, is_silent)
+    return after
+
+
+def remove(call: Call, account: Account, *, is_silent: bool = False) -> Account:
+    """Take the number away.
+
+    Raises:
+        NoPhoneRegistered: one waits for its proof only. NoPhoneOnProfile: there is none.
+        NotProcessable: nothing else names the account.
+    """
+    fresh = store.change(call, account.uid, {})
+    if fresh is None or fresh.phone is None:
+        raise e.NoPhoneRegistered if asked(call, account) else e.NoPhoneOnProfile
+    if not (fresh.username or any(not entry.get("pending") for entry in fresh.emails)):
+        raise e.NotProcessable
+    store.let_go(call, fresh.uid, PHONE)
+    after = store.change(call, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
+    proofs.close(call, fresh.uid, ProofKind.PHONE)
+    _end_codes(call, fresh)
+    _tell(call, fresh, after)
+    events.emit(call, "UpdateProfile", after, is_silent)
+    return after
+
+
+def _hold(call: Call, fresh: Account, phone: str) -> None:
+    """Hold the number for its prover; whoever only stated it loses it."""
+    holder = store.by_identifier(call, PHONE, phone)
+    if holder is not None and holder.uid != fresh.uid:
+        other = store.change(call, holder.uid, {})
+        if other is not None and other.phone_verified:
+            raise e.PhoneTaken
+        store.let_go(call, holder.uid, PHONE)
+        store.change(call, holder.uid, {"phone": None})
+        call.ledger.record("phone.gave_way", uid=holder.uid, to=fresh.uid)
+    store.let_go(call, fresh.uid, PHONE)
+    try:
+        store.hold(call, fresh.uid, [(PHONE, phone, True)])
+    except store.Taken:
+        raise e.PhoneTaken from None
+
+
+def _end_codes(call: Call, former: Account) -> None:
+    """What was texted to the number before opens nothing now."""
+    proofs.close(call, former.uid, ProofKind.RESET_PASSWORD, subject="sms")
+    proofs.close(call, former.uid, ProofKind.DELETE_ACCOUNT, subject=former.phone or "")
+
+
+def _tell(call: Call, former: Account, after: Account) -> None:
+    """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
+    notices.tell_names(call, former, after)
+    if not (former.phone and former.phone_verified):
+        return
+    facts = {"url": f"{call.issuer}/forgot-password"}
+    try:
+        letters.sms(call, SmsKind.PHONE_CHANGED, former.phone, account=former, facts=facts)
+    except (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached) as reason:
+        call.ledger.record("notice.not_sent", uid=former.uid, reason=type(reason).__name__)
+
+
+__all__ = [
+    "NOBODY",
+    "ask",
+    "asked",
+    "confirm",
+    "remove",
+    "send",
+    "send_to_nobody",
+    "spend",
+    "spend_asked",
+    "tell_owner",
+]
