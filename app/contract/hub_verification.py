@@ -6,6 +6,8 @@ from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.hub import Next
 from app.contract.mailed import LinkRead, Token
+from app.contract.passwords import SMS_CODE
+from app.contract.phones import NOT_TEXTED
 from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import Wire
@@ -39,7 +41,7 @@ class AgainRequest(Wire):
 
 CODE_REFUSALS = (
     e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailUnverified, e.LockedForCaptcha,
-    e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered,
+    e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered, *SMS_CODE, e.PhoneTaken,
 )  # fmt: skip
 
 read_link = state(
@@ -62,5 +64,5 @@ enter_code = state(
 )  # fmt: skip
 mail_again = state(
     "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, auth=H, family=HUB, public=False,
-    errors=(e.MailLimitReached,), summary="Mail link and code once more. A refusal bears `MailedTo` as its data.",
+    errors=(e.MailLimitReached, *NOT_TEXTED), summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip

@@ -20,3 +20,4 @@ class MailedTo(Wire):
 
     sent_to: str = ""
     resend_in_seconds: int = 0
+    by: str = "mail"  # or sms

@@ -17,8 +17,8 @@ from tests.support.oauth_world import Person, World
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Email", "Password", "Sign in", "Check your mail", "Confirm", "Code from the mail"),
-    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تحقق من بريدك", "تأكيد", "الرمز الوارد في الرسالة"),
+    "en": ("Email", "Password", "Sign in", "Check your mail", "Confirm", "Code"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تحقق من بريدك", "تأكيد", "الرمز"),
 }
 
 
@@ -154,5 +154,5 @@ def test_another_mail_can_be_had_after_a_while(world: World, served: str, opened
     visit.page.reload()
     expect(again).to_be_enabled()
     again.click()
-    expect(visit.page.get_by_text("We sent another mail")).to_be_visible()
+    expect(visit.page.get_by_text("We sent another message")).to_be_visible()
     assert len(asking(world)) == 2

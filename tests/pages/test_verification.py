@@ -186,7 +186,7 @@ def test_a_newer_mail_ends_the_older_link(door: Door) -> None:
     older = door.link
     wait(door.world, seconds=31)
     sent = door.page.press("Send another mail")
-    assert "We sent another mail" in sent.text
+    assert "We sent another message" in sent.text
     assert door.visitor.open(older).heading == "This link no longer works"
     assert door.is_home(door.visitor.open(door.link).press("Confirm"))
 
@@ -215,7 +215,7 @@ def test_the_next_mail_has_to_wait_without_scripts_too(door: Door) -> None:
     assert early.status == 429
     assert early.answer is not None
     assert 0 < int(early.answer.headers["Retry-After"]) <= 30
-    assert "A mail is on its way" in early.text
+    assert "A message is on its way" in early.text
     assert ADA in early.text
     assert len(asking(door.world)) == 1
     wait(door.world, seconds=31)

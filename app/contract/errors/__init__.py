@@ -144,7 +144,6 @@ from app.contract.errors.self_service import (
     NoPhoneRegistered,
     NotProcessable,
     PhoneRegistered,
-    PhoneVerifiedBefore,
     PhoneVerifiedOrNoToken,
     PolicyAcceptedAlready,
     RequestInvalid,

@@ -56,11 +56,6 @@ class RequestInvalid(ApiError):
     description = "Text messages are not set up here."
 
 
-class PhoneVerifiedBefore(ApiError):
-    code, status, message = 1073, 403, "This phone number has already been confirmed"
-    description = "Phone confirmed before."
-
-
 class PhoneRegistered(ApiError):
     code, status, message = 1106, 403, "This phone number is already registered"
     description = "Phone is already the account's own."

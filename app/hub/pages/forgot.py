@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from flask_babel import lazy_ngettext as _n
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
@@ -21,6 +19,7 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.hub import journey, visit
 from app.hub.arrival import api, named_attempt
+from app.hub.code_entry import ClickForm, CodeForm, CodePage, Outcome, empty_form, outcome_of, shown_again, typed_form
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
@@ -89,91 +88,24 @@ class ForgotPage(Page):
         }
 
 
-class ResetCodeForm(HubForm):
-    """The code, as people copy it: with spaces, dashes, in the digits of any script."""
-
-    code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
-
-    def to_request(self) -> contract.CodeRequest:
-        attempt = visit.current().attempt
-        return contract.CodeRequest(attempt=attempt.id if attempt else "", code=self.code.data or "")
-
-
-class AgainForm(HubForm):
-    """Nothing but a click."""
-
-
-class Sent(StrEnum):
-    """What the page says of the last click."""
-
-    AGAIN = "again"
-    WRONG = "wrong"
-    TOO_SOON = "too soon"
-    TOO_MANY = "too many"
-    TOKEN = "token"
-
-
 @dataclass(frozen=True)
-class ResetSentPage(Page):
+class ResetSentPage(CodePage):
     """We wrote to you, if we know you."""
 
     template = "pages/reset_sent.html"
-    scripts = (*Page.scripts, "wait")
-    query = {**Page.query, "sent": 8}
-
-    form: ResetCodeForm
-    sent_to: str
-    is_text: bool = False
-    """By SMS: there is a code and no link."""
-    resend_in_seconds: int = 0
-    said: Sent | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.said is Sent.TOO_SOON:
-            return Notice(_l("A message is on its way"), self.wait, "note")
-        return _NOTICES.get(self.said) if self.said else None
-
-    @property
-    def wait(self) -> Any:
-        """When the next message may be asked for."""
-        seconds = max(1, self.resend_in_seconds)
-        return _n(
-            "You can have another one sent in %(num)d second.",
-            "You can have another one sent in %(num)d seconds.",
-            seconds,
-        )
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetSentPage]:
-        empty = ResetCodeForm()
-        empty.refuse("code", _l("Type the code that we sent."))
+        mail, number = "ada@example.com", "+44 20 7946 0018"
+        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY, Outcome.TOKEN]
         return {
-            "fresh": cls(ResetCodeForm(), "ada@example.com"),
-            "a moment ago": cls(ResetCodeForm(), "ada@example.com", resend_in_seconds=27),
-            "to a username": cls(ResetCodeForm(), "ada"),
-            "to a phone": cls(ResetCodeForm(), "+44 20 7946 0018", is_text=True),
-            "empty": cls(empty, "ada@example.com"),
-            **{
-                said.value: cls(ResetCodeForm(data={"code": "123 456"}), "ada@example.com", resend_in_seconds=21, said=said)
-                for said in Sent
-            },
-        }  # fmt: skip
-
-
-_NOTICES: Final = {
-    Sent.AGAIN: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
-    Sent.WRONG: Notice(
-        _l("That code did not work"),
-        _l("Only the newest code works, and only for a few minutes. Have another one sent, or use the link."),
-    ),
-    Sent.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
-    Sent.TOKEN: Notice(
-        _l("Please send that once more"),
-        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
-        "note",
-    ),
-}
+            "fresh": cls(CodeForm(), mail),
+            "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
+            "to a username": cls(CodeForm(), "ada"),
+            "to a phone": cls(CodeForm(), number, is_text=True),
+            "empty": cls(empty_form(), mail),
+            **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in said},
+        }
 
 
 @pages.get(ADDRESS)
@@ -214,7 +146,7 @@ def show_sent() -> Response:
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt.id))
     if step.step is not Step.RESET_SENT:
         return journey.follow(step)
-    return _sent(ResetCodeForm(), step, Sent.AGAIN if request.args.get("sent") else None).render()
+    return _sent(CodeForm(), step, Outcome.SENT if request.args.get("sent") else None).render()
 
 
 @pages.post(SENT)
@@ -224,12 +156,13 @@ def submit_sent() -> Response:
     if attempt is None:
         return journey.start_again()
     wants_another = request.form.get("do") == "again"
-    form = AgainForm() if wants_another else ResetCodeForm()
+    form = ClickForm() if wants_another else CodeForm()
     if not form.validate():
         return _drawn_again(form, attempt.id)
     try:
-        if isinstance(form, ResetCodeForm):
-            return journey.follow(api()(contract.reset_code, form.to_request()))
+        if isinstance(form, CodeForm):
+            typed = (form.code.data or "")[:64]
+            return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=attempt.id, code=typed)))
         step = api()(contract.again, contract.AttemptOnly(attempt=attempt.id))
         return journey.follow(step, sent="again") if step.step is Step.RESET_SENT else journey.follow(step)
     except ApiError as refusal:
@@ -240,28 +173,22 @@ def _forgot(form: ForgotForm, refusal: Refusal | None = None, wait_seconds: int 
     return ForgotPage(form, visit.current().tenant.identifiers, refusal, wait_seconds)
 
 
-def _sent(form: ResetCodeForm, step: Next, said: Sent | None = None) -> ResetSentPage:
+def _sent(form: CodeForm, step: Next, said: Outcome | None = None) -> ResetSentPage:
     return ResetSentPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, said)
 
 
-def _drawn_again(form: HubForm, attempt: str, said: Sent | None = None, status: int = 0) -> Response:
+def _drawn_again(form: HubForm, attempt: str, said: Outcome | None = None, status: int = 0) -> Response:
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
     if step.step is not Step.RESET_SENT:
         return journey.follow(step)
-    shown = form if isinstance(form, ResetCodeForm) else ResetCodeForm(formdata=None)
-    said = Sent.TOKEN if form.is_token_refused else said
-    return _sent(shown, step, said).render(status or form.refusal_status)
+    said = Outcome.TOKEN if form.is_token_refused else said
+    return _sent(shown_again(form), step, said).render(status or form.refusal_status)
 
 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
     """Whatever is wrong with a code, an account's lock among it, the page says the same, at one status."""
-    if isinstance(refusal, e.TooManyRequests):
-        said = (
-            Sent.TOO_SOON
-            if (refusal.data or {}).get("ResendInSeconds") and isinstance(form, AgainForm)
-            else Sent.TOO_MANY
-        )
-        response = _drawn_again(form, attempt, said, 429)
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return response
-    return _drawn_again(form, attempt, Sent.WRONG, 403)
+    if not isinstance(refusal, e.TooManyRequests):
+        return _drawn_again(form, attempt, Outcome.WRONG, 403)
+    response = _drawn_again(form, attempt, outcome_of(form, refusal), 429)
+    response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+    return response

@@ -79,6 +79,14 @@ def international(text: str, country: str | None) -> str:
     return _e164(line, country) or text
 
 
+def shown_phone(text: str) -> str:
+    """Return a number as people read it, in international form; what is none stays as it is."""
+    form = normal_phone(text)
+    if form is None:
+        return text
+    return phonenumbers.format_number(phonenumbers.parse(form, None), phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+
+
 def has_uid_form(text: str) -> bool:
     """Return whether a text can be an account's id: 32 hexadecimal digits, or 1 to 50 characters of a custom one (error 1200)."""
     return bool(_UID.match(text))

@@ -1,4 +1,4 @@
-"""Check your mail: an attempt that waits until an address is proved, and what a link or a code does for it.
+"""Check your mail, or your phone: an attempt that waits until an address or a number is proved, and what a link or a code does for it.
 
 What the attempt keeps is the same for every address, whoever has it: pages and answers tell nobody who has an account.
 """
@@ -15,7 +15,7 @@ from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
-from app.identity.accounts.identifiers import EMAIL
+from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.journeys import next as journey
@@ -26,6 +26,7 @@ from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
 from app.identity.sign_in import attempts, sessions, verified
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
+from app.identity.verification import phones
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
 from app.kit import randomness
@@ -38,21 +39,25 @@ WAITS = timedelta(hours=1)
 _TRIES = Rate(20, 600)  # per attempt, whoever's address it is
 _KEY = "checking"
 _BY_MAIL = "otp"  # RFC 8176
+_SMS = "sms"  # RFC 8176
+MAIL, SMS = "mail", "sms"
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 
 
 @dataclass(frozen=True)
 class Checking:
     """What an attempt waits for."""
 
-    email: str  # as it was typed
+    email: str  # the address as it was typed, or the number
     uid: str  # `proofs.NOBODY` where there is nothing to verify
     sent_at: int = 0  # seconds since 1970
     password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
     remember: bool = False
+    by: str = MAIL
 
     @property
     def subject(self) -> str:
-        return identifiers.normal(EMAIL, self.email)
+        return identifiers.normal(PHONE if self.by == SMS else EMAIL, self.email)
 
 
 def register(server: Server) -> None:
@@ -73,8 +78,9 @@ def begin(
     is_sent: bool,
     password_hash: str = "",
     remember: bool = False,
+    by: str = MAIL,
 ) -> Next:
-    """Let the attempt wait for the proof of an address, and return the step that says so.
+    """Let the attempt wait for the proof of an address or a number, and return the step that says so.
 
     Args:
         account: whose address it is, or whose it will be; None where there is nothing to verify.
@@ -84,7 +90,8 @@ def begin(
     binding = None
     if attempt is None:
         attempt, binding = attempts.open(call, journey.RETURN, {})
-    state = Checking(email, account.uid if account else proofs.NOBODY, 0, password_hash, remember)
+    shown = identifiers.shown_phone(email) if by == SMS else email
+    state = Checking(shown, account.uid if account else proofs.NOBODY, 0, password_hash, remember, by)
     before = of(attempt)
     if before is not None and before.subject == state.subject:
         state = Checking(**{**asdict(state), "sent_at": before.sent_at})
@@ -121,6 +128,14 @@ def again(call: Call, attempt: Attempt | None, identifier: Identifier, password:
     return step(call, attempt, state) if call.hashing.is_match(state.password_hash, password) else None
 
 
+def after_password_by_phone(call: Call, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
+    """Return the step of somebody whose password is right and whose number is not verified; raises 1066 without one."""
+    if account is None or not account.phone:
+        raise e.PhoneUnverified
+    known = account.password_hash or ""
+    return begin(call, attempt, account.phone, account, is_sent=False, password_hash=known, remember=remember, by=SMS)
+
+
 def of(attempt: Attempt) -> Checking | None:
     """Return what the attempt waits for, if it does."""
     held = attempt.request.get(_KEY)
@@ -136,6 +151,7 @@ def step(call: Call, attempt: Attempt, state: Checking) -> Next:
         attempt_lifetime_seconds=max(1, int((attempt.expires_at - call.now).total_seconds())),
         sent_to=state.email,
         resend_in_seconds=_seconds_left(call, state),
+        problem=state.by,
     )
 
 
@@ -199,6 +215,8 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
         return journey.advance(call, attempt, session)
     try:
         call.spend("verification_try", _TRIES, randomness.digest(attempt.attempt_id))
+        if state.by == SMS:
+            return _texted(call, attempt, state, req.code)
         if not req.code:
             return _opened_elsewhere(call, attempt, state)
         proof = proofs.spend_code(
@@ -225,8 +243,8 @@ def mail_again(call: Call, req: contract.AgainRequest) -> Next:
     if left := _seconds_left(call, state):
         raise _with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
     try:
-        verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
-    except e.MailLimitReached as refusal:
+        _send(call, attempt, state)
+    except _NOT_SENT as refusal:
         raise _with_page(call, refusal, state) from None
     state = Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
     return step(call, attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)}), state)
@@ -242,10 +260,35 @@ def _sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Ch
     """Send the mail where that is still to be done; a limit that is reached is kept silently."""
     if not is_sent:
         try:
-            verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
-        except e.MailLimitReached:
-            call.ledger.record("verification.not_sent", uid=state.uid, reason="MailLimitReached")
+            _send(call, attempt, state)
+        except _NOT_SENT as reason:
+            call.ledger.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
     return Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
+
+
+def _send(call: Call, attempt: Attempt, state: Checking) -> None:
+    """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
+    if state.by == MAIL:
+        verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+    elif state.uid != proofs.NOBODY:
+        phones.send(call, state.uid, state.subject, store.by_uid(call, state.uid))
+    elif store.by_identifier(call, PHONE, state.subject) is not None:
+        phones.tell_owner(call, state.subject)
+    else:
+        phones.send_to_nobody(call, state.subject)
+
+
+def _texted(call: Call, attempt: Attempt, state: Checking, code: str) -> Next:
+    """Prove the number by the code, and sign in where the password was shown in this browser."""
+    proof = phones.spend(call, state.uid, state.subject, code, name=Identifier("phone", state.subject))
+    account = phones.confirm(
+        call, proof, knows_password=_knows(attempt, proof, _hash_of(call, store.by_uid(call, state.uid), state.uid))
+    )
+    if not _knows(attempt, proof, account.password_hash) or not sign_in.enter(call, account, "phone"):
+        return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+    remember = state.remember and call.tenant.settings.remember_me
+    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD, _SMS), remember)
+    return journey.advance(call, attempt, session).model_copy(update={"session": views.cookie(call, session, text)})
 
 
 def _seconds_left(call: Call, state: Checking) -> int:
@@ -258,7 +301,7 @@ def _confirmed(
     """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
     session = sessions.current(call)
     is_own = session is not None and session.uid == proof.uid
-    knows = is_shown or is_own or _knows(attempt, proof, _hash_of(call, account, proof))
+    knows = is_shown or is_own or _knows(attempt, proof, _hash_of(call, account, proof.uid))
     after = verification.confirm(call, proof, knows_password=knows)
     verified.end_sessions(call, after)
     return after
@@ -271,15 +314,15 @@ def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> 
     return waits and state is not None and bool(password_hash) and state.password_hash == password_hash
 
 
-def _hash_of(call: Call, account: Account | None, proof: Proof) -> str | None:
-    return account.password_hash if account is not None else waiting.password_hash(call, proof.uid)
+def _hash_of(call: Call, account: Account | None, uid: str) -> str | None:
+    return account.password_hash if account is not None else waiting.password_hash(call, uid)
 
 
 def _is_strange(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof) -> bool:
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
     if proof.kind is not ProofKind.EMAIL or not waiting.is_contested(call, proof.subject):
         return False
-    return not _knows(attempt, proof, _hash_of(call, account, proof))
+    return not _knows(attempt, proof, _hash_of(call, account, proof.uid))
 
 
 def _is_shown(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> bool:
@@ -290,7 +333,7 @@ def _is_shown(call: Call, attempt: Attempt | None, account: Account | None, proo
     if not password:
         raise e.PasswordMissing
     call.spend("verification_try", _TRIES, randomness.digest(f"{proof.uid} {proof.subject}"))
-    password_hash = _hash_of(call, account, proof)
+    password_hash = _hash_of(call, account, proof.uid)
     call.work.pause()
     if not call.hashing.is_match(password_hash, password):
         call.ledger.record("verification.refused", uid=proof.uid, reason="password")
@@ -335,8 +378,8 @@ def _who_asked(call: Call, attempt_id: str) -> RelyingPartyView | None:
 
 def _with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
-    shown: dict[str, Any] = MailedTo(sent_to=state.email, resend_in_seconds=_seconds_left(call, state)).model_dump(
-        by_alias=True
-    )
+    shown: dict[str, Any] = MailedTo(
+        sent_to=state.email, resend_in_seconds=_seconds_left(call, state), by=state.by
+    ).model_dump(by_alias=True)
     refusal.data = {**(refusal.data or {}), **shown}
     return refusal

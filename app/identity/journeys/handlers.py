@@ -20,8 +20,6 @@ from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.whitelist import is_allowed
 from app.identity.tokens import service as tokens
-from app.identity.verification import service as verification
-from app.identity.verification.service import Wish
 from app.kit.server import Server
 
 
@@ -93,10 +91,8 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
         account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
         return checking.after_password(call, going_on, sought.account_of(call, identifier), remember)
-    except e.PhoneUnverified as refusal:
-        if (known := sought.account_of(call, identifier)) is not None:
-            verification.send_after_refusal(call, known, refusal, Wish())
-        raise
+    except e.PhoneUnverified:
+        return checking.after_password_by_phone(call, going_on, sought.account_of(call, identifier), remember)
     if (too_old := recovering.expired(call, account, going_on, remember)) is not None:
         return too_old
     session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), remember)

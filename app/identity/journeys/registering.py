@@ -114,4 +114,7 @@ def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome
     if outcome.waits_for == "email":
         known = outcome.password_hash
         return checking.begin(call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known)
+    if outcome.waits_for == "phone":
+        number, account, known = typed.phone_id or "", outcome.account, outcome.password_hash
+        return checking.begin(call, attempt, number, account, is_sent=True, password_hash=known, by=checking.SMS)
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

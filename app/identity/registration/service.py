@@ -177,7 +177,7 @@ def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
     except _NOT_TEXTED:
         call.work.rollback()
         account = None
-    return Outcome(account, waits_for="phone")
+    return Outcome(account, waits_for="phone", password_hash=columns["password_hash"])
 
 
 def _spelling(holder: Account, form: str) -> str:

@@ -6,12 +6,12 @@ from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
+from app.identity.accounts import sought
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.sign_in import locks, service
-from app.identity.sign_in.identifiers import Identifier
-from app.identity.sign_in.sought import Sought
+from app.identity.sign_in import locks, service, verified
 from app.identity.verification import numbers, phones
 from app.kit.clock import iso
 from app.kit.server import Server
@@ -45,25 +45,14 @@ def _prove_own(call: Call, account: Account, req: contract.CodeShown) -> None:
 
 
 def _proved(call: Call, phone: str, req: contract.CodeShown) -> Account:
-    account = accounts.by_phone(call, phone)
-    if account is None and not call.tenant.settings.hide_unknown_accounts:
+    hides = call.tenant.settings.hide_unknown_accounts
+    who = sought.named(call, Identifier("phone", phone), is_hidden=hides)
+    if who.holder is None and not hides:
         raise e.UnknownPhone
-    is_open = _open_lock(call, account, phone, req) if account is not None else False
-    uid = account.uid if account is not None else phones.NOBODY
-    proof = phones.spend(call, uid, phone, req.otp or "", is_lock_open=is_open)
+    is_open = verified.open_lock(call, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    uid = who.holder.uid if who.holder is not None else phones.NOBODY
+    proof = phones.spend(call, uid, phone, req.otp or "", is_lock_open=is_open, name=who.identifier if hides else None)
     return phones.confirm(call, proof, is_silent=req.is_silent)
-
-
-def _open_lock(call: Call, account: Account, phone: str, req: contract.CodeShown) -> bool:
-    """Return whether a lock of the account was just opened; raises the lock's refusal, or that of a wrong answer."""
-    lock = locks.of_account(account)
-    if lock is None:
-        return False
-    who = Sought(call, Identifier("phone", phone), account, is_hidden=call.tenant.settings.hide_unknown_accounts)
-    call.work.pause()
-    if not locks.open(call, who, lock, locks.Proof(req.security_answer, captcha.of_parameters(req))):
-        raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
-    return True
 
 
 def _signed_in(call: Call, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:

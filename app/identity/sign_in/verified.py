@@ -79,7 +79,7 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
     uid = sent.uid if sent else _waiting_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_open, subject = _open_lock(call, who, shown), names.normal(EMAIL, address)
+    is_open, subject = open_lock(call, who, shown), names.normal(EMAIL, address)
     kind = sent.kind if sent else proofs.kind_of_code(call, verification.KINDS, uid, subject)
     return proofs.spend_code(
         call, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
@@ -95,7 +95,7 @@ def _waiting_uid(who: Sought) -> str | None:
     return account.uid if account else None
 
 
-def _open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
+def open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
     """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
     lock = sought.lock_of(call, who)
     if lock is None:

@@ -10,6 +10,7 @@ from app.contract.letters import SmsKind
 from app.identity.accounts import proving, store, waiting
 from app.identity.accounts.identifiers import PHONE
 from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.outbox import Unsent
@@ -77,10 +78,12 @@ def asked(call: Call, account: Account) -> str | None:
     return str(proof.facts["phone"]) if proof is not None else None
 
 
-def spend(call: Call, uid: str, phone: str, code: str, *, is_lock_open: bool = False) -> Proof:
+def spend(
+    call: Call, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
+) -> Proof:
     """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
     return proofs.spend_code(
-        call, ProofKind.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open
+        call, ProofKind.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
     )
 
 

@@ -1,0 +1,134 @@
+"""The form that takes a code from a mail or a text message, and what its page says of the last click."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Final
+
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.mailed import MailedTo
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.kit.errors import ApiError
+
+
+class CodeForm(HubForm):
+    """The code, as people copy it: with spaces, dashes, in the digits of any script."""
+
+    code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
+
+
+class ClickForm(HubForm):
+    """Nothing but a click."""
+
+
+class Outcome(StrEnum):
+    """What the page says of the last click."""
+
+    SENT = "sent"
+    WRONG = "wrong"
+    UNOPENED = "unopened"
+    TOO_SOON = "too soon"
+    ENOUGH = "enough"
+    TOO_MANY = "too many"
+    TAKEN = "taken"
+    TOKEN = "token"
+
+
+@dataclass(frozen=True)
+class CodePage(Page):
+    """We wrote to you: type what we wrote."""
+
+    form: HubForm
+    sent_to: str
+    is_text: bool = False
+    """By SMS: there is a code and no link."""
+    resend_in_seconds: int = 0
+    outcome: Outcome | None = None
+
+    scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait")
+    query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.outcome is Outcome.TOO_SOON:
+            return Notice(_l("A message is on its way"), self.wait, "note")
+        if self.outcome is Outcome.ENOUGH and self.is_text:
+            return ENOUGH_TEXTS
+        return _NOTICES.get(self.outcome) if self.outcome else None
+
+    @property
+    def wait(self) -> Any:
+        """When the next message may be asked for."""
+        seconds = max(1, self.resend_in_seconds)
+        return _n(
+            "You can have another one sent in %(num)d second.",
+            "You can have another one sent in %(num)d seconds.",
+            seconds,
+        )
+
+
+def empty_form() -> CodeForm:
+    """Return the form as it is drawn where nothing was typed; for samples."""
+    form = CodeForm()
+    form.refuse("code", _l("Type the code that we sent."))
+    return form
+
+
+def typed_form() -> CodeForm:
+    """Return the form with a code in it; for samples."""
+    return CodeForm(data={"code": "123 456"})
+
+
+def shown_again(form: HubForm) -> CodeForm:
+    """Return the form with what was typed into it, whichever form of the page was sent."""
+    return form if isinstance(form, CodeForm) else CodeForm(formdata=None)
+
+
+def outcome_of(form: HubForm, refusal: ApiError) -> Outcome:
+    """Return what the page says of a refusal. An account's lock, for one, is no more than a code that did not work."""
+    if isinstance(refusal, e.TooManyRequests):
+        waits = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+        return Outcome.TOO_SOON if waits and not isinstance(form, CodeForm) else Outcome.TOO_MANY
+    return next((outcome for kind, outcome in _REASONS.items() if isinstance(refusal, kind)), Outcome.WRONG)
+
+
+ENOUGH_TEXTS: Final = Notice(
+    _l("That is enough messages for now"),
+    _l("We sent as many as we may. See whether the last one arrived, or come back in an hour."),
+)
+_NOTICES: Final = {
+    Outcome.SENT: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
+    Outcome.WRONG: Notice(
+        _l("That code did not work"),
+        _l("Only the newest code works, and only for a few minutes. Have another one sent."),
+    ),
+    Outcome.UNOPENED: Notice(
+        _l("Not confirmed yet"), _l("Open the link in the mail first, or type the code from it."), "note"
+    ),
+    Outcome.ENOUGH: Notice(
+        _l("That is enough mail for now"),
+        _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
+    ),
+    Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
+    Outcome.TAKEN: Notice(_l("Somebody else proved this number"), _l("Take another number, or sign in with this one.")),
+    Outcome.TOKEN: Notice(
+        _l("Please send that once more"),
+        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+        "note",
+    ),
+}
+_REASONS: Final[dict[type[ApiError], Outcome]] = {
+    e.EmailUnverified: Outcome.UNOPENED,
+    e.MailLimitReached: Outcome.ENOUGH,
+    e.SmsLimitReached: Outcome.ENOUGH,
+    e.SharedSmsLimitReached: Outcome.ENOUGH,
+    e.NoSmsConfiguration: Outcome.ENOUGH,
+    e.PhoneTaken: Outcome.TAKEN,
+}
