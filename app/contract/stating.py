@@ -31,6 +31,7 @@ def state(
     scope: str = "",
     public: bool = True,
     cors: bool = False,
+    takes_markup: bool = False,
     answers: tuple[str, ...] = ("application/json",),
 ) -> Operation[Req, Res]:
     """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row.
@@ -52,6 +53,7 @@ def state(
         scope=scope,
         public=public,
         cors=cors,
+        takes_markup=takes_markup,
         answers=answers,
         **options,
     )

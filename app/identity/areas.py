@@ -2,6 +2,7 @@
 
 from app.identity.accounts import handlers as accounts
 from app.identity.journeys import handlers as journeys
+from app.identity.letters import handlers as letters
 from app.identity.management import brought
 from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
@@ -14,5 +15,6 @@ from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
 AREAS = (
-    journeys, oauth, management, brought, self_service, sign_in, registration, recovery, verification, accounts, tokens, tenants,
+    journeys, oauth, management, brought, self_service, sign_in, registration,
+    recovery, verification, letters, accounts, tokens, tenants,
 )  # fmt: skip

@@ -117,6 +117,7 @@ class Operation(Generic[Req, Res]):
     public: bool = True
     answers: tuple[str, ...] = ("application/json",)  # media types of a good answer; none: it is empty
     scope: str = ""  # what a machine token must hold where M is admitted
+    takes_markup: bool = False  # by its nature, as a mail's template is: its handler says which (decisions/0051)
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 

@@ -114,7 +114,7 @@ def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     read: dict[str, Any] = {}
     for name, value in pairs:
-        if danger.is_in({name: value}, with_markup=operation.public):
+        if danger.is_in({name: value}, with_markup=operation.public and not operation.takes_markup):
             raise operation.family.dangerous
         if value != "":
             read.setdefault(name, value)
@@ -128,7 +128,7 @@ def _read_json(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     if not isinstance(members, dict):
         raise unreadable("The body must be one JSON object.")
-    if danger.may_hold_any(body) and danger.is_in(members, with_markup=operation.public):
+    if danger.may_hold_any(body) and danger.is_in(members, with_markup=operation.public and not operation.takes_markup):
         raise operation.family.dangerous
     return members
 

@@ -92,6 +92,15 @@ from app.contract.errors.brought import (
     WrongCodeType,
     WrongTokenType,
 )
+from app.contract.errors.letters import (
+    MailTemplateExists,
+    MailTemplateNotConfigured,
+    SmsTemplateExists,
+    UnknownMailTemplate,
+    UnknownMailType,
+    UnknownSmsTemplate,
+    UnknownSmsType,
+)
 from app.contract.errors.passwords import (
     NoSecurityAnswers,
     ResetUrlRefused,
@@ -199,6 +208,13 @@ __all__ = [
     "SmartLoginOff",
     "WrongCodeType",
     "WrongTokenType",
+    "MailTemplateExists",
+    "MailTemplateNotConfigured",
+    "SmsTemplateExists",
+    "UnknownMailTemplate",
+    "UnknownMailType",
+    "UnknownSmsTemplate",
+    "UnknownSmsType",
     "AccountLeaving",
     "EmailNotAddable",
     "NoEmailOnProfile",

@@ -29,17 +29,17 @@ def add(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -
     work.run(insert(letter_templates).values(row))
 
 
-def change(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -> None:
-    """State a template anew."""
+def change(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -> bool:
+    """State a template anew; return whether there was one."""
     where = [T.tenant_id == work.tenant_id, *(T[name] == value for name, value in _key(template).items())]
     values = {"content": content_of(template), "modified_at": now}
-    work.run(update(letter_templates).where(*where).values(values))
+    return work.changed(update(letter_templates).where(*where).values(values)) > 0
 
 
 def remove(work: UnitOfWork, channel: str, kind: str, name: str) -> bool:
     """Remove a template; return whether there was one."""
     where = (T.tenant_id == work.tenant_id, T.channel == channel, T.kind == kind, T.name == name)
-    return work.run(delete(letter_templates).where(*where)).rowcount > 0
+    return work.changed(delete(letter_templates).where(*where)) > 0
 
 
 def content_of(template: MailTemplate | SmsTemplate) -> dict[str, Any]:

@@ -1,0 +1,183 @@
+"""The operations by which management programs state the tenant's own mails and text messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract import errors as e
+from app.contract import letter_templates as contract
+from app.contract.groups import Deleted
+from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.identity.call import Call
+from app.identity.letters import keeping, store
+from app.identity.letters.own import OwnMail
+from app.kit.errors import ApiError
+from app.kit.server import Server
+from app.kit.wire import Nothing
+
+_LATER_MAILS = frozenset(
+    {"forgotprovider", "oneclicksignin", "autologin", "noregistrationpasswordlesslogin", "risk_identified_to_admin"}
+    | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
+    | {"forgotpin", "secondfactorauthentication", "invite_user_to_organization", "breached_password"}
+    | {"admin_notification_breached_password", "add_passkey", "delete_passkey", "forget_passkey"}
+)
+_LATER_SMS = frozenset(
+    {"onetimepasscode", "secondfactorauthentication", "noregistrationpasswordlesslogin", "resetpassword", "forgotpin"}
+    | {f"suspicious_{what}_sms_to_user" for what in ("ip", "city", "country", "browser", "device")}
+    | {"breached_password"}
+)
+"""Types that the interface lists and that nothing sends yet."""
+_TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
+_MAIL_FIELDS = {"name": "TemplateName", "subject": "Subject", "html": "Template", "text": "TextTemplate"} | {
+    "sender_name": "FromName", "carries": "VerificationTokenType"
+}  # fmt: skip
+_SMS_FIELDS = {"name": "Name", "text": "Template"}
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.list_mails)(list_mails)
+    server.implements(contract.read_mails)(read_mails)
+    server.implements(contract.add_mail)(add_mail)
+    server.implements(contract.change_mail)(change_mail)
+    server.implements(contract.remove_mail)(remove_mail)
+    server.implements(contract.list_sms)(list_sms)
+    server.implements(contract.read_sms)(read_sms)
+    server.implements(contract.add_sms)(add_sms)
+    server.implements(contract.change_sms)(change_sms)
+    server.implements(contract.remove_sms)(remove_sms)
+
+
+def list_mails(call: Call, req: Nothing) -> contract.EmailTemplates:
+    return _mails(call, None, e.MailTemplateNotConfigured)
+
+
+def read_mails(call: Call, req: contract.MailTemplateOf) -> contract.EmailTemplates:
+    return _mails(call, _mail_kind(req.template_type), e.UnknownMailTemplate)
+
+
+def add_mail(call: Call, req: contract.NewMailTemplate) -> contract.EmailTemplate:
+    kind = _mail_kind(req.template_type, e.MailTemplateNotConfigured)
+    template = _mail_template(call, kind, req)
+    keeping.add(call, template, e.MailTemplateExists, _MAIL_FIELDS)
+    return _shown_mail(call, template)
+
+
+def change_mail(call: Call, req: contract.ChangedMailTemplate) -> contract.EmailTemplate:
+    template = _mail_template(call, _mail_kind(req.template_type), req)
+    keeping.change(call, template, e.UnknownMailTemplate, _MAIL_FIELDS)
+    return _shown_mail(call, template)
+
+
+def remove_mail(call: Call, req: contract.MailTemplateGone) -> Deleted:
+    keeping.remove(call, store.MAIL, _mail_kind(req.template_type), req.template_name, e.UnknownMailTemplate)
+    return Deleted()
+
+
+def list_sms(call: Call, req: Nothing) -> contract.SmsTemplates:
+    return _messages(call, None)
+
+
+def read_sms(call: Call, req: contract.SmsTemplateOf) -> contract.SmsTemplates:
+    return _messages(call, _sms_kind(req.template_type))
+
+
+def add_sms(call: Call, req: contract.NewSmsTemplate) -> contract.SmsTemplateText:
+    template = _sms_template(_sms_kind(req.sms_template_type), req.name, req.template)
+    keeping.add(call, template, e.SmsTemplateExists, _SMS_FIELDS)
+    return _shown_sms(template)
+
+
+def change_sms(call: Call, req: contract.ChangedSmsTemplate) -> contract.SmsTemplateText:
+    template = _sms_template(_sms_kind(req.template_type), req.name, req.template)
+    keeping.change(call, template, e.UnknownSmsTemplate, _SMS_FIELDS)
+    return _shown_sms(template)
+
+
+def remove_sms(call: Call, req: contract.SmsTemplateGone) -> Deleted:
+    keeping.remove(call, store.SMS, _sms_kind(req.template_type), req.name, e.UnknownSmsTemplate)
+    return Deleted()
+
+
+def _mail_kind(text: str, later: type[ApiError] = e.UnknownMailTemplate) -> MailKind:
+    name = text.strip().lower()
+    if name in _LATER_MAILS:
+        raise later
+    if name not in set(MailKind):
+        raise e.UnknownMailType
+    return MailKind(name)
+
+
+def _sms_kind(text: str) -> SmsKind:
+    name = text.strip().lower()
+    if name in _LATER_SMS:
+        raise e.UnknownSmsTemplate
+    if name not in set(SmsKind):
+        raise e.UnknownSmsType
+    return SmsKind(name)
+
+
+def _mail_template(call: Call, kind: MailKind, req: contract.MailTemplateText) -> MailTemplate:
+    if req.from_email and req.from_email != call.house.settings.mail_sender:
+        raise e.BadField(f"FromEmail: mails come from {call.house.settings.mail_sender}; leave it out.")
+    stated = {
+        "name": req.template_name,
+        "text": req.text_template,
+        "carries": req.verification_token_type.lower() if req.verification_token_type else None,
+        "sender_name": req.from_name,
+        "is_active": None if req.is_active else False,
+    }
+    given = {key: value for key, value in stated.items() if value is not None}
+    try:
+        return MailTemplate.model_validate({"type": kind, "subject": req.subject, "html": req.template, **given})
+    except ValidationError as problem:
+        raise _names(problem, _MAIL_FIELDS) from None
+
+
+def _sms_template(kind: SmsKind, name: str, text: str) -> SmsTemplate:
+    try:
+        return SmsTemplate(type=kind, name=name, text=text)
+    except ValidationError as problem:
+        raise _names(problem, _SMS_FIELDS) from None
+
+
+def _names(problem: ValidationError, fields: dict[str, str]) -> ApiError:
+    first = problem.errors()[0]
+    key = str(first["loc"][0])
+    return e.BadField(f"{fields.get(key, key)}: {first['msg']}.")
+
+
+def _mails(call: Call, kind: MailKind | None, none: type[ApiError]) -> contract.EmailTemplates:
+    held = keeping.kept(call, store.MAIL, kind)
+    if not held:
+        raise none
+    return contract.EmailTemplates(data=[_shown_mail(call, one) for one in held if isinstance(one, MailTemplate)])
+
+
+def _messages(call: Call, kind: SmsKind | None) -> contract.SmsTemplates:
+    held = keeping.kept(call, store.SMS, kind)
+    if not held:
+        raise e.UnknownSmsTemplate
+    return contract.SmsTemplates(data=[_shown_sms(one) for one in held if isinstance(one, SmsTemplate)])
+
+
+def _shown_mail(call: Call, template: MailTemplate) -> contract.EmailTemplate:
+    return contract.EmailTemplate(
+        template_type=template.type.value,
+        template_name=template.known_as,
+        subject=template.subject,
+        template=template.html,
+        text_template=template.text,
+        from_name=template.sender_name or None,
+        from_email=call.house.settings.mail_sender,
+        verification_token_type=_TOKEN_TYPES.get(OwnMail(template).carries),
+        is_active=template.is_active,
+    )
+
+
+def _shown_sms(template: SmsTemplate) -> contract.SmsTemplateText:
+    return contract.SmsTemplateText(
+        sms_template_type=template.type.value, name=template.known_as, template=template.text
+    )

@@ -1,0 +1,126 @@
+"""Management programs state the tenant's own mails and text messages (interface tenant-config.md section 7)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.api.test_machine_access import ask, machine
+from tests.support.customers import a_customer
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+MAILS, SMS = "/v2/manage/email-templates", "/v2/manage/sms-templates"
+MAIL = {"TemplateType": "forgotpassword", "Subject": "Own", "Template": '<p><a href="#Url#">Go</a></p>'}
+TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OTP# at #TenantName#"}
+
+
+class Manager:
+    """A machine that may do everything with templates."""
+
+    def __init__(self, tenant: TenantServer, *scopes: str) -> None:
+        self.tenant = tenant
+        self.token = machine(
+            tenant, *(scopes or [f"template:{what}" for what in ("read", "create", "update", "delete")])
+        )
+
+    def __call__(self, method: str, path: str, body: Any = None) -> TestResponse:
+        return ask(self.tenant, self.token, method, path, body)
+
+
+def test_a_mail_is_stated_read_changed_sent_and_removed(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server)
+    manage = Manager(ada.tenant)
+    made = answered(manage("POST", MAILS, MAIL))
+    assert (made["TemplateName"], made["VerificationTokenType"], made["IsActive"]) == (
+        "forgotpassword-default",
+        "link",
+        True,
+    )
+    assert (
+        answered(manage("GET", f"{MAILS}/ForgotPassword"))["Data"] == answered(manage("GET", MAILS))["Data"] == [made]
+    )
+    assert ada.mail()["subject"] == "Own"
+    changed = {**MAIL, "TemplateName": made["TemplateName"], "Subject": "Other", "Template": "<p>#OTP#</p>"}
+    assert answered(manage("PUT", f"{MAILS}/forgotpassword", changed))["VerificationTokenType"] == "Otp"
+    assert ada.mail()["subject"] == "Other"
+    gone = {"TemplateName": made["TemplateName"]}
+    assert answered(manage("DELETE", f"{MAILS}/forgotpassword", gone)) == {"IsDeleted": True}
+    assert ada.mail()["subject"].startswith("Set a new password")
+    assert refused(manage("DELETE", f"{MAILS}/forgotpassword", gone)) == (404, 7923)
+
+
+@pytest.mark.parametrize("path", [SMS, "/v2/manage/smstemplates"])
+def test_a_text_message_is_stated_read_changed_and_removed(acme: TenantServer, path: str) -> None:
+    manage = Manager(acme)
+    assert refused(manage("GET", path)) == (404, 7954)
+    assert answered(manage("POST", path, TEXT)) == TEXT
+    assert refused(manage("POST", path, TEXT)) == (409, 7955)
+    assert answered(manage("GET", f"{path}/verification"))["Data"] == [TEXT]
+    other = {"Name": "short", "Template": "#OTP#"}
+    assert answered(manage("PUT", f"{path}/verification", other))["Template"] == "#OTP#"
+    assert refused(manage("PUT", f"{path}/welcome", {"Name": "short", "Template": "Hi"})) == (404, 7954)
+    assert answered(manage("DELETE", f"{path}/verification", {"Name": "short"})) == {"IsDeleted": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"TemplateType": "nothing"}, (400, 8099)),
+        ({"TemplateType": "oneclicksignin"}, (404, 7922)),
+        ({"Template": "<script>#Url#</script>"}, (400, 7900)),
+        ({"Template": "<p>no link</p>"}, (400, 7900)),
+        ({"Template": "<p>#Nmae# #Url#</p>"}, (400, 7900)),
+        ({"Subject": "a\nBcc: eve@example.com"}, (400, 7900)),
+        ({"TemplateName": "a b"}, (400, 7900)),
+        ({"VerificationTokenType": "Otp"}, (400, 7900)),
+        ({"FromEmail": "boss@bank.example"}, (400, 7900)),
+        ({"Template": "x" * 100_001}, (400, 7900)),
+        ({"Template": None}, (400, 7900)),
+    ],
+)
+def test_what_is_wrong_is_named(acme: TenantServer, body: dict[str, Any], error: tuple[int, int]) -> None:
+    manage = Manager(acme)
+    answer = manage("POST", MAILS, {**MAIL, **body})
+    assert refused(answer) == error
+    if error[1] == 7900:
+        assert next(iter(body)) in answer.get_json()["Description"] or "Template" in answer.get_json()["Description"]
+    assert refused(manage("GET", MAILS)) == (404, 7922)
+
+
+@pytest.mark.parametrize("path", [MAILS, SMS])
+def test_an_unknown_type_is_told(acme: TenantServer, path: str) -> None:
+    error = (400, 8099) if path == MAILS else (400, 7959)
+    assert refused(Manager(acme)("GET", f"{path}/nothing")) == error
+
+
+def test_each_operation_needs_its_scope(acme: TenantServer) -> None:
+    reader = Manager(acme, "template:read")
+    answered(Manager(acme)("POST", MAILS, MAIL))
+    answered(reader("GET", MAILS))
+    name = {"TemplateName": "forgotpassword-default"}
+    for method, path, body in (
+        ("POST", MAILS, {**MAIL, "TemplateName": "x"}),
+        ("PUT", f"{MAILS}/forgotpassword", {**MAIL, **name}),
+        ("DELETE", f"{MAILS}/forgotpassword", name),
+    ):
+        assert refused(reader(method, path, body)) == (403, 6002)
+    assert acme.send("GET", MAILS).status_code == 403  # key and secret are not enough
+
+
+def test_another_tenant_s_templates_do_not_exist(acme: TenantServer, globex: TenantServer) -> None:
+    answered(Manager(acme)("POST", MAILS, MAIL))
+    other = Manager(globex)
+    assert refused(other("GET", MAILS)) == (404, 7922)
+    body = {**MAIL, "TemplateName": "forgotpassword-default"}
+    assert refused(other("PUT", f"{MAILS}/forgotpassword", body)) == (404, 7923)
+    assert len(answered(Manager(acme)("GET", MAILS))["Data"]) == 1
+
+
+def test_of_many_at_once_one_wins(acme: TenantServer) -> None:
+    manage = Manager(acme)
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: manage("POST", MAILS, MAIL).status_code, range(16)))
+    assert sorted(answers) == [200] + [409] * 15
