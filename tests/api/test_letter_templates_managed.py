@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.api.test_machine_access import ask, machine
 from tests.support.customers import a_customer
+from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 MAILS, SMS = "/v2/manage/email-templates", "/v2/manage/sms-templates"

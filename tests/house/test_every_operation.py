@@ -19,6 +19,7 @@ from app.kit.operation import Accept, AnyOperation, Host, Letter
 from app.kit.reading import MOST_BODY_BYTES
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 from app.kit.wire import From, shape_of
+from tests.support.machines import machine
 from tests.support.tenant_server import TenantServer
 
 assert areas.AREAS  # importing the areas states every operation
@@ -59,6 +60,7 @@ class Caller:
         self.client = Client(app)
         self.uid = tenant.create()["Uid"]
         self.bearer = ""
+        self.machine = machine(tenant, "all")
         self.renew()
 
     def renew(self) -> Caller:
@@ -90,6 +92,8 @@ class Caller:
         known: dict[str, str | None] = {"Content-Type": kind if sent else None}
         if Letter.U in letters:
             known["Authorization"] = f"Bearer {self.bearer}"
+        elif letters == {Letter.M}:
+            known["Authorization"] = f"Bearer {self.machine}"
         if Letter.H in letters and is_signed:
             known.update(self.signed(method, path, sent))
             asked = {}

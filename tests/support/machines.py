@@ -1,0 +1,53 @@
+"""Machines that hold a token of a tenant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from werkzeug.test import Client, TestResponse
+
+from app.contract.configuration import ApplicationSettings
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications
+from app.kit import randomness
+from tests.support.tenant_server import TenantServer, answered
+
+SECRET = "a secret of the machine"
+
+
+def audience(tenant: TenantServer) -> str:
+    return f"{tenant.house.settings.base_url}/identity/v2/manage"
+
+
+def machine(tenant: TenantServer, *scopes: str) -> str:
+    """Register a machine with these scopes and return its token."""
+    stated = ApplicationSettings(
+        name="robot",
+        application_type="m2m",
+        grant_types=("client_credentials",),
+        audience_scopes={audience(tenant): scopes},
+    )
+    client_id = f"robot-{randomness.uid()}"
+    row = {
+        "tenant_id": tenant.tenant_id,
+        "client_id": client_id,
+        "name": client_id,
+        "secret_hash": randomness.digest(SECRET),
+        "settings": stated.model_dump(mode="json"),
+        "created_at": tenant.house.clock.now(),
+    }
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        work.run(applications.insert(), row)
+    asked = {
+        "grant_type": "client_credentials",
+        "audience": audience(tenant),
+        "client_id": client_id,
+        "client_secret": SECRET,
+    }
+    base = f"http://{tenant.name}.{tenant.house.settings.hub_domain}"
+    return str(answered(Client(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"])
+
+
+def ask(tenant: TenantServer, token: str, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
+    """Ask with the token alone, without key and secret."""
+    return tenant.send(method, path, body, bearer=token, **{"apikey": None, **query})
