@@ -156,7 +156,7 @@ class People(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from(WAITS))
     def time_passes(self, seconds: int) -> None:
-        self._now.world.house.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
+        self._now.waited(seconds)
 
     @rule(who=INDEX)
     def closes_the_browser(self, who: int) -> None:

@@ -68,6 +68,13 @@ class Model:
         self._landed(browser, done.after)
         self._told(browser, done, mails)
 
+    def waited(self, seconds: int) -> None:
+        """Time passed; after a day nobody remembers what they signed up with."""
+        self.world.house.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
+        if seconds > 86_400:
+            for person in self.people.values():
+                person.asked_for.clear()
+
     def scanned(self, method: str, link: str, agent: str) -> None:
         """A machine looks at a mailed link."""
         before = self._proofs()
@@ -82,6 +89,8 @@ class Model:
     def check(self) -> None:
         rows = {row.uid: row for row in self._rows(accounts)}
         self._one_account_per_address(rows)
+        if self.is_required:
+            self._is_the_owners(rows)
         for address, uid in self.confirmed.items():
             row = rows.get(uid)
             assert row is not None, f"{address} was confirmed, and its account is gone"
@@ -97,6 +106,14 @@ class Model:
             session = self._session(token)
             if session is not None:
                 self._may_be(browser.owner, rows[session.uid])
+
+    def _is_the_owners(self, rows: dict[str, Any]) -> None:
+        """Whoever proved an address that more than one registered with has the account that they themselves asked for."""
+        for person in self.people.values():
+            for row in rows.values():
+                proved = {names.normal_email(one["Value"]) for one in row.emails if one.get("verified")}
+                if proved & set(person.addresses) and row.password_hash:
+                    assert self._opens(person, row), f"{proved} is in an account with a password of somebody else"
 
     def _one_account_per_address(self, rows: dict[str, Any]) -> None:
         held = [names.normal_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
