@@ -110,6 +110,7 @@ def take(taken: dict[tuple[str, str], list[tuple[float, float]]], timed: Timed, 
         taken[what, kind].append((perf_counter() - begun, process_time() - worked))
 
 
+@pytest.mark.timeout(120 + 20 * TIMES)
 def test_the_times_are_printed(
     new_tenant_server: NewTenantServer, hub_app: Flask, capsys: pytest.CaptureFixture[str]
 ) -> None:
