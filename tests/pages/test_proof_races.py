@@ -26,7 +26,12 @@ from tests.support.visitor import Seen, Visitor
 
 EMAIL, PASSWORD = "/identity/v2/auth/email", "correct horse 7"
 BY_SMS = "/identity/v2/auth/password/otp"
-FREE = {"sign_in_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "forgot_per_minute_per_address": 0}
+FREE = {
+    "sign_in_per_minute_per_address": 0,
+    "reset_per_minute_per_address": 0,
+    "forgot_per_minute_per_address": 0,
+    "email_codes_tried_per_day": 0,
+}
 NewVisitorAt = Callable[[World], Visitor]
 
 
