@@ -163,12 +163,6 @@ def kind_of_code(call: Call, kinds: Sequence[ProofKind], uid: str, subject: str)
     return ProofKind(found.kind) if found is not None else kinds[0]
 
 
-def open_code(call: Call, kind: ProofKind, uid: str, *, subject: str) -> Proof | None:
-    """Return what the code that was sent last stands for, while it may still be used or sent again."""
-    found = store.newest_code(call, kind, uid, subject)
-    return _proof(found) if found is not None and found.state == store.OPEN else None
-
-
 def peek_link(call: Call, kind: ProofKind, token: str) -> Proof:
     """Return what a link stands for, without using it: for the page that a mail leads to.
 
@@ -402,6 +396,6 @@ def _key(secret: bytes) -> bytes:
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
     "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in", "forget",
-    "has_link_form", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "open_code", "peek_link",
+    "has_link_form", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

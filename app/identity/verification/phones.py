@@ -15,6 +15,7 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.outbox import Unsent
 from app.identity.proofs import service as proofs
+from app.identity.proofs import store as sent_codes
 from app.identity.proofs.service import NOBODY, SMS_CODE, Proof, ProofKind
 from app.identity.tasks import events
 from app.identity.verification import notices
@@ -74,8 +75,8 @@ def ask(call: Call, account: Account, phone: str, template: str | None = None, *
 
 def asked(call: Call, account: Account) -> str | None:
     """Return the number that the account asked for and did not prove yet."""
-    proof = proofs.open_code(call, ProofKind.ADD_PHONE, account.uid, subject=_NEXT)
-    return str(proof.facts["phone"]) if proof is not None else None
+    sent = sent_codes.newest_code(call, ProofKind.ADD_PHONE, account.uid, _NEXT)
+    return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
 
 
 def spend(
