@@ -153,8 +153,7 @@ def named_code(call: Call, kind: ProofKind, code_id: str) -> Proof | None:
 
 def asked_for(call: Call, kinds: Collection[ProofKind], subject: str) -> str | None:
     """Return the id of whoever was last sent something of these kinds to an address."""
-    found = store.newest_of(call, kinds, subject)
-    return found.uid if found is not None else None
+    return found.uid if (found := store.newest_of(call, kinds, subject)) is not None else None
 
 
 def kind_of_code(call: Call, kinds: Sequence[ProofKind], uid: str, subject: str) -> ProofKind:
