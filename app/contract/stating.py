@@ -39,7 +39,8 @@ def state(
     An operation of the tenant's servers is `auth=K & S | M` and names the `scope` of tenant-config.md section 1.
     """
     method, _, path = address.partition(" ")
-    options: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
+    asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
+    published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
     operation = Operation(
         name,
         method,
@@ -48,14 +49,10 @@ def state(
         response,
         auth,
         family,
-        summary=summary,
-        row=row,
         scope=scope,
-        public=public,
-        cors=cors,
         takes_markup=takes_markup,
-        answers=answers,
-        **options,
+        **asked,
+        **published,
     )
     CATALOGUE.add(operation)
     return operation

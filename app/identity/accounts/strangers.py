@@ -6,8 +6,9 @@ Counted in the database like an account's failures: exact under concurrency, and
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import case, select
+from sqlalchemy import bindparam, case, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.configuration import Lockout
@@ -37,19 +38,35 @@ def count(call: Call, name_hash: str) -> Failure:
     lockout, now = call.tenant.settings.lockout, call.now
     most = lockout.maximum_failed_attempts
     locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
-    first = locked if most <= 1 else now + _KEPT
-    row = {"tenant_id": call.tenant.tenant_id, "name_hash": name_hash, "failures": 1, "expires_at": first}
-    dialect = sqlite if call.house.database.is_sqlite else postgresql
-    is_over = T.expires_at <= now
-    counted = case((is_over, 1), else_=T.failures + 1)
-    until = case((is_over, first), (T.failures + 1 >= most, locked), else_=T.expires_at)
-    added = dialect.insert(strangers).values(row)
-    added = added.on_conflict_do_update(
-        index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
-    )
+    given = {
+        "tenant_id": call.tenant.tenant_id,
+        "name_hash": name_hash,
+        "failures": 1,
+        "expires_at": locked if most <= 1 else now + _KEPT,
+        "now": now,
+        "most": most,
+        "locked": locked,
+    }
     with call.work.apart() as own:
-        failures = int(own.run(added.returning(T.failures)).scalar_one())
+        failures = int(own.run(_ADDED[call.house.database.is_sqlite], given).scalar_one())
     return Failure(failures, _is_limited(lockout) and failures >= most)
+
+
+def _addition(dialect: Any) -> Any:
+    """Return the statement of `count`: made once, since to build it takes as long as to run it."""
+    is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
+    added = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
+    counted = case((is_over, 1), else_=T.failures + 1)
+    is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
+    locked = bindparam("locked", type_=T.expires_at.type)
+    until = case((is_over, added.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
+    return added.on_conflict_do_update(
+        index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
+    ).returning(T.failures)
+
+
+_COLUMNS = ("tenant_id", "name_hash", "failures", "expires_at")
+_ADDED = {True: _addition(sqlite), False: _addition(postgresql)}
 
 
 def _is_limited(lockout: Lockout) -> bool:

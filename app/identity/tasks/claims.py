@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import func, select, tuple_, update
 
+from app.identity.outbox import NOTHING
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import outbox
@@ -87,7 +88,7 @@ def listed(database: Database, state: str | None = None, most: int = 100) -> Seq
     """Return rows of all tenants, the newest first, for an operator. Their payloads are left out."""
     work = UnitOfWork(database, EXEMPT)
     columns = (_O.tenant_id, _O.message_id, _O.kind, _O.state, _O.attempts, _O.due_at, _O.created_at, _O.last_problem)
-    where = [] if state is None else [_O.state == state]
+    where = [_O.kind != NOTHING, *([] if state is None else [_O.state == state])]
     try:
         return work.all(select(*columns).where(*where).order_by(_O.created_at.desc()).limit(most))
     finally:

@@ -7,7 +7,7 @@ from app.identity.store.tables import Free, Id, Instant, tenant_table
 outbox = tenant_table(
     "outbox",
     Column("message_id", Id, primary_key=True),
-    Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push
+    Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
     Column("payload", Free, nullable=False),
     Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
     Column("attempts", Integer, nullable=False, default=0),
