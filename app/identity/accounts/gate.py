@@ -40,11 +40,8 @@ def lock_of(account: Account) -> Lock | None:
 
 def count_failure(work: UnitOfWork, uid: str, lockout: Lockout, now: datetime) -> Failure:
     """Add one failure; at the tenant's threshold the account locks in the tenant's way (interface user.md section 2.1)."""
-    over = and_(A.locked_until.is_not(None), A.locked_until <= now)  # a suspension that is past starts a new count
-    counted = case((over, 1), else_=A.failed_attempts + 1)
-    values: dict[str, Any] = {"failed_attempts": counted, "locked_until": case((over, None), else_=A.locked_until)}
-    values["is_locked"] = case((over, False), else_=A.is_locked)
-    row = work.one(update(accounts).where(*_where(work, uid)).values(**values).returning(A.failed_attempts))
+    given = {"tenant": work.tenant_id, "account": uid, "now": now}
+    row = work.run(_FAILED, given).one_or_none()
     attempts = int(row[0]) if row else 0
     if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
@@ -55,6 +52,20 @@ def count_failure(work: UnitOfWork, uid: str, lockout: Lockout, now: datetime) -
         values["is_active"] = False
     work.run(update(accounts).where(*_where(work, uid)).values(**values))
     return Failure(attempts, True)
+
+
+def _failure() -> Any:
+    """Return the first statement of `count_failure`: made once, as that of a stranger's failure is."""
+    now = bindparam("now", type_=A.locked_until.type)
+    over = and_(A.locked_until.is_not(None), A.locked_until <= now)  # a suspension that is past starts a new count
+    counted = case((over, 1), else_=A.failed_attempts + 1)
+    values = {"failed_attempts": counted, "locked_until": case((over, None), else_=A.locked_until)}
+    values["is_locked"] = case((over, False), else_=A.is_locked)
+    where = (A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
+    return update(accounts).where(*where).values(**values).returning(A.failed_attempts)
+
+
+_FAILED = _failure()
 
 
 def admit(
