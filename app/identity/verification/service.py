@@ -285,7 +285,8 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
     code = proofs.issue_code(
         call, ProofKind.EMAIL, uid, subject=subject, facts=kept
     )  # its id names the page that waits
-    if uid == NOBODY and store.by_identifier(call, EMAIL, subject) is None:
+    is_free = store.by_identifier(call, EMAIL, subject) is None  # asked for everybody: it takes its time
+    if uid == NOBODY and is_free:
         call = replace(call, outbox=Unsent(call.work, call.house.clock))  # there is no account to tell of
     has_code = wish.url is None or call.tenant.settings.email_verification_codes
     if carries in ("otp", "both") or (carries is None and has_code):
