@@ -10,10 +10,9 @@ from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from tests.support.letterbox import link_in, mailed_to, token_in
 from tests.support.registering import ADA, UNLIMITED, primary, register
-from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
+from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 
-VERIFY, LOGIN = "/identity/v2/auth/email", "/identity/v2/auth/login"
-OTHER = "Teapot-zebra-17"
+VERIFY = "/identity/v2/auth/email"
 
 
 @pytest.fixture
@@ -33,10 +32,6 @@ def mails(acme: TenantServer, to: str = ADA) -> list[dict[str, Any]]:
     return mailed_to(acme.house, acme.tenant_id, to)
 
 
-def login(acme: TenantServer, password: str) -> int:
-    return acme.send("POST", LOGIN, {"email": ADA, "password": password}, with_secret=False).status_code
-
-
 def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:
     acme.create(Email=primary(ADA), EmailVerified=True)
     taken, free = register(acme), register(acme, "free@example.test")
@@ -44,17 +39,6 @@ def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:
     assert taken.headers["X-Gatehouse-Cost"].split("hashes=")[1][0] == "1"
     assert count(acme) == 2
     assert "vtoken" not in str(mails(acme)[-1])
-
-
-def test_the_owner_of_an_address_that_nobody_proved_gets_it_by_the_link(acme: TenantServer) -> None:
-    register(acme, FirstName="Eve", Password=OTHER)
-    register(acme, FirstName="Ada")
-    assert count(acme) == 1
-    answered(acme.send("GET", VERIFY, with_secret=False, verificationtoken=token_in(mails(acme)[-1])))
-    held = answered(acme.send("GET", MANAGE, email=ADA))
-    assert (held["FirstName"], held["EmailVerified"]) == ("Ada", True)
-    assert (login(acme, PASSWORD), login(acme, OTHER)) == (200, 401)
-    assert count(acme) == 1
 
 
 def test_the_link_of_another_tenant_opens_nothing(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:

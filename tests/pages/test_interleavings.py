@@ -65,7 +65,8 @@ class People(RuleBasedStateMachine):
 
     @initialize(mode=MODES)
     def begins(self, mode: dict[str, Any]) -> None:
-        sending = {"mails": {"amount": 0, "minutes": 60}, "mails_by_type": {}}
+        unlimited = {"amount": 0, "minutes": 60}
+        sending = {"mails": unlimited, "mails_in_all": unlimited, "mails_by_type": {}}
         world = self.new_world(limits=LIMITS, sending=sending, lockout={"type": "none"}, **mode)
         self.model = Model(world, lambda: self.new_visitor_at(world), mode["email_verification"] == "required")
 

@@ -18,3 +18,21 @@ from app.identity.tenants.whitelist import with_query
 )
 def test_parameters_stand_before_the_fragment(address: str, expected: str) -> None:
     assert with_query(address, vtoken="t") == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://a.example/x?vtoken=theirs", "https://a.example/x?vtoken=t"),
+        ("https://a.example/x?VToken=theirs&y=1", "https://a.example/x?y=1&vtoken=t"),
+        ("https://a.example/x?y=1&v%74oken=theirs&vtoken=2", "https://a.example/x?y=1&vtoken=t"),
+        ("https://a.example/x?y=1;vtoken=theirs", "https://a.example/x?y=1&vtoken=t"),
+        ("https://a.example/x?vtoken[]=theirs&+vtoken=2&vtoken", "https://a.example/x?vtoken=t"),
+        ("https://a.example/x?y=vtoken&vtokens=1", "https://a.example/x?y=vtoken&vtokens=1&vtoken=t"),
+        ("https://a.example/#/x?y=1&vtoken=theirs", "https://a.example/?vtoken=t#/x?y=1"),
+        ("https://a.example/#vtoken=theirs", "https://a.example/?vtoken=t#"),
+        ("https://a.example/?y=1#vtoken", "https://a.example/?y=1&vtoken=t#vtoken"),
+    ],
+)
+def test_ours_take_the_place_of_what_has_their_name(address: str, expected: str) -> None:
+    assert with_query(address, vtoken="t") == expected

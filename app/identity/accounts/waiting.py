@@ -82,10 +82,15 @@ def settle(call: Call, uid: str) -> Account | None:
         if locked is None or not gives_way(locked):
             return None
         give_way(call, locked, uid)
-    call.work.run(delete(waiting_accounts).where(W.tenant_id == call.tenant.tenant_id, W.email == found.email))
+    end(call, found.email)
     account = _add(call, dict(found.held), found.email)
     events.emit(call, "Register", account, False)
     return account
+
+
+def end(call: Call, email: str) -> None:
+    """Forget the accounts that wait for a normalized address or number which has been proved."""
+    call.work.run(delete(waiting_accounts).where(W.tenant_id == call.tenant.tenant_id, W.email == email))
 
 
 def give_way(call: Call, holder: Account, to: str) -> None:

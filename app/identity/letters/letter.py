@@ -22,6 +22,7 @@ class Facts:
     to: str
     name: str = ""
     url: str = ""
+    token: str = ""  # of the link
     otp: str = ""
     minutes: int = 0
     otp_minutes: int = 0

@@ -34,7 +34,7 @@ def mail(
     """Post a mail. One that only tells what is done is left out over the limit, and refuses nothing.
 
     Args:
-        facts: what it says beside the account's own: `url`, `otp`, `minutes` (of the link), `otp_minutes` (where the code's
+        facts: what it says beside the account's own: `url`, its `token`, `otp`, `minutes` (of the link), `otp_minutes` (where the code's
             time is another), `email` and `username` where the mail is about another one.
         template: the tenant's template of that name; its default one, and then ours, where there is none.
         language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
@@ -176,6 +176,7 @@ def _facts(to: str, account: Account | None, given: Mapping[str, str]) -> Facts:
         to=one_line(to, 320),
         name=friendly(account.profile.get("FirstName") or full_name(account)) if account else "",
         url=url if url.startswith(("https://", "http://")) else "",
+        token=given.get("token", ""),
         otp=one_line(given.get("otp", ""), 20),
         minutes=_whole(given.get("minutes")),
         otp_minutes=_whole(given.get("otp_minutes")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from app.contract.letters import MailKind, SmsKind
 from app.identity.accounts.account import Account, full_name
@@ -39,7 +38,7 @@ def of(
         "UserAgent": friendly(" · ".join(filter(None, (agent.browser, agent.system)))),
         "Providers": "",
         "Url": url,
-        "GUID": "".join(parse_qs(urlsplit(said.url).query).get("vtoken", [""])[:1]),
+        "GUID": said.token,
         "OTP": said.otp,
         "LinkExpiry": span(said.minutes, language.tag) if said.minutes else "",
         "OTPExpiry": span(said.otp_minutes or said.minutes, language.tag) if said.otp_minutes or said.minutes else "",

@@ -15,15 +15,15 @@ MINUTES = 7 * 24 * 60
 _MOST_LETTERS = 250
 
 
-def link(call: Call, account: Account, to: str) -> str:
-    """Return the address of the page that closes the account to everybody but the mailbox `to`.
+def link(call: Call, account: Account, to: str) -> tuple[str, str]:
+    """Return the address of the page that closes the account to everybody but the mailbox `to`, and its token.
 
     Each change has a link of its own: the earliest gives the account to who held it first, and ends the later ones.
     """
     subject = f"{_form(to)} {iso(call.now)} {randomness.token(6)}"
     facts = {"email": to}
     token = proofs.new_link(call, ProofKind.ALARM, account.uid, subject=subject, minutes=MINUTES, facts=facts)
-    return f"{call.issuer}/not-me?vtoken={token}"
+    return f"{call.issuer}/not-me?vtoken={token}", token
 
 
 def close(call: Call, uid: str, to: str) -> None:

@@ -37,7 +37,7 @@ class Wish:
 
 def refuse_url(call: Call, url: str | None) -> None:
     """Raise 1251 for a page that the tenant's whitelist does not have."""
-    if url and not whitelist.is_allowed(call, url):
+    if url and not whitelist.is_mailable(call, url):
         raise e.ResetUrlRefused
 
 
@@ -161,7 +161,7 @@ def _mail(
     token = ""
     if carries != "otp" or wish.needs_token:
         token = proofs.new_link(call, reset, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
-        told |= {"url": _link(call, token, wish), "minutes": str(proofs.RESET_MINUTES)}
+        told |= {"url": _link(call, token, wish), "token": token, "minutes": str(proofs.RESET_MINUTES)}
     has_code = wish.url is None or call.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
         code = proofs.new_code(call, reset, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)

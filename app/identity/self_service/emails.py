@@ -173,7 +173,7 @@ def _proof(call: Call, account: Account, new: NewAddress, form: str, shown: str)
     if carries != "otp":
         token = _link(call, account, new, form)
         page = whitelist.with_query(new.url or f"{call.issuer}/verify", vtype=verification.VTYPE, vtoken=token)
-        facts |= {"url": page, "minutes": str(proofs.LINK_MINUTES)}
+        facts |= {"url": page, "token": token, "minutes": str(proofs.LINK_MINUTES)}
     if carries != "link":
         kept = {"type": new.type.strip(), "email": shown}
         code = proofs.new_code(call, ProofKind.ADD_EMAIL, account.uid, subject=form, facts=kept)

@@ -38,11 +38,12 @@ def ask(call: Call, account: Account, url: str | None = None, template: str | No
         raise e.NoEmailOnProfile
     if not account.email_verified and call.tenant.settings.email_verification != "disabled":
         raise e.NotProcessable
-    if url and not whitelist.is_allowed(call, url):
+    if url and not whitelist.is_mailable(call, url):
         raise e.VerificationUrlRefused
     token = token_only(call, account)
     facts = {
         "url": whitelist.with_query(url or f"{call.issuer}{PATH}", vtype=VTYPE, vtoken=token),
+        "token": token,
         "minutes": str(proofs.LINK_MINUTES),
     }
     letters.mail(

@@ -10,7 +10,7 @@ from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
-from app.identity.accounts import sought
+from app.identity.accounts import sought, waiting
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Identifier, Sought
@@ -22,6 +22,7 @@ from app.identity.sign_in import locks, service, sessions
 from app.identity.tokens import service as tokens
 from app.identity.verification import service as verification
 from app.kit.clock import iso
+from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -43,6 +44,7 @@ def by_link(call: Call, req: contract.VerifyByLink) -> contract.Verified:
         verification.peek(call, req.verification_token)
         return contract.Verified()
     else:
+        _refuse_contested(call, verification.peek(call, req.verification_token), e.ClosedLink)
         proof = verification.spend_link(call, req.verification_token)
     return _verified(call, proof, req)
 
@@ -81,10 +83,20 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
         raise e.UnknownAccount if email else e.WrongMailCode
     is_open, subject = open_lock(call, who, shown), names.normal(EMAIL, address)
     kind = sent.kind if sent else proofs.kind_of_code(call, verification.KINDS, uid, subject)
-    return proofs.spend_code(
+    proof = proofs.check_code(
         call, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
         name=who.identifier if hides else None,
     )  # fmt: skip
+    _refuse_contested(call, proof, e.ClosedMailCode)
+    proofs.spend_checked(call, proof, errors=MAIL_CODE, is_lock_open=is_open)
+    return proof
+
+
+def _refuse_contested(call: Call, proof: Proof, refusal: type[ApiError]) -> None:
+    """Refuse, and use nothing up, where more than one registered with the address: only our page asks whose password it is."""
+    if proof.kind is ProofKind.EMAIL and waiting.is_contested(call, proof.subject):
+        call.ledger.record("verification.refused", uid=proof.uid, reason="contested")
+        raise refusal
 
 
 def _waiting_uid(who: Sought) -> str | None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Final
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import unquote, unquote_plus, urlencode, urlsplit
 
 from app.identity.call import Call
 from app.kit.web_addresses import is_web_address
 
 _MOST_DECODED: Final = 4
+_SEPARATOR: Final = re.compile("[&;]")  # a semicolon to older programs
+_SEPARATED: Final = re.compile("[&;]?[^&;]+|[&;]")
+_ANYBODYS: Final = frozenset({"lang", "language", "ui_locales", "return_url"})
 
 
 def is_allowed(call: Call, return_url: str) -> bool:
@@ -59,8 +64,40 @@ def _climbs(path: str) -> bool:
     return True
 
 
+def is_mailable(call: Call, page: str) -> bool:
+    """Return whether a mail of ours may lead to the address: one that the whitelist allows.
+
+    On our own host it brings no query but what our pages take from anybody: the rest of it is ours to state, and would make
+    our own page show a mail's reader somebody else's link.
+    """
+    if not is_allowed(call, page):
+        return False
+    parts, own = urlsplit(page), urlsplit(call.issuer)
+    names = {_name(piece) for piece in _SEPARATOR.split(parts.query) if piece}
+    return (parts.hostname, parts.port) != (own.hostname, own.port) or names <= _ANYBODYS
+
+
 def with_query(address: str, **parameters: str) -> str:
-    """Return the address with parameters added to its query, which stands before the fragment (RFC 3986 §3)."""
+    """Return the address with parameters in its query, which stands before the fragment (RFC 3986 §3).
+
+    They take the place of any of their names, in whatever spelling: else whoever brought the address would choose what the
+    page reads. What a fragment says in the form of a query counts as well, as programs in a browser read it.
+    """
     before, mark, fragment = address.partition("#")
-    joint = "" if before.endswith(("?", "&")) else "&" if "?" in before else "?"
-    return f"{before}{joint}{urlencode(parameters)}{mark}{fragment}"
+    page, _, query = before.partition("?")
+    kept = _without(query, parameters).strip("&")
+    said = "?".join(_without(part, parameters, in_fragment=True) for part in fragment.split("?"))
+    return f"{page}?{kept}{'&' if kept else ''}{urlencode(parameters)}{mark}{said}"
+
+
+def _without(query: str, names: Iterable[str], *, in_fragment: bool = False) -> str:
+    """Return a query without the parameters of these names; a fragment's words without `=` are no parameters."""
+    ours = {name.casefold() for name in names}
+    pieces = _SEPARATED.findall(query)
+    kept = [piece for piece in pieces if _name(piece) not in ours or (in_fragment and "=" not in piece)]
+    return "".join(kept) if len(kept) < len(pieces) else query
+
+
+def _name(piece: str) -> str:
+    """Return a parameter's name as programs may read it: decoded, in small letters, without `[]` after it."""
+    return unquote_plus(piece.strip("&;").partition("=")[0]).partition("[")[0].strip().casefold()

@@ -20,7 +20,8 @@ def tell_with_alarm(
 ) -> None:
     """Mail a notice with a link that gives the account back to this very mailbox (decisions/0061)."""
     if to:
-        told = {**facts, "url": alarms.link(call, account, to)}
+        url, token = alarms.link(call, account, to)
+        told = {**facts, "url": url, "token": token}
         letters.mail(call, kind, to, account=account, facts=told, template=template, language=language(call))
 
 

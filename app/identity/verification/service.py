@@ -41,7 +41,7 @@ class Wish:
 
 def refuse_url(call: Call, url: str | None) -> None:
     """Raise 1249 for a page that the tenant's whitelist does not have."""
-    if url and not whitelist.is_allowed(call, url):
+    if url and not whitelist.is_mailable(call, url):
         raise e.VerificationUrlRefused
 
 
@@ -102,7 +102,7 @@ def send_to_nobody(call: Call, email: str, wish: Wish) -> str:
 
 def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
     """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
-    if wish.url and not whitelist.is_allowed(call, wish.url):
+    if wish.url and not whitelist.is_mailable(call, wish.url):
         wish = replace(wish, url=None)
     try:
         with call.work.apart() as own:
@@ -175,6 +175,7 @@ def confirm(
         raise e.EmailVerifiedBefore
     entries = [dict(one) for one in fresh.emails]
     held = _entry(call, fresh, entries, proof)
+    waiting.end(call, proof.subject)
     if fresh.email is None:
         entries = [held, *(one for one in entries if one is not held)]
     values: dict[str, Any] = {"emails": entries}
@@ -275,20 +276,24 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
     carries = letters.carries(
         call, MailKind.VERIFICATION, account=account, template=wish.email_template, language=notices.language(call)
     )
+    is_contested = waiting.is_contested(call, subject)
+    if is_contested:  # only our page asks which registration is meant
+        wish = replace(wish, url=None)
     kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
     facts: dict[str, str] = {}
     if carries == "otp":
         proofs.close(call, uid, ProofKind.EMAIL, subject=subject)  # a link of before is over
     else:
         token = proofs.new_link(call, ProofKind.EMAIL, uid, subject=subject, facts=kept)
-        facts |= {"url": _address(call, token, wish, email), "minutes": str(proofs.LINK_MINUTES)}
+        facts |= {"url": _address(call, token, wish, email), "token": token, "minutes": str(proofs.LINK_MINUTES)}
     code = proofs.issue_code(
         call, ProofKind.EMAIL, uid, subject=subject, facts=kept
     )  # its id names the page that waits
     is_free = store.by_identifier(call, EMAIL, subject) is None  # asked for everybody: it takes its time
     if uid == NOBODY and is_free:
         call = replace(call, outbox=Unsent(call.work, call.house.clock))  # there is no account to tell of
-    has_code = wish.url is None or call.tenant.settings.email_verification_codes
+    takes_code = wish.url is None or call.tenant.settings.email_verification_codes
+    has_code = takes_code and (wish.attempt is not None or not is_contested)
     if carries in ("otp", "both") or (carries is None and has_code):
         facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
     letters.mail(

@@ -1,0 +1,131 @@
+"""An address with which two registered: no operation settles whose it is, only our page, which asks for a password."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client
+
+from tests.support.letterbox import code_in, link_in, mailed_to, token_in
+from tests.support.registering import ADA, REGISTER, UNLIMITED, register
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+from tests.support.visitor import Seen, Visitor
+
+VERIFY, LOGIN, SHOP = "/identity/v2/auth/email", "/identity/v2/auth/login", "https://shop.example/verify"
+HERS, STRANGERS = "Teapot-zebra-17", "Kettle-zebra-91"
+ORDERS = pytest.mark.parametrize(
+    "order", [(HERS, STRANGERS), (STRANGERS, HERS)], ids=["she first", "the stranger first"]
+)
+
+
+class Contest:
+    """Both registered over the interface, and each was answered as the first; the mails all lie in her mailbox."""
+
+    def __init__(self, tenant: TenantServer, hub: Flask, order: tuple[str, ...]) -> None:
+        self.tenant, self.hub, self.order = tenant, hub, order
+        for password in order:
+            answered(register(tenant, Password=password, query={"verificationurl": SHOP}))
+
+    @property
+    def mails(self) -> list[dict[str, Any]]:
+        return mailed_to(self.tenant.house, self.tenant.tenant_id, ADA)
+
+    def mail_of(self, password: str) -> dict[str, Any]:
+        return self.mails[self.order.index(password)]
+
+    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        return self.tenant.send(method, path, body, with_secret=False, **query)
+
+    def proves(self, code: str) -> Any:
+        return self.ask("PUT", VERIFY, {"email": ADA, "otp": code})
+
+    def signed_in(self) -> dict[str, int]:
+        return {word: self.ask("POST", LOGIN, {"email": ADA, "password": word}).status_code for word in self.order}
+
+    def opens(self, link: str) -> Seen:
+        visitor = Visitor(Client(self.hub), self.tenant.house.settings.hub_url(self.tenant.name))
+        return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Confirm")
+
+    @property
+    def is_proved(self) -> bool:
+        held = answered(self.tenant.send("GET", MANAGE, email=ADA))
+        return bool(held["EmailVerified"])
+
+
+@pytest.fixture
+def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
+    open_ = UNLIMITED | {"sign_in_per_minute_per_address": 0}
+    return new_tenant_server(
+        limits=open_, hide_unknown_accounts=True, email_verification_codes=True, url_whitelist=["https://shop.example"]
+    )
+
+
+@ORDERS
+def test_no_link_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
+    contest = Contest(tenant, hub_app, order)
+    for mail in contest.mails:
+        for _ in range(2):
+            assert refused(contest.ask("GET", VERIFY, verificationtoken=token_in(mail))) == (403, 979)
+    assert not contest.is_proved
+    assert set(contest.signed_in().values()) == {401}
+
+
+@ORDERS
+def test_no_code_settles_it_by_an_operation(tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]) -> None:
+    """That of the first registration was mailed while there was one; the mails after it have none."""
+    contest = Contest(tenant, hub_app, order)
+    first, second = contest.mails
+    assert refused(contest.proves(code_in(first))) == (403, 1188)
+    assert refused(contest.ask("GET", VERIFY, email=ADA, otp=code_in(first))) == (403, 1188)
+    with pytest.raises(IndexError):
+        code_in(second)
+    named = answered(contest.ask("PUT", REGISTER, {"email": ADA}))["UUID"]
+    assert refused(contest.ask("PUT", VERIFY, {"uuid": named, "otp": "000000"})) == (403, 1185)
+    assert not contest.is_proved
+
+
+@ORDERS
+def test_her_mail_leads_to_our_page_and_her_password_settles_it(
+    tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]
+) -> None:
+    """The mail of whoever came first led to the relying party; a new one of it leads to us."""
+    contest = Contest(tenant, hub_app, order)
+    link = link_in(contest.mail_of(HERS))
+    if order[0] == HERS:
+        assert link.startswith(SHOP)
+        answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
+        link = link_in(contest.mails[-1])
+    assert link.startswith(tenant.house.settings.hub_url(tenant.name))
+    page = contest.opens(link)
+    assert page.heading == "Which registration is yours?"
+    assert page.press("Confirm", password=STRANGERS).status == 401
+    assert not contest.is_proved
+    page.press("Confirm", password=HERS)
+    assert contest.signed_in() == {HERS: 200, STRANGERS: 401}
+
+
+@ORDERS
+def test_a_strangers_mail_asks_for_a_password_that_she_has_not(
+    tenant: TenantServer, hub_app: Flask, order: tuple[str, ...]
+) -> None:
+    contest = Contest(tenant, hub_app, order)
+    token = token_in(contest.mail_of(STRANGERS))
+    page = contest.opens(f"/verify?vtype=emailverification&vtoken={token}")
+    assert page.press("Confirm", password=HERS).status == 401
+    assert not contest.is_proved
+
+
+def test_once_it_is_settled_the_operation_verifies_again(tenant: TenantServer, hub_app: Flask) -> None:
+    """Her account was the first; what waited beside it is gone."""
+    contest = Contest(tenant, hub_app, (HERS, STRANGERS))
+    token = token_in(contest.mail_of(HERS))
+    contest.opens(f"/verify?vtoken={token}").press("Confirm", password=HERS)
+    held = answered(tenant.send("GET", MANAGE, email=ADA))
+    tenant.update(held["Uid"], {"EmailVerified": False})
+    answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
+    assert link_in(contest.mails[-1]).startswith(SHOP)
+    answered(contest.ask("GET", VERIFY, verificationtoken=token_in(contest.mails[-1])))
+    assert contest.signed_in() == {HERS: 200, STRANGERS: 401}
