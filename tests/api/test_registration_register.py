@@ -140,6 +140,40 @@ def test_whom_the_lists_let_in_is_let_in(new_tenant_server: NewTenantServer, acc
     assert answered(register(new_tenant_server(limits=UNLIMITED, email_access=access)))["IsPosted"] is True
 
 
+BUECHER = "b\u00fccher.example"
+IDNA = "xn--bcher-kva.example"
+
+
+@pytest.mark.parametrize(
+    "written", [BUECHER, "B\u00dcCHER.example", f"*.{BUECHER}", IDNA, f"ada@{BUECHER}", f"ada@{IDNA}"]
+)
+@pytest.mark.parametrize("domain", [BUECHER, IDNA])
+def test_lists_and_addresses_are_compared_as_idna(
+    new_tenant_server: NewTenantServer, written: str, domain: str
+) -> None:
+    address = [{"Type": "Primary", "Value": f"ada@{domain}"}]
+    blocks = new_tenant_server(limits=UNLIMITED, email_access={"block": [written]})
+    assert refused(register(blocks, Email=address)) == (403, 1056 if "ada@" in written else 1247)
+    allows = new_tenant_server(limits=UNLIMITED, email_access={"allow": [written]})
+    assert answered(register(allows, Email=address))["IsPosted"] is True
+
+
+def test_a_top_level_domain_beyond_ascii_is_listed(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, email_access={"block": ["\u0440\u0444"]})
+    assert refused(register(acme, Email=[{"Type": "Primary", "Value": "ada@shop.xn--p1ai"}])) == (403, 1247)
+
+
+def test_what_our_pages_read_as_a_number_is_no_username(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
+    assert refused(register(acme, UserName="+4917012399")) == (403, 1024)
+    assert refused(acme.send("GET", "/identity/v2/auth/username", with_secret=False, username="017012399")) == (
+        403,
+        1024,
+    )
+    uid = acme.create(Email=EMAIL)["Uid"]
+    assert refused(acme.send("PUT", f"{MANAGE}/{uid}", {"UserName": "017012399"})) == (403, 1024)
+
+
 @pytest.mark.parametrize(
     ("members", "expected"),
     [

@@ -205,7 +205,9 @@ def test_a_username_changes_and_its_owner_is_told(ada: Person) -> None:
 
 
 def test_a_name_of_another_script_is_another_name(ada: Person) -> None:
-    """A Cyrillic a looks like ours and is not: it takes nothing from anybody."""
+    """Cyrillic letters look like ours and are not: they take nothing from anybody, and do not stand beside ours."""
     grace = Person(ada.server, UserName="grace")
-    assert answered(grace.send("PUT", "/identity/v2/auth/username", {"username": "\u0430da"})) == {"IsPosted": True}
+    assert grace.refusal("PUT", "/identity/v2/auth/username", {"username": "\u0430da"}) == (403, 1024)
+    cyrillic = {"username": "\u0430\u0434\u0430"}
+    assert answered(grace.send("PUT", "/identity/v2/auth/username", cyrillic)) == {"IsPosted": True}
     assert answered(ada.send("GET", OWN))["UserName"] == "ada"

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.contract import errors as e
+from app.contract.configuration import TenantSettings
 from app.identity.accounts.identifiers import (
     international,
     is_uid,
@@ -14,6 +15,7 @@ from app.identity.accounts.identifiers import (
     normal_username,
 )
 from app.identity.accounts.naming import username
+from app.identity.sign_in.identifiers import guessed
 
 PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
 
@@ -134,9 +136,9 @@ def test_a_number_as_it_is_dialled_at_home_is_understood_where_the_country_is_kn
 )
 def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
     with pytest.raises(e.UsernameFormatRefused):
-        username(name)
+        username(TenantSettings(), name)
     form = normal_username(name)
-    assert form is None or username(name, held=form) == form  # an account that has it keeps it
+    assert form is None or username(TenantSettings(), name, held=form) == form  # an account that has it keeps it
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,18 @@ def test_a_new_username_has_nothing_unseen_and_one_writing(name: str) -> None:
     ],
 )
 def test_a_username_of_one_language_may_be_taken(name: str) -> None:
-    assert username(name) == normal_username(name)
+    assert username(TenantSettings(phone_login=True), name) == normal_username(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["+4917012399", "0170-12399", "123456", "\uff11\uff12\uff13\uff14\uff15\uff16", "(030)123456"]
+)
+def test_what_our_pages_read_as_a_number_is_no_username_where_numbers_sign_in(name: str) -> None:
+    with pytest.raises(e.UsernameFormatRefused):
+        username(TenantSettings(phone_login=True), name)
+    form = username(TenantSettings(), name)
+    assert username(TenantSettings(phone_login=True), name, held=form) == form
+    assert guessed(TenantSettings(email_login=True, phone_login=True, username_login=True), name).kind == "phone"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class UsernameForm(ProvedForm):
         return sentence is not None or super().take_refusal(refusal)
 
 
-ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, and nothing invisible.")
+ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number.")
 _WRITTEN: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
 _ON_THE_NAME: Final[dict[type[ApiError], Any]] = {
     e.UsernameTaken: _l("Somebody else has this username. Choose another one."),

@@ -62,6 +62,11 @@ def is_username_format(text: str) -> bool:
     return "@" not in text and not any(unicodedata.category(letter)[0] in "CZ" for letter in text)
 
 
+def is_read_as_phone(text: str) -> bool:
+    """Return whether our pages, which have one field for every name, read a text as a number where numbers sign in."""
+    return sum(letter.isdigit() for letter in text) >= 6 and not any(letter.isalpha() for letter in text)
+
+
 def normal_phone(text: str) -> str | None:
     """Return a phone number as E.164; None unless it is a possible number in international form.
 

@@ -60,8 +60,10 @@ def emails(given: Sequence[EmailEntry]) -> Emails:
     return Emails(shown, forms)
 
 
-def username(text: str, held: str | None = None) -> str:
+def username(settings: TenantSettings, text: str, held: str | None = None) -> str:
     """Return the username's form; raises 1204 for its length or a space, 1024 for letters that are not allowed.
+
+    Where numbers sign in, what our pages would read as one is no username: it could not sign in there.
 
     Args:
         held: the one that the account has: it may stay, whatever it is made of.
@@ -71,7 +73,8 @@ def username(text: str, held: str | None = None) -> str:
     form = identifiers.normal_username(text)
     if form is None:
         raise e.UsernameFormatRefused if identifiers.is_username_length(text.casefold()) else e.MalformedUsername
-    if form != held and (lookalikes.is_invisible(text) or not lookalikes.is_one_writing(form)):
+    is_number = settings.phone_login and identifiers.is_read_as_phone(form)
+    if form != held and (is_number or lookalikes.is_invisible(text) or not lookalikes.is_one_writing(form)):
         raise e.UsernameFormatRefused
     return form
 

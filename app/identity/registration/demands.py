@@ -108,9 +108,18 @@ def _listed(entries: tuple[str, ...], form: str) -> str:
             if identifiers.normal_email(entry) == form:
                 return "address"
         else:
-            listed = entry.strip().lstrip("@*.").lower()
+            listed = _domain(entry)
             is_domain = is_domain or domain == listed or domain.endswith(f".{listed}")
     return "domain" if is_domain else ""
+
+
+def _domain(entry: str) -> str:
+    """Return a listed domain as normalized addresses have theirs: IDNA."""
+    listed = entry.strip().lstrip("@*.").lower()
+    if listed.isascii():
+        return listed
+    form = identifiers.normal_email(f"a@a.{listed}")  # one label alone is no domain of an address
+    return form.removeprefix("a@a.") if form else listed
 
 
 def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:

@@ -75,7 +75,7 @@ def read(call: Call, given: Given, source: str) -> Draft:
     """
     settings = call.tenant.settings
     addresses = naming.emails(given.email or ())
-    username = naming.username(given.user_name) if given.user_name else None
+    username = naming.username(settings, given.user_name) if given.user_name else None
     phone = naming.phone(given.phone_id) if given.phone_id else None
     if not (addresses.forms or username or phone):
         raise e.MalformedEmail

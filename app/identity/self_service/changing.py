@@ -70,7 +70,7 @@ def read(
     settings, today = call.tenant.settings, call.now.date()
     edits = editing.read(req.free, writers, clears=clears, custom_fields=settings.custom_fields, today=today)
     addresses = naming.emails(names.email) if names and names.email else None
-    username = naming.username(names.user_name, account.username) if names and names.user_name else None
+    username = naming.username(settings, names.user_name, account.username) if names and names.user_name else None
     phone = naming.phone(req.phone_id) if req.phone_id else None
     refuse_questions(settings, req.security_question_answer)
     password_hash = None

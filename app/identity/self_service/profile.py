@@ -67,7 +67,7 @@ def set_username(call: Call, account: Account, username: str | None, *, is_silen
     """
     if not username:
         raise e.UsernameMissing
-    wanted = Wanted(editing.Edits(), username=naming.username(username, account.username))
+    wanted = Wanted(editing.Edits(), username=naming.username(call.tenant.settings, username, account.username))
     changed = changing.write(call, account.uid, wanted)
     notices.tell_names(call, changed.before, changed.after)
     events.emit(call, "UpdateProfile", changed.after, is_silent)

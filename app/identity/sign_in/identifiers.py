@@ -34,11 +34,7 @@ def guessed(settings: TenantSettings, text: str) -> Identifier:
     allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:
         return Identifier("email", typed)
-    if (
-        "phone" in allowed
-        and sum(letter.isdigit() for letter in typed) >= 6
-        and not any(letter.isalpha() for letter in typed)
-    ):
+    if "phone" in allowed and names.is_read_as_phone(typed):
         return Identifier("phone", names.international(typed, settings.default_country))
     return Identifier("username" if "username" in allowed else allowed[0], typed)
 

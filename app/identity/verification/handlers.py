@@ -78,7 +78,7 @@ def username_availability(call: Call, req: contract.UsernameAvailability) -> con
         raise e.UsernameMissing
     held = accounts.by_username(call, req.username)
     if held is None:
-        naming.username(req.username)
+        naming.username(call.tenant.settings, req.username)
     return contract.Exist(is_exist=held is not None)
 
 
