@@ -75,7 +75,7 @@ class PasswordPolicy(Stated):
 
 
 class RequestLimits(Stated):
-    """How often something may be tried; 0: not limited (interface limits.md section 1)."""
+    """How often something may be tried; 0: not limited (interface limits.md section 1). An IPv6 address counts as its /64."""
 
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
     sign_in_per_minute: int = Field(default=3_000, ge=0)

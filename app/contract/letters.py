@@ -64,10 +64,14 @@ class Sending(Stated):
     reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None
     mails: SendLimit = SendLimit(amount=5, minutes=60)
     sms: SendLimit = SendLimit(amount=5, minutes=60)
-    mails_in_all: SendLimit = SendLimit(amount=30, minutes=1440)  # of all kinds, but for the alarms about an account
+    mails_in_all: SendLimit = Field(
+        default=SendLimit(amount=30, minutes=1440),
+        description="Of all kinds together, to an account at its proved address; else to a mailbox, whoever names it. Alarms "
+        "to a proved address are always sent.",
+    )
     mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
-    sms_per_address: SendLimit = SendLimit(amount=20, minutes=60)  # to all numbers, asked for from one network address
+    sms_per_address: SendLimit = SendLimit(amount=20, minutes=60)  # to all numbers, asked for from one network
     sms_per_day: int = Field(default=1_000, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
 
 

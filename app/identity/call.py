@@ -14,6 +14,7 @@ from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.limits import OverLimit, Rate
 from app.kit.operation import Letter
+from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
 
@@ -62,6 +63,11 @@ class Call:
     def address(self) -> str:
         """The visitor's address: as the hub tells it, else the caller's own."""
         return self.visit.address if self.visit else self.raw.address
+
+    @property
+    def network(self) -> str:
+        """What limits count the visitor by: one household or server has 2^64 addresses of IPv6, and they are one."""
+        return network_of(self.address)
 
     @property
     def agent(self) -> str:

@@ -73,6 +73,14 @@ def read_address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+def network_of(text: str) -> str:
+    """The network that one subscriber has: the /64 of an IPv6 address, an IPv4 address itself; any other text as it is."""
+    address = read_address(text)
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return str(address) if address else text
+
+
 @dataclass(frozen=True)
 class ForwardedHeaders:
     """Puts what trusted proxies say in the place of what the socket says, and takes the header fields away from all.

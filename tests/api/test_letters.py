@@ -40,12 +40,11 @@ def test_a_mail_is_posted_in_the_language_of_the_account(acme: TenantServer) -> 
     assert "482913" in mail["html"]
 
 
-@pytest.mark.parametrize("to", ["ADA@example.test", "ada+x@example.test"])
-def test_a_recipient_gets_three_resets_a_day_in_any_spelling(acme: TenantServer, to: str) -> None:
+def test_a_recipient_gets_three_resets_a_day_in_either_case(acme: TenantServer) -> None:
     for _ in range(3):
         send(acme, MailKind.RESET)
     with pytest.raises(e.MailLimitReached):
-        send(acme, MailKind.RESET, to)
+        send(acme, MailKind.RESET, "ADA@example.test")
     send(acme, MailKind.RESET, "grace@example.test")
     send(acme, MailKind.VERIFICATION)
 
@@ -53,8 +52,7 @@ def test_a_recipient_gets_three_resets_a_day_in_any_spelling(acme: TenantServer,
 def test_known_and_unknown_addresses_share_one_limit(acme: TenantServer) -> None:
     for kind in (MailKind.VERIFICATION, MailKind.ACCOUNT_EXISTS) * 2:
         send(acme, kind)
-    with call_of(acme.house, acme.name) as call:
-        letters.count_mail(call, MailKind.VERIFICATION, "ada@example.test")
+    send(acme, MailKind.VERIFICATION)
     with pytest.raises(e.MailLimitReached):
         send(acme, MailKind.ACCOUNT_EXISTS)
 

@@ -7,7 +7,7 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 
-from app.kit.proxies import Proxies, hostname_of, is_local, protect
+from app.kit.proxies import Proxies, hostname_of, is_local, network_of, protect
 
 PROXY, CLIENT = "10.0.0.7", "198.51.100.9"
 
@@ -207,3 +207,19 @@ def test_with_scheme_http_nothing_is_led_anywhere_but_proxies_are_still_weighed(
 def test_a_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
     assert hostname_of(host) == name
     assert not is_local(host)
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("2001:db8:1:2::7", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::7", "2001:db8:1:3::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("203.0.113.7", "203.0.113.7"),
+        ("", ""),
+        ("unknown", "unknown"),
+    ],
+)
+def test_a_subscriber_is_one_network(address: str, network: str) -> None:
+    assert network_of(address) == network

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.identity.accounts import identifiers
+
 
 @dataclass(frozen=True)
 class Account:
@@ -61,3 +63,14 @@ def full_name(account: Account) -> str | None:
     """Return first and last name, as far as they are known."""
     names = (account.profile.get("FirstName"), account.profile.get("LastName"))
     return " ".join(name for name in names if name) or None
+
+
+def is_verified(account: Account, email: str) -> bool:
+    """Return whether the account's address, in any spelling, is verified: as it is kept with the address, never inferred."""
+    form = identifiers.normal_email(email)
+    held = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    if held is None or held.get("pending"):
+        return False
+    if form == identifiers.normal_email(account.email or ""):
+        return account.email_verified
+    return held.get("verified") is True

@@ -48,7 +48,7 @@ def is_solved(call: Call, given: CaptchaAnswer) -> bool:
     is_worked = bool(given.work)
     most = call.tenant.settings.limits.captcha_question_per_minute_per_address
     if not is_worked and most:
-        call.spend("captcha_question", Rate(most, 60), call.address)
+        call.spend("captcha_question", Rate(most, 60), call.network)
     if not spent.spend(call, facts["i"], LIFETIME):
         return False
     return _is_work(given, facts["b"]) if is_worked else number_in(given.answer) == facts["a"]

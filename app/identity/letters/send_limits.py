@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from app.contract import errors as e
@@ -23,9 +24,56 @@ _NOTICES: Final = frozenset(
 )
 
 _ALARMS: Final = frozenset({MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ALARM})
-"""With a link to object. Counted for each account, so that nobody uses up another's by naming a spelling of the mailbox."""
+"""With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
+
+_ANYBODYS: Final = frozenset({MailKind.VERIFICATION, MailKind.RESET})
+"""Whoever knows an address has them sent."""
 
 _DAY: Final = 86_400
+
+
+@dataclass(frozen=True)
+class Recipient:
+    """Whom a mail reaches, and for whose account."""
+
+    address: str
+    uid: str | None = None
+    is_proved: bool = False  # the account's own address, as far as its mailbox has said so
+    is_reached: bool = True  # nothing is sent to somebody unknown, who is only counted as others are
+
+    @property
+    def key(self) -> str:
+        """What one kind is counted under: nobody uses up what another account may get, by whichever spelling of its mailbox."""
+        return f"{self._mailbox} of {self.uid}" if self.uid else f"{self._form} of nobody"
+
+    @property
+    def sum_key(self) -> str:
+        """What all kinds are counted under: an account whose address is proved; else the mailbox, whoever names it.
+
+        With a plus the spellings of one mailbox are endless, so they have one sum; not that of the plain address, which one
+        account alone has.
+        """
+        if self.is_proved or not self.is_reached:
+            return self.key
+        return self._mailbox if self._mailbox == self._form else f"{self._mailbox} with a plus"
+
+    @property
+    def _form(self) -> str:
+        return identifiers.normal_email(self.address) or self.address.strip().lower()[:254]
+
+    @property
+    def _mailbox(self) -> str:
+        local, _, domain = self._form.rpartition("@")
+        return f"{local.partition('+')[0]}@{domain}"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How a mail is counted, where that does not follow from its kind and the account that it is about."""
+
+    kind: MailKind | None = None
+    uid: str | None = None
+    is_proved: bool | None = None
 
 
 def is_notice(kind: MailKind) -> bool:
@@ -33,23 +81,24 @@ def is_notice(kind: MailKind) -> bool:
     return kind in _NOTICES
 
 
-def spend_mail(call: Call, kind: MailKind, to: str, uid: str | None = None) -> None:
-    """Take one from what this recipient may get; raises MailLimitReached.
+def spend_mail(call: Call, kind: MailKind, to: Recipient) -> None:
+    """Take one from what this recipient may get; raises MailLimitReached (decisions/0063).
 
     A person who signs up twice is told of the account instead of getting a link: both count as one kind, so that the
     refusal tells nothing either. An account that names addresses of others is counted as such, too. All kinds together have
-    a sum of their own, or else every kind would be one more mail to somebody who asked for none; alarms are never kept back by it.
+    a sum, or else every kind and every account would be one more mail to somebody who asked for none. What anybody has sent
+    has one of its own: a refusal that somebody signed in may see would else tell what was sent to strangers.
     """
     kind = MailKind.VERIFICATION if kind is MailKind.ACCOUNT_EXISTS else kind
     sending = call.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
-    mailbox = _mailbox(to)
-    whom = [f"{mailbox} of {uid}" if kind in _ALARMS else mailbox] + (
-        [f"uid {uid}"] if uid and kind is MailKind.ADD_EMAIL else []
-    )
+    whom = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
     if not all(_spend(call, f"mail {kind}", rate, who) for who in whom):
         raise e.MailLimitReached
-    if kind not in _ALARMS and not _spend(call, "mails of every kind", _rate(sending.mails_in_all), mailbox):
+    if kind in _ALARMS and to.is_proved:
+        return
+    of_all = "asked by anybody" if kind in _ANYBODYS and call.holder is None else "of every other kind"
+    if not _spend(call, f"mails {of_all}", _rate(sending.mails_in_all), to.sum_key):
         raise e.MailLimitReached
 
 
@@ -68,7 +117,7 @@ def spend_sms(call: Call, kind: SmsKind, to: str, uid: str | None = None) -> Non
     if not all(_spend(call, f"sms {kind}", rate, who) for who in whom):
         raise e.SmsLimitReached
     if not call.letters & {Letter.S, Letter.M} and not _spend(
-        call, "sms asked for", _rate(sending.sms_per_address), call.address
+        call, "sms asked for", _rate(sending.sms_per_address), call.network
     ):
         raise e.SmsLimitReached
     if not _spend(call, "sms of the tenant", Rate(sending.sms_per_day, _DAY), "all"):
@@ -87,9 +136,3 @@ def _spend(call: Call, what: str, rate: Rate, who: str) -> bool:
     except OverLimit:
         return False
     return True
-
-
-def _mailbox(to: str) -> str:
-    """One person's spellings of one mailbox: case and what stands behind a plus make no new recipient."""
-    local, _, domain = (identifiers.normal_email(to) or to.strip().lower()[:254]).rpartition("@")
-    return f"{local.partition('+')[0]}@{domain}"

@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from app.contract.letters import Carries, MailKind, SmsKind
-from app.identity.accounts.account import Account, full_name
+from app.identity.accounts.account import Account, full_name, is_verified
 from app.identity.call import Call
 from app.identity.letters import choosing, drawing, gsm7, send_limits, text_message, values
 from app.identity.letters.letter import MOST_NAME_LETTERS, Facts, Letter, Look, friendly, one_line
 from app.identity.letters.own import OwnMail, OwnMessage
 from app.identity.letters.placeholders import CannotDraw
+from app.identity.letters.send_limits import Counted, Recipient
+from app.identity.outbox import Unsent
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.languages import Language, negotiate
 
 log = logging.getLogger("gatehouse.letters")
+
+_PLAINLY = Counted()
 
 
 def mail(
@@ -30,6 +34,7 @@ def mail(
     template: str | None = None,
     language: str | None = None,
     is_asked_for: bool = False,
+    counted: Counted = _PLAINLY,
 ) -> None:
     """Post a mail. One that only tells what is done is left out over the limit, and refuses nothing.
 
@@ -39,13 +44,14 @@ def mail(
         template: the tenant's template of that name; its default one, and then ours, where there is none.
         language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
         is_asked_for: whether the caller wants this very mail, so that over the limit it is refused, whatever it tells.
+        counted: what of its kind and its account counts, where that is another.
 
     Raises:
         MailLimitReached: the recipient got as many of this kind as may be.
     """
     uid = account.uid if account else None
     try:
-        send_limits.spend_mail(call, kind, to, uid)
+        send_limits.spend_mail(call, counted.kind or kind, _recipient(call, to, account, counted))
     except ApiError:
         if is_asked_for or not send_limits.is_notice(kind):
             raise
@@ -78,8 +84,12 @@ def sms(
     account: Account | None,
     facts: Mapping[str, str],
     template: str | None = None,
+    changes_for: str | None = None,
 ) -> str:
     """Post a text message and return its Sid; `account_sid` is the other half of what the operations answer.
+
+    Args:
+        changes_for: the uid of who wants this number for another one; it is counted alike, whoever has the number.
 
     Raises:
         NoSmsConfiguration: nothing sends text messages here.
@@ -87,7 +97,7 @@ def sms(
         SharedSmsLimitReached: the tenant sent as many today as may be.
     """
     uid = account.uid if account else None
-    send_limits.spend_sms(call, kind, to, uid)
+    send_limits.spend_sms(call, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     said = _facts(to, account, facts)
     host = urlsplit(call.issuer).netloc
     speaks = _language(call, account, None)
@@ -119,14 +129,12 @@ def account_sid(call: Call) -> str:
     return f"AC{call.tenant.tenant_id}"
 
 
-def count_mail(call: Call, kind: MailKind, to: str) -> None:
-    """Spend what a mail to nobody would have: so that known and unknown addresses are refused alike. Raises MailLimitReached."""
-    send_limits.spend_mail(call, kind, to)
-
-
-def count_sms(call: Call, kind: SmsKind, to: str) -> None:
-    """Spend what a message to nobody would have; raises as `sms` does."""
-    send_limits.spend_sms(call, kind, to)
+def _recipient(call: Call, to: str, account: Account | None, counted: Counted) -> Recipient:
+    is_proved = counted.is_proved
+    if is_proved is None:
+        is_proved = account is not None and is_verified(account, to)
+    uid = counted.uid or (account.uid if account else None)
+    return Recipient(to, uid, is_proved, not isinstance(call.outbox, Unsent))
 
 
 def _own_mail(
@@ -197,4 +205,4 @@ def _language(call: Call, account: Account | None, wanted: str | None) -> Langua
     return negotiate(([str(tag)] for tag in (wanted, own, page) if tag), (settings.default_locale, *others))
 
 
-__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "count_mail", "count_sms", "mail", "sms"]
+__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "sms"]

@@ -23,29 +23,29 @@ def spend_for_visitor(call: Call) -> None:
     """Take one authorization request of the visitor's address; raises the hub's TooManyRequests."""
     amount = call.tenant.settings.limits.authorize_per_minute_per_address
     if amount:
-        call.spend("oauth.authorize", Rate(amount, 60), call.address)
+        call.spend("oauth.authorize", Rate(amount, 60), call.network)
 
 
 def spend_for_client(call: Call, client: Application) -> None:
     """Take one request of a client from its address: a server, the hub's own too, asks for all of its people, a device for one."""
     amount = call.tenant.settings.limits.token_per_minute_per_client
     if client.settings.is_public and client.client_id != own.CLIENT_ID:
-        spend(call, "oauth.public_client", PUBLIC_CLIENT, client.client_id, call.address)
+        spend(call, "oauth.public_client", PUBLIC_CLIENT, client.client_id, call.network)
     elif amount:
-        spend(call, "oauth.client", Rate(amount, 60), client.client_id, call.address)
+        spend(call, "oauth.client", Rate(amount, 60), client.client_id, call.network)
 
 
 def demand_trust(call: Call, client_id: str) -> None:
     """Refuse an address that was refused too often, before its secret is looked at; raises SlowDown."""
     limits, tenant_id = call.house.limits, call.tenant.tenant_id
     try:
-        limits.demand("oauth.refused_client", REFUSED_CLIENT, tenant_id, client_id, call.address)
-        limits.demand("oauth.refused_address", REFUSED_ADDRESS, tenant_id, call.address)
+        limits.demand("oauth.refused_client", REFUSED_CLIENT, tenant_id, client_id, call.network)
+        limits.demand("oauth.refused_address", REFUSED_ADDRESS, tenant_id, call.network)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
 
 
 def spend_trust(call: Call, client_id: str) -> None:
     """Count a refusal; raises SlowDown."""
-    spend(call, "oauth.refused_client", REFUSED_CLIENT, client_id, call.address)
-    spend(call, "oauth.refused_address", REFUSED_ADDRESS, call.address)
+    spend(call, "oauth.refused_client", REFUSED_CLIENT, client_id, call.network)
+    spend(call, "oauth.refused_address", REFUSED_ADDRESS, call.network)

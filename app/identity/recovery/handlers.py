@@ -39,7 +39,7 @@ def spend(call: Call) -> None:
     """Spend what asking for a recovery costs this address and this tenant; raises 429."""
     limits = call.tenant.settings.limits
     if limits.forgot_per_minute_per_address:
-        call.spend("forgot", Rate(limits.forgot_per_minute_per_address, 60), call.address)
+        call.spend("forgot", Rate(limits.forgot_per_minute_per_address, 60), call.network)
     if limits.forgot_per_minute:
         call.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
 
@@ -142,7 +142,7 @@ def _refuse_off(call: Call) -> None:
     if not settings.security_questions:
         raise e.SecurityQuestionsOff
     if most := settings.limits.availability_per_minute_per_address:
-        call.spend("security_questions", Rate(most, 60), call.address)
+        call.spend("security_questions", Rate(most, 60), call.network)
 
 
 def _refuse_lookup(call: Call) -> None:

@@ -69,7 +69,7 @@ def _refuse_code(call: Call, row: Row[Any], code: str | None) -> None:
         raise e.RecordCodeMissing
     most = call.tenant.settings.limits.availability_per_minute_per_address
     if most:
-        call.spend("record_code", Rate(most, 60), call.address)
+        call.spend("record_code", Rate(most, 60), call.network)
     if not hmac.compare_digest(call.house.vault.open(row.code, _context(call, row.record_id)), code.encode()):
         raise e.WrongRecordCode
 

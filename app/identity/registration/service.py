@@ -61,7 +61,7 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     """
     settings = call.tenant.settings
     if settings.limits.register_per_minute_per_address:
-        call.spend("register", Rate(settings.limits.register_per_minute_per_address, 60), call.address)
+        call.spend("register", Rate(settings.limits.register_per_minute_per_address, 60), call.network)
     verification.refuse_url(call, ask.wish.url)
     has_a_step = call.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:

@@ -14,6 +14,7 @@ from app.identity.accounts.naming import MOST_EMAILS, PRIMARY
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.send_limits import Counted
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, ProofKind
 from app.identity.registration import demands
@@ -56,7 +57,10 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
     language = notices.language(call)
     if owner is not None:
         facts = {"url": f"{call.issuer}/login"}
-        letters.mail(call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language)
+        as_if_free = Counted(MailKind.ADD_EMAIL, account.uid)
+        letters.mail(
+            call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
+        )
     else:
         letters.mail(
             call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
@@ -105,7 +109,7 @@ def remove(call: Call, account: Account, email: str | None, *, is_silent: bool =
     told = [None if gone.get("pending") else gone["Value"], after.email]
     for to in told:
         mail = notices.tell_with_alarm if to == fresh.email else notices.tell
-        mail(call, MailKind.EMAIL_CHANGED, to, after, email=gone["Value"], change="removed")
+        mail(call, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
     events.emit(call, "UpdateProfile", after, is_silent)
     return after
 
@@ -129,8 +133,8 @@ def make_primary(call: Call, account: Account, email: str) -> Account:
     after = _keep(call, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
     _end_links(call, account.uid)
     call.ledger.record("email.primary_changed", uid=account.uid)
-    told = {"email": after.email or "", "change": "primary"}
-    notices.tell_with_alarm(call, MailKind.EMAIL_CHANGED, fresh.email, after, **told)
+    shown = after.email or ""
+    notices.tell_with_alarm(call, MailKind.EMAIL_CHANGED, fresh.email, after, email=shown, change="primary")
     events.emit(call, "UpdateProfile", after, False)
     return after
 

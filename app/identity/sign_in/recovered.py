@@ -39,7 +39,7 @@ def register(server: Server) -> None:
 def spend(call: Call) -> None:
     """Spend what a try at a new password costs this address; raises 429."""
     if most := call.tenant.settings.limits.reset_per_minute_per_address:
-        call.spend("reset", Rate(most, 60), call.address)
+        call.spend("reset", Rate(most, 60), call.network)
 
 
 def reset(call: Call, req: contract.Reset) -> contract.PasswordReset:

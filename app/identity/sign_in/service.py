@@ -119,7 +119,7 @@ def _is_over_session_limit(call: Call, account: Account) -> bool:
 def _spend(call: Call) -> None:
     limits = call.tenant.settings.limits
     if limits.sign_in_per_minute_per_address:
-        call.spend("sign_in", Rate(limits.sign_in_per_minute_per_address, 60), call.address)
+        call.spend("sign_in", Rate(limits.sign_in_per_minute_per_address, 60), call.network)
     if limits.sign_in_per_minute:
         call.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 

@@ -69,7 +69,7 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
     if not email and not code_id:
         raise e.BadParameter.names("email")
     if most := settings.limits.sign_in_per_minute_per_address:
-        call.spend("verification_code", Rate(most, 60), call.address)
+        call.spend("verification_code", Rate(most, 60), call.network)
     sent = proofs.named_code(call, ProofKind.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):

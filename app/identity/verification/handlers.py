@@ -111,4 +111,4 @@ def _refuse_off(call: Call) -> None:
 
 def _spend(call: Call, what: str, amount: int) -> None:
     if amount:
-        call.spend(what, Rate(amount, 60), call.address)
+        call.spend(what, Rate(amount, 60), call.network)

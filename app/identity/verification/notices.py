@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from app.contract.letters import MailKind
-from app.identity.accounts.service import Account
+from app.identity.accounts.account import Account, is_verified
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.send_limits import Counted
 from app.identity.proofs import alarms
 
 
-def tell(call: Call, kind: MailKind, to: str | None, account: Account, **facts: str) -> None:
-    """Mail a notice. One over its limit is left out: the change stands, and the ledger has it."""
+def tell(
+    call: Call, kind: MailKind, to: str | None, account: Account, *, before: Account | None = None, **facts: str
+) -> None:
+    """Mail a notice. One over its limit is left out: the change stands, and the ledger has it.
+
+    Args:
+        before: the account while the address was its own, where it is no more.
+    """
     if to:
-        letters.mail(call, kind, to, account=account, facts=facts, language=language(call))
+        letters.mail(call, kind, to, account=account, facts=facts, language=language(call), counted=_as_of(before, to))
 
 
 def tell_with_alarm(
-    call: Call, kind: MailKind, to: str | None, account: Account, *, template: str | None = None, **facts: str
+    call: Call,
+    kind: MailKind,
+    to: str | None,
+    account: Account,
+    *,
+    template: str | None = None,
+    before: Account | None = None,
+    **facts: str,
 ) -> None:
-    """Mail a notice with a link that gives the account back to this very mailbox (decisions/0061)."""
+    """Mail a notice as `tell` does, with a link that gives the account back to this very mailbox (decisions/0061)."""
     if to:
         url, token = alarms.link(call, account, to)
         told = {**facts, "url": url, "token": token}
-        letters.mail(call, kind, to, account=account, facts=told, template=template, language=language(call))
+        letters.mail(
+            call, kind, to, account=account, facts=told, template=template, language=language(call),
+            counted=_as_of(before, to),
+        )  # fmt: skip
 
 
 def tell_names(call: Call, before: Account, after: Account) -> None:
@@ -39,3 +56,7 @@ def tell_names(call: Call, before: Account, after: Account) -> None:
 def language(call: Call) -> str | None:
     """Return what the page speaks that the change was made on."""
     return call.visit.language if call.visit else None
+
+
+def _as_of(before: Account | None, to: str) -> Counted:
+    return Counted(is_proved=is_verified(before, to)) if before else Counted()

@@ -78,7 +78,7 @@ def read(typed: str | None) -> str:
 def spend(call: Call, what: str) -> None:
     """Take one from what an address may ask in a minute; raises TooManyRequests."""
     if most := call.tenant.settings.limits.sign_in_per_minute_per_address:
-        call.spend(what, Rate(most, 60), call.address)
+        call.spend(what, Rate(most, 60), call.network)
 
 
 def _again(call: Call, phone: str, template: str | None) -> str:

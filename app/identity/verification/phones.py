@@ -68,7 +68,8 @@ def ask(call: Call, account: Account, phone: str, template: str | None = None, *
     code = proofs.new_code(call, ProofKind.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
     call.ledger.record("phone.asked", uid=account.uid)
     if is_taken:
-        return letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts={"url": f"{call.issuer}/login"})
+        facts = {"url": f"{call.issuer}/login"}
+        return letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, changes_for=account.uid)
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
     return letters.sms(call, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, template=template)
 

@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 from app.contract import errors as e
 from app.contract.letters import MailKind
 from app.identity.accounts import identifiers, proving, store, waiting
+from app.identity.accounts.account import is_verified
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.naming import PRIMARY
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.send_limits import Counted
 from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
@@ -127,17 +129,6 @@ def account_of(call: Call, email: str) -> Account | None:
     account = store.by_uid(call, uid) if uid else None
     pending = [one for one in account.emails if one.get("pending")] if account is not None else []
     return account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
-
-
-def is_verified(account: Account, email: str) -> bool:
-    """Return whether the account's address, in any spelling, is verified: as it is kept with the address, never inferred."""
-    form = identifiers.normal_email(email)
-    held = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
-    if held is None or held.get("pending"):
-        return False
-    if form == identifiers.normal_email(account.email or ""):
-        return account.email_verified
-    return held.get("verified") is True
 
 
 def peek(call: Call, token: str) -> Proof:
@@ -304,6 +295,7 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
         facts=facts if uid != NOBODY else {"url": f"{call.issuer}/login"},
         template=wish.email_template,
         language=notices.language(call),
+        counted=Counted(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
     )
     call.ledger.record("verification.sent", uid=account.uid if account else None)
     return code.code_id

@@ -1,0 +1,139 @@
+"""Nobody uses up another's mails: strangers name endless spellings of a mailbox, and its owner still hears what matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client, TestResponse
+
+from app.contract.letters import MailKind
+from app.identity.letters import service as posting
+from tests.support.acquaintances import OPEN_LIMITS
+from tests.support.callers import call_of
+from tests.support.letterbox import letters, mailed_to
+from tests.support.registering import ADA, primary, register
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.visitor import Visitor
+
+AUTH = "/identity/v2/auth"
+Make = Callable[..., TenantServer]
+
+
+@pytest.fixture
+def make(new_tenant_server: NewTenantServer) -> Make:
+    def tenant(**settings: Any) -> TenantServer:
+        return new_tenant_server(limits=OPEN_LIMITS, email_login=True, username_login=True, **settings)
+
+    return tenant
+
+
+def spelled(number: int) -> str:
+    return f"ada+{number}@example.test"
+
+
+def forgot(acme: TenantServer, email: str) -> TestResponse:
+    return acme.send("POST", f"{AUTH}/password", {"email": email}, with_secret=False)
+
+
+def sent(acme: TenantServer, to: str = ADA) -> int:
+    return len(mailed_to(acme.house, acme.tenant_id, to))
+
+
+def subjects(acme: TenantServer, to: str, start: str) -> int:
+    return sum(one["subject"].startswith(start) for one in mailed_to(acme.house, acme.tenant_id, to))
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_who_asks_for_names_that_nobody_has_takes_no_recovery_away(make: Make, hides: bool, hub_app: Flask) -> None:
+    acme = make(hide_unknown_accounts=hides)
+    acme.create(Email=primary(ADA), EmailVerified=True)
+    for number in range(4):
+        page = Visitor(Client(hub_app), acme.house.settings.hub_url(acme.name)).open("/forgot-password")
+        page.press("Send it", identifier=spelled(number))
+        forgot(acme, spelled(number))
+    answered(forgot(acme, ADA))
+    assert sent(acme) == 1
+
+
+def test_accounts_of_strangers_in_her_mailbox_take_no_recovery_away(make: Make) -> None:
+    """However many mails that is: her address is proved, and theirs are not."""
+    acme = make(sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
+    acme.create(Email=primary(ADA), EmailVerified=True)
+    for number in range(8):
+        register(acme, spelled(number))
+        forgot(acme, spelled(number))
+    answered(forgot(acme, ADA))
+    assert sent(acme) == 1
+    assert len(letters(acme.house, acme.tenant_id)) == 6 + 1
+
+
+@pytest.mark.parametrize("hides", [True, False])
+def test_accounts_of_strangers_in_her_mailbox_keep_her_from_no_registration(make: Make, hides: bool) -> None:
+    acme = make(hide_unknown_accounts=hides, sending={"mails_in_all": {"amount": 6, "minutes": 1440}})
+    for number in range(8):
+        register(acme, spelled(number))
+    answered(register(acme, ADA))
+    assert sent(acme) == 1
+    assert len(letters(acme.house, acme.tenant_id)) == 6 + 1
+
+
+def test_an_account_gets_three_resets_a_day_by_whichever_name(make: Make) -> None:
+    acme = make()
+    acme.create(Email=primary("Ada+shop@example.test"), UserName="ada", EmailVerified=True)
+    for body in ({"email": "ada+SHOP@example.test"}, {"username": "ada"}, {"email": "ada+shop@example.test"}):
+        answered(acme.send("POST", f"{AUTH}/password", body, with_secret=False))
+    assert refused(forgot(acme, "ada+shop@example.test")) == (403, 1122)
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_whose_an_address_is_does_not_show_in_how_many_may_be_asked_for(make: Make, is_taken: bool) -> None:
+    """Of five an hour; an owner who is told instead of asked counts to whoever wanted the address."""
+    acme = make(hide_unknown_accounts=True)
+    if is_taken:
+        acme.create(Email=primary(ADA), EmailVerified=True)
+    eve = acme.create(Email=primary("eve@evil.test"), EmailVerified=True)
+    bearer = str(acme.tokens(eve["Uid"])["access_token"])
+    for number in range(6):
+        address = ADA if number == 5 else f"free{number}@example.test"
+        said = acme.send("POST", f"{AUTH}/email", {"email": address, "type": "Secondary"}, bearer=bearer)
+        assert said.status_code == (200 if number < 5 else 403)
+
+
+def test_strangers_use_up_no_notices(make: Make) -> None:
+    acme = make()
+    ada = acme.create(Email=primary(ADA), UserName="ada", EmailVerified=True)
+    for number in range(2):
+        eve = acme.create(Email=primary(spelled(number)), UserName=f"eve{number}")
+        for again in range(4):
+            acme.update(eve["Uid"], {"UserName": f"eve{number}{again}"})
+    acme.update(ada["Uid"], {"UserName": "stolen"})
+    assert subjects(acme, ADA, "Your username") == 1
+
+
+def test_alarms_bomb_no_mailbox_that_nobody_proved(make: Make) -> None:
+    acme = make(sending={"mails_in_all": {"amount": 4, "minutes": 1440}})
+    ada = acme.create(Email=primary(ADA), EmailVerified=True)
+    for number in range(3):
+        eve = acme.create(Email=primary(spelled(number)))
+        for again in range(3):
+            acme.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}{again}"})
+    for again in range(5):
+        acme.update(ada["Uid"], {"Password": f"Quartz-lantern-{again}"})
+    assert len(letters(acme.house, acme.tenant_id)) == 4 + 5
+    assert sent(acme) == 5
+
+
+def test_an_address_that_is_taken_away_is_told_as_the_proved_one_that_it_was(make: Make) -> None:
+    acme = make(sending={"mails_in_all": {"amount": 1, "minutes": 1440}})
+    both = [*primary(ADA), {"Type": "Secondary", "Value": "countess@example.test"}]
+    ada = acme.create(Email=both, EmailVerified=True)
+    with call_of(acme.house, acme.name) as call:
+        posting.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
+        call.work.commit()
+    before = sent(acme)
+    bearer = str(acme.tokens(ada["Uid"])["access_token"])
+    said = acme.send("DELETE", f"{AUTH}/email", {"email": ADA}, bearer=bearer)
+    assert (said.status_code, sent(acme) - before) == (200, 1), said.text
