@@ -24,6 +24,7 @@ class MailKind(StrEnum):
     EMAIL_CHANGED = "email_changed"
     USERNAME_CHANGED = "username_changed"
     PHONE_CHANGED = "phone_changed"
+    ANSWERS_CHANGED = "security_answers_changed"
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -19,6 +20,7 @@ from tests.support.visitor import Visitor
 OWN, EMAIL, USERNAME = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/username"
 ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
 ADDRESSES, NAME, NUMBER, WORD = "The email addresses", "Your username", "The phone number", "Your password"
+ANSWERS, PET = "The security answers", {"SecurityQuestionAnswer": {"pet": "thief"}}
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Case:
         return [
             (about, str(one["to"]), "/not-me?" in one["text"])
             for one in sent
-            for about in (ADDRESSES, NAME, NUMBER, WORD)
+            for about in (ADDRESSES, NAME, NUMBER, WORD, ANSWERS)
             if one["subject"].startswith(about)
         ]
 
@@ -66,6 +68,11 @@ def on_the_page(action: str, sure: str, address: str) -> Callable[[Case], None]:
     return way
 
 
+def answers_on_the_page(case: Case) -> None:
+    case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
+    case.visitor.open("/security-questions").press("Save", answer_0="Grey Owl")
+
+
 FIRST_GONE = [(ADDRESSES, ADA, True), (ADDRESSES, OTHER, False)]
 OTHER_GONE = [(ADDRESSES, OTHER, False), (ADDRESSES, ADA, True)]
 WAYS: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] = {
@@ -80,17 +87,21 @@ WAYS: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] =
     "U16 phone": (lambda case: case.own("PUT", OWN, {"PhoneId": PHONE}), [(NUMBER, ADA, False)]),
     "A05 phone": (lambda case: _server(case, {"PhoneId": PHONE}), [(NUMBER, ADA, False)]),
     "apply phone": (by_file(f'phone: "{PHONE}"'), [(NUMBER, ADA, False)]),
+    "U16 answers": (lambda case: case.own("PUT", OWN, {"FirstName": "Ada", **PET}), [(ANSWERS, ADA, True)]),
+    "U17 answers": (lambda case: case.own("PUT", OWN, PET), [(ANSWERS, ADA, True)]),
+    "A05 answers": (lambda case: _server(case, PET), [(ANSWERS, ADA, True)]),
+    "page answers": (answers_on_the_page, [(ANSWERS, ADA, True)]),
     "A05 password": (lambda case: _server(case, {"Password": "Quartz-lantern-58"}), [(WORD, ADA, True)]),
 }
 
 
-def _server(case: Case, body: dict[str, str]) -> None:
+def _server(case: Case, body: dict[str, Any]) -> None:
     case.tenant.update(case.uid, body)
 
 
 @pytest.fixture
 def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
-    tenant = new_tenant_server(email_login=True, phone_login=True)
+    tenant = new_tenant_server(email_login=True, phone_login=True, security_questions={"pet": "Your first pet?"})
     made = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], UserName="ada", EmailVerified=True)
     visitor = Visitor(Client(hub_app), tenant.house.settings.hub_url(tenant.name))
     return Case(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)

@@ -230,6 +230,19 @@ def test_answers_set_a_password_within_a_limit_of_their_own(customer: Make) -> N
     assert c.ask("PUT", {**body, "securityanswer": {"pet": "grey owl"}}, path=BY_ANSWER).status_code == 429
 
 
+@pytest.mark.parametrize("by", ["link", "code"])
+def test_a_reset_by_mail_ends_answers_whoever_wrote_them(customer: Make, by: str) -> None:
+    """A thief who had a token only, or the password too, wrote their own before the owner reset it."""
+    c = customer(security_questions=QUESTIONS)
+    bearer = str(c.tenant.tokens(c.uid)["access_token"])
+    answered(c.tenant.send("PUT", "/identity/v2/auth/account", {"SecurityQuestionAnswer": {"pet": "x"}}, bearer=bearer))
+    c.tenant.update(c.uid, {"Password": "Thief-kettle-91"})
+    answered(c.by_code(c.code()) if by == "code" else c.reset(resettoken=c.token(), password=NEW))
+    body = {"email": c.email, "password": "Thief-kettle-92", "securityanswer": {"pet": "x"}}
+    assert refused(c.ask("PUT", body, path=BY_ANSWER)) == (403, 1092)
+    answered(c.logs_in(NEW))
+
+
 def test_a_wrong_answer_does_not_lock_the_sign_in(customer: Make) -> None:
     c = customer(security_questions=QUESTIONS, lockout={"maximum_failed_attempts": 2})
     body = {"email": c.email, "password": NEW, "securityanswer": {"pet": "red fox"}}

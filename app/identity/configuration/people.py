@@ -169,7 +169,7 @@ class People:
                 store.verify(call, held.uid, kind, identifiers.normal(kind, stands), values[f"{kind}_verified"])
         after = store.change(call, held.uid, values) or held
         call.ledger.record("account.changed", uid=held.uid, source="file")
-        notices.tell_names(call, held, after)
+        notices.tell_changes(call, held, after)
         if "password_hash" in values:
             sessions.end_all(call, held.uid)
             tokens.revoke_all(call, held.uid)

@@ -48,6 +48,7 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
     MailKind.PHONE_CHANGED: _NOTICE,
+    MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),

@@ -19,11 +19,14 @@ _NOTICES: Final = frozenset(
         MailKind.EMAIL_CHANGED,
         MailKind.USERNAME_CHANGED,
         MailKind.PHONE_CHANGED,
+        MailKind.ANSWERS_CHANGED,
         MailKind.ACCOUNT_LEAVES,
     }
 )
 
-_ALARMS: Final = frozenset({MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ALARM})
+_ALARMS: Final = frozenset(
+    {MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.ALARM}
+)
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
 
 _ANYBODYS: Final = frozenset({MailKind.VERIFICATION, MailKind.RESET})

@@ -40,7 +40,7 @@ def change(call: Call, account: Account, req: AccountChanges, names: Names | Non
 
     changed = changing.write(call, account.uid, wanted, more)
     _end_sessions(call, changed)
-    notices.tell_names(call, changed.before, changed.after)
+    notices.tell_changes(call, changed.before, changed.after)
     if changed.has_new_password:
         renewal.follow(call, changed.after, "UpdateProfile")
     events.emit(call, "UpdateProfile", changed.after, req.is_silent)

@@ -98,18 +98,21 @@ def follow(
 
 
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
-    """Who resets by mail holds the address. What a stranger stored before that opens nothing for him."""
+    """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
+    nobody knows whose they are (decisions/0061).
+    """
     form = identifiers.normal_email(email or "")
     if form is None:
         return {}
     proofs.close(call, fresh.uid, ProofKind.ADD_PHONE)
     proofs.close(call, fresh.uid, ProofKind.ADD_EMAIL)  # both asked for by whoever knew the password before
+    if private.pop("security_answers", None):
+        call.ledger.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
     if entry is not None and proving.is_claim(fresh, form):
         return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)
     if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
         return {}
-    private.pop("security_answers", None)
     store.verify(call, fresh.uid, EMAIL, form, True)
     return {"email_verified": True}
 

@@ -54,8 +54,6 @@ def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | N
     demands.refuse_age(call, wanted.edits.stated.get("BirthDate"))
     changed = changing.write(call, account.uid, wanted)
     _follow_up(call, changed, req, session_id)
-    if wanted.answers:
-        call.ledger.record("security_answers.changed", uid=account.uid, count=len(wanted.answers))
     events.emit(call, "UpdateProfile", changed.after, req.is_silent)
     return changed.after
 
@@ -69,7 +67,7 @@ def set_username(call: Call, account: Account, username: str | None, *, is_silen
         raise e.UsernameMissing
     wanted = Wanted(editing.Edits(), username=naming.username(call.tenant.settings, username, account.username))
     changed = changing.write(call, account.uid, wanted)
-    notices.tell_names(call, changed.before, changed.after)
+    notices.tell_changes(call, changed.before, changed.after)
     events.emit(call, "UpdateProfile", changed.after, is_silent)
     return changed.after
 
@@ -101,4 +99,4 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
     is_first_number = before.phone is None and after.phone is not None and call.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
         phones.send(call, after.uid, after.phone, after, wish.sms_template)
-    notices.tell_names(call, changed.before, changed.after)
+    notices.tell_changes(call, changed.before, changed.after)

@@ -42,8 +42,10 @@ def tell_with_alarm(
         )  # fmt: skip
 
 
-def tell_names(call: Call, before: Account, after: Account) -> None:
-    """Tell of another username and of another phone number, whoever changed them."""
+def tell_changes(call: Call, before: Account, after: Account) -> None:
+    """Tell of another username, another phone number and other security answers, whoever changed them. Answers open the
+    account by themselves, so that whoever did not write them may object.
+    """
     if before.username != after.username:
         call.ledger.record("username.changed", uid=after.uid)
         if before.username is not None:
@@ -51,6 +53,9 @@ def tell_names(call: Call, before: Account, after: Account) -> None:
     if before.phone != after.phone:
         call.ledger.record("phone.changed", uid=after.uid)
         tell(call, MailKind.PHONE_CHANGED, after.email, after)
+    if before.security_answers != after.security_answers:
+        call.ledger.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
+        tell_with_alarm(call, MailKind.ANSWERS_CHANGED, after.email, after)
 
 
 def language(call: Call) -> str | None:

@@ -173,7 +173,7 @@ def _end_codes(call: Call, former: Account) -> None:
 
 def _tell(call: Call, former: Account, after: Account) -> None:
     """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
-    notices.tell_names(call, former, after)
+    notices.tell_changes(call, former, after)
     if not (former.phone and former.phone_verified):
         return
     facts = {"url": f"{call.issuer}/forgot-password"}
