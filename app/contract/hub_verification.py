@@ -14,10 +14,14 @@ from app.kit.wire import Wire
 
 
 class LinkView(Wire):
-    """Where a mailed link stands: open, used, expired or unknown. `used`: the address is confirmed."""
+    """Where a mailed link stands: open, used, expired or unknown. `used`: the address is confirmed.
+
+    `added_by` is whose account, as far as a stranger may read it, the address would be added to, where it is no registration's.
+    """
 
     state: str
     sent_to: str = ""
+    added_by: str = ""
 
 
 class LinkRequest(Wire):

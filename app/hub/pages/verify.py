@@ -58,6 +58,7 @@ class LinkPage(Page):
     sent_to: str = ""
     token: str = ""
     relying_party: str = ""
+    added_by: str = ""
 
     @property
     def address(self) -> str:
@@ -71,6 +72,9 @@ class LinkPage(Page):
         wrong.refuse("password", _NOT_THIS_ONE)
         made["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         made["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
+        made["open for another account"] = cls(
+            LinkForm(), LinkState.OPEN, "ada@example.com", token, added_by="g***@e***.com"
+        )
         made["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
         return made
 
@@ -121,7 +125,7 @@ def _show_link(token: str) -> Response:
     link = api()(contract.read_link, LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine))
     if link.state == LinkState.USED and not _waiting_attempt():
         return _confirmed(was_before=True)
-    return _page(LinkForm(), LinkState(link.state), token, link.sent_to).render()
+    return _page(LinkForm(), LinkState(link.state), token, link).render()
 
 
 def _confirm() -> Response:
@@ -136,7 +140,7 @@ def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
     form, token, here = LinkForm(), mailed_link.token(), visit.current()
     if not form.validate():
         link = api()(contract.read_link, LinkRead(token=token))
-        return _page(form, LinkState(link.state), token, link.sent_to).render(form.refusal_status)
+        return _page(form, LinkState(link.state), token, link).render(form.refusal_status)
     try:
         typed = (form.password.data or "")[:1000]
         step = ask(contract.LinkRequest(token=token, attempt=here.attempt.id if here.attempt else None, password=typed))
@@ -158,12 +162,13 @@ def _ask_password(token: str, refusal: ApiError) -> Response:
         form.refuse(
             "password", _NOT_THIS_ONE if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
         )
-    return _page(form, LinkState.PASSWORD, token, link.sent_to).render(refusal.status if is_wrong else 200)
+    return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
 
-def _page(form: LinkForm, state: LinkState, token: str, sent_to: str = "") -> LinkPage:
-    attempt = visit.current().attempt
-    return LinkPage(form, state, sent_to, token[:MOST_TOKEN_LETTERS], attempt.relying_party if attempt else "")
+def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> LinkPage:
+    attempt, link = visit.current().attempt, link or contract.LinkView(state=state)
+    name = attempt.relying_party if attempt else ""
+    return LinkPage(form, state, link.sent_to, token[:MOST_TOKEN_LETTERS], name, link.added_by)
 
 
 def _waiting_attempt() -> str:

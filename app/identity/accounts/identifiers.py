@@ -45,6 +45,13 @@ def shown_email(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
+def masked(text: str) -> str:
+    """Return a name that its owner knows again and nobody else learns, an address for one: no reader is led there, either."""
+    name, at, domain = text.strip().rpartition("@")
+    host, dot, top = domain.rpartition(".")
+    return f"{name[:1]}***@{host[:1]}***{dot}{top}" if at else f"{text.strip()[:1]}***"
+
+
 def normal_username(text: str) -> str | None:
     """Return a username's form: NFKC and case-folded; None where it is too long, empty or not allowed."""
     form = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

@@ -167,7 +167,8 @@ def read_link(call: Call, req: LinkRead) -> contract.LinkView:
         verification.peek(call, req.token)
     except (e.ExpiredLink, e.UsedLink):
         return contract.LinkView(state="expired", sent_to=proof.subject)
-    return contract.LinkView(state="open", sent_to=proof.subject)
+    added_by = verification.added_by(account, proof.subject) if account is not None else ""
+    return contract.LinkView(state="open", sent_to=proof.subject, added_by=added_by)
 
 
 def open_link(call: Call, req: contract.LinkRequest) -> Next:

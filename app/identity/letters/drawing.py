@@ -57,6 +57,7 @@ def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Lang
         otp=facts.otp,
         email=facts.email or facts.to,
         username=facts.username,
+        added_by=facts.added_by,
         good_for=good_for(facts, language.tag),
     )
 

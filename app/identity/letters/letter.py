@@ -28,6 +28,7 @@ class Facts:
     otp_minutes: int = 0
     email: str = ""  # the address that it is about, where that is not `to`
     username: str = ""
+    added_by: str = ""  # masked: whose account an address is asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,9 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
     MailKind.ALARM: _states("reset", _DAY),
     MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
-    MailKind.ADD_EMAIL: _states("emailverification", 3 * _DAY),
+    MailKind.ADD_EMAIL: {
+        name: replace(said, added_by="a***@e***.com") for name, said in _states("emailverification", 3 * _DAY).items()
+    },
     MailKind.EMAIL_CHANGED: {
         "notice": replace(_PLAIN, email="lovelace@example.org"),
         "link": replace(_PLAIN, email="lovelace@example.org", url=_LINK.format("alarm")),

@@ -190,6 +190,7 @@ def _facts(to: str, account: Account | None, given: Mapping[str, str]) -> Facts:
         otp_minutes=_whole(given.get("otp_minutes")),
         email=one_line(given.get("email", ""), 320),
         username=one_line(given.get("username") or (account.username if account else None) or "", 64),
+        added_by=one_line(given.get("added_by", ""), 64),
     )
 
 

@@ -62,6 +62,7 @@ def ask(call: Call, account: Account, new: NewAddress, *, hides_taken: bool) -> 
             call, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted=as_if_free
         )
     else:
+        facts["added_by"] = verification.added_by(account, form)
         letters.mail(
             call, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )

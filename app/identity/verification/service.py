@@ -131,6 +131,14 @@ def account_of(call: Call, email: str) -> Account | None:
     return account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
 
 
+def added_by(account: Account, email: str) -> str:
+    """Return whose account, masked, an address would be added to; nothing where it makes the account its own."""
+    form = identifiers.normal_email(email)
+    if proving.is_first(account) or form == identifiers.normal_email(account.email or ""):
+        return ""
+    return identifiers.masked(account.email or account.username or account.phone or "")
+
+
 def peek(call: Call, token: str) -> Proof:
     """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
     return proofs.peek_link(call, _kind_of(call, token), token)
@@ -311,7 +319,7 @@ def _address(call: Call, token: str, wish: Wish, email: str) -> str:
 
 
 __all__ = [
-    "KINDS", "Account", "Wish", "account_of", "code_only", "confirm", "is_verified", "known", "peek",
+    "KINDS", "Account", "Wish", "account_of", "added_by", "code_only", "confirm", "is_verified", "known", "peek",
     "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link",
     "token_only", "welcome",
 ]  # fmt: skip
