@@ -97,6 +97,7 @@ class Next(Wire):
     must_reauthenticate: bool = False  # signed in, but the password is asked again (prompt=login, max_age)
     sent_to: str | None = None  # CHECK_MAIL: the address, as it was typed; or a number, where `problem` is `sms`
     resend_in_seconds: int = 0  # CHECK_MAIL: when the next mail may be asked for
+    can_change: bool = False  # CHECK_MAIL: this browser registered, and may name another address or number
     session: Session | None = None  # renew the session cookie with this
     ends_session: bool = False  # drop the session cookie
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request

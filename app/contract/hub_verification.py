@@ -43,6 +43,13 @@ class AgainRequest(Wire):
     attempt: str
 
 
+class OtherAddressRequest(Wire):
+    """`to`: an address, or a number where one is waited for."""
+
+    attempt: str
+    to: str = Field(max_length=320)
+
+
 CODE_REFUSALS = (
     e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailUnverified, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered, *SMS_CODE, e.PhoneTaken,
@@ -69,4 +76,10 @@ enter_code = state(
 mail_again = state(
     "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, auth=H, family=HUB, public=False,
     errors=(e.MailLimitReached, *NOT_TEXTED), summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
+)  # fmt: skip
+change_address = state(
+    "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next, auth=H, family=HUB, public=False,
+    errors=(e.MalformedEmail, e.EmailRefused, e.EmailDomainRefused, e.MalformedPhone, e.EmailUnverified, e.MailLimitReached,
+            *NOT_TEXTED),
+    summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
 )  # fmt: skip

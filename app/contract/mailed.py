@@ -21,3 +21,4 @@ class MailedTo(Wire):
     sent_to: str = ""
     resend_in_seconds: int = 0
     by: str = "mail"  # or sms
+    can_change: bool = False  # as in `Next`

@@ -38,7 +38,6 @@ class Outcome(StrEnum):
     ENOUGH = "enough"
     TOO_MANY = "too many"
     TAKEN = "taken"
-    TOKEN = "token"
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class CodePage(Page):
             return Notice(_l("A message is on its way"), self.wait, "note")
         if self.outcome is Outcome.ENOUGH and self.is_text:
             return ENOUGH_TEXTS
-        return _NOTICES.get(self.outcome) if self.outcome else None
+        return _NOTICES[self.outcome] if self.outcome else super().notice
 
     @property
     def wait(self) -> Any:
@@ -88,7 +87,10 @@ def typed_form() -> CodeForm:
 
 def shown_again(form: HubForm) -> CodeForm:
     """Return the form with what was typed into it, whichever form of the page was sent."""
-    return form if isinstance(form, CodeForm) else CodeForm(formdata=None)
+    if isinstance(form, CodeForm):
+        return form
+    fresh = CodeForm(formdata=None)
+    return fresh.refused_token() if form.is_token_refused else fresh
 
 
 def outcome_of(form: HubForm, refusal: ApiError) -> Outcome:
@@ -118,11 +120,6 @@ _NOTICES: Final = {
     ),
     Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
     Outcome.TAKEN: Notice(_l("Somebody else proved this number"), _l("Take another number, or sign in with this one.")),
-    Outcome.TOKEN: Notice(
-        _l("Please send that once more"),
-        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
-        "note",
-    ),
 }
 _REASONS: Final[dict[type[ApiError], Outcome]] = {
     e.EmailUnverified: Outcome.UNOPENED,

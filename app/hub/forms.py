@@ -6,7 +6,7 @@ Lengths and patterns stay in the contract; what it refuses lands on the field of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from flask import current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
@@ -21,6 +21,7 @@ from app.hub.safety import FormTokens, is_from_elsewhere
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
+_FOREIGN: Final = _l("This form was not sent from the page we drew for you.")
 
 
 class BoundToken(CSRF):
@@ -31,7 +32,7 @@ class BoundToken(CSRF):
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms asks so
         if _is_foreign() or not _tokens().is_good(field.data or "", *_bound_to()):
-            raise Refused(_l("This form was not sent from the page we drew for you."))
+            raise Refused(_FOREIGN)
 
 
 def _is_foreign() -> bool:
@@ -102,6 +103,11 @@ class HubForm(FlaskForm):
             self.form_errors.append(sentence)
         elif sentence not in field.errors:
             field.errors = [*field.errors, sentence]
+
+    def refused_token(self) -> Self:
+        """Return the form as one that came without the token of this browser."""
+        self.refuse(TOKEN_FIELD, _FOREIGN)
+        return self
 
     @property
     def is_token_refused(self) -> bool:

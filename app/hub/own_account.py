@@ -10,7 +10,7 @@ from wtforms import HiddenField, PasswordField
 from app.contract import errors as e
 from app.contract.hub import ProfileAnswer
 from app.hub.forms import HubForm
-from app.hub.page import Notice
+from app.hub.page import ONCE_MORE, Notice
 from app.kit.errors import ApiError
 
 NEEDED: Final = "1"
@@ -63,13 +63,7 @@ def form_notice(form: HubForm) -> Notice | None:
     """What a page says of a form that came without our token, or that needs the password after all."""
     if isinstance(form, ProvedForm) and form.is_newly_asked:
         return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
-    if not form.is_token_refused:
-        return None
-    return Notice(
-        _l("Please send that once more"),
-        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
-        "note",
-    )
+    return ONCE_MORE if form.is_token_refused else None
 
 
 def refusal_notice(refusal: ApiError) -> Notice:

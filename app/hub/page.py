@@ -34,6 +34,14 @@ class Notice:
     """danger, ok or note."""
 
 
+ONCE_MORE: Final = Notice(
+    _l("Please send that once more"),
+    _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+    "note",
+)
+"""Of a form that came without the token of this browser; `Page.notice` says it for every page."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """What the layouts see beside the page's own view."""
@@ -90,9 +98,7 @@ class Page:
         """What stands above the form: unless the page has more to say, that a click has to be made again."""
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and form.is_token_refused:
-            return Notice(
-                _l("Please press it once more"), _l("We could not be sure that it came from this page."), "note"
-            )
+            return ONCE_MORE
         return None
 
     @property

@@ -28,7 +28,6 @@ class Refusal(StrEnum):
     DISABLED = "disabled"
     UNVERIFIED = "unverified"
     TOO_MANY = "too many"
-    TOKEN = "token"
     SESSIONS = "sessions"
     BREACHED = "breached"
 
@@ -85,11 +84,6 @@ _NOTICES: Final = {
     Refusal.UNVERIFIED: Notice(
         _l("Confirm your address first"),
         _l("Open the message we sent you when you signed up, then sign in here."),
-        "note",
-    ),
-    Refusal.TOKEN: Notice(
-        _l("Please send that once more"),
-        _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
         "note",
     ),
     Refusal.BREACHED: Notice(

@@ -256,7 +256,7 @@ def test_an_empty_code_is_named(door: Door) -> None:
 def test_a_form_of_another_browser_is_drawn_again(door: Door) -> None:
     assert "Please send that once more" in door.page.press("Confirm", code="123456", token="x").text
     looked = door.visitor.open(door.link)
-    assert "Please press it once more" in looked.press("Confirm", token="x").text
+    assert "Please send that once more" in looked.press("Confirm", token="x").text
     assert not is_verified(door.world, door.ada)
 
 

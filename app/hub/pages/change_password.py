@@ -52,7 +52,7 @@ class ChangePasswordPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, 0) if self.refusal else None
+        return refused(self.refusal, 0) if self.refusal else super().notice
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
@@ -65,7 +65,7 @@ class ChangePasswordPage(Page):
             "wrong": cls(wrong, "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
             "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.SUSPENDED),
-            "token": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.TOKEN),
+            "token": cls(ChangePasswordForm().refused_token(), "ada@example.com", rules),
         }
 
 
@@ -81,7 +81,7 @@ def show_change_password() -> Response:
 def submit_change_password() -> Response:
     form = ChangePasswordForm()
     if not form.validate():
-        return _shown(form, form.refusal_status, Refusal.TOKEN if form.is_token_refused else None)
+        return _shown(form, form.refusal_status)
     try:
         turned = api()(contract.change, form.to_request())
     except e.NotAuthenticated:

@@ -22,6 +22,7 @@ from app.hub.forms import HubForm
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/verify"
+CHANGE: Final = "/change-address"
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,28 @@ class CheckMailPage(CodePage):
 
     template = "pages/check_mail.html"
 
+    can_change: bool = False
+    """This browser registered: it may name another address or number."""
+
     @property
     def other(self) -> str:
         """Where another address or number can be given."""
         attempt = visit.current().attempt
-        return f"/login?attempt={attempt.id}" if attempt else "/login"
+        page = CHANGE if self.can_change else "/login"
+        return f"{page}?attempt={attempt.id}" if attempt else page
 
     @classmethod
     def samples(cls) -> Mapping[str, CheckMailPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
         return {
-            "fresh": cls(CodeForm(), mail),
+            "fresh": cls(CodeForm(), mail, can_change=True),
+            "after a sign-in": cls(CodeForm(), mail),
+            "token": cls(typed_form().refused_token(), mail, can_change=True),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'a.very.long.name.' * 3}@{'mail.' * 9}example.com"),
             "empty": cls(empty_form(), mail),
             **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in _BY_MAIL},
-            "to a phone": cls(CodeForm(), number, is_text=True),
+            "to a phone": cls(CodeForm(), number, is_text=True, can_change=True),
             "to a phone, a moment ago": cls(CodeForm(), number, True, 27),
             "to a phone, empty": cls(empty_form(), number, True),
             **{f"to a phone, {outcome.value}": cls(typed_form(), number, True, 21, outcome) for outcome in _BY_TEXT},
@@ -111,8 +118,9 @@ def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     said = MailedTo.model_validate(refusal.data or {})
+    is_text, outcome = said.by == "sms", outcome_of(form, refusal)
     page = CheckMailPage(
-        shown_again(form), said.sent_to, said.by == "sms", said.resend_in_seconds, outcome_of(form, refusal)
+        shown_again(form), said.sent_to, is_text, said.resend_in_seconds, outcome, can_change=said.can_change
     )
     response = page.render(refusal.status)
     if refusal.retry_after_seconds:
@@ -128,8 +136,9 @@ def _again(form: HubForm) -> Response:
     step = api()(contract.resume, contract.AttemptRequest(attempt=attempt.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
-    return _page(shown_again(form), step, Outcome.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+    return _page(shown_again(form), step, None).render(form.refusal_status)
 
 
 def _page(form: CodeForm, step: contract.Next, outcome: Outcome | None) -> CheckMailPage:
-    return CheckMailPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, outcome)
+    is_text = step.problem == "sms"
+    return CheckMailPage(form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, can_change=step.can_change)

@@ -16,7 +16,7 @@ from app.hub import journey, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.brand import initials
 from app.hub.forms import HubForm
-from app.hub.page import Notice, Page
+from app.hub.page import Page
 from app.hub.pages import pages
 
 
@@ -80,14 +80,6 @@ class ConsentPage(Page):
     logo: str = ""
     home: str = ""
     """The host of the application, so that nobody lends its name alone to another."""
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.form.is_token_refused:
-            return Notice(
-                _l("Please choose once more"), _l("We could not be sure that it came from this page."), "note"
-            )
-        return None
 
     @property
     def pictures(self) -> tuple[str, ...]:

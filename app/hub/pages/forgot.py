@@ -64,7 +64,7 @@ class ForgotPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -84,7 +84,7 @@ class ForgotPage(Page):
             "by any name": cls(ForgotForm.of((email, phone, username)), (email, phone, username)),
             "empty": cls(empty),
             "too many": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOKEN),
+            "token": cls(ForgotForm.of((email,), **given).refused_token()),
         }
 
 
@@ -97,7 +97,7 @@ class ResetSentPage(CodePage):
     @classmethod
     def samples(cls) -> Mapping[str, ResetSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY, Outcome.TOKEN]
+        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
         return {
             "fresh": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
@@ -105,6 +105,7 @@ class ResetSentPage(CodePage):
             "to a phone": cls(CodeForm(), number, is_text=True),
             "empty": cls(empty_form(), mail),
             **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in said},
+            "token": cls(typed_form().refused_token(), mail),
         }
 
 
@@ -127,7 +128,7 @@ def submit_forgot() -> Response:
         return journey.start_again()
     form = ForgotForm.of(here.tenant.identifiers)
     if not form.validate():
-        return _forgot(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+        return _forgot(form).render(form.refusal_status)
     try:
         step = api()(contract.forgot, form.to_request())
     except e.TooManyRequests as refusal:
@@ -181,7 +182,6 @@ def _drawn_again(form: HubForm, attempt: str, said: Outcome | None = None, statu
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
     if step.step is not Step.RESET_SENT:
         return journey.follow(step)
-    said = Outcome.TOKEN if form.is_token_refused else said
     return _sent(shown_again(form), step, said).render(status or form.refusal_status)
 
 

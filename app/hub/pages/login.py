@@ -139,7 +139,7 @@ class LoginPage(Page):
     def notice(self) -> Notice | None:
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
-        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -247,7 +247,7 @@ def submit_login() -> Response:
         return journey.start_again()
     form = LoginForm.of(here.tenant.identifiers)
     if not form.validate():
-        return _page(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+        return _page(form).render(form.refusal_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:

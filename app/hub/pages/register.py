@@ -90,7 +90,7 @@ class RegisterPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else None
+        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def links(self) -> dict[str, str]:
@@ -122,7 +122,7 @@ class RegisterPage(Page):
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "too many": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOKEN),
+            "token": cls(RegisterForm.of(_USUAL, **typed).refused_token(), rules),
         }
 
 
@@ -201,7 +201,7 @@ def submit_register() -> Response:
         return _off()
     form = RegisterForm.of(offered.form)
     if not form.validate():
-        return _page(form, Refusal.TOKEN if form.is_token_refused else None).render(form.refusal_status)
+        return _page(form).render(form.refusal_status)
     try:
         step = api()(operation, form.to_request())
     except e.RegistrationOff:

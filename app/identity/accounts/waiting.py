@@ -5,6 +5,7 @@ Whoever proves the address first gets it, with what they themselves typed. What 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from sqlalchemy import delete, insert, select, update
 
 from app.identity.accounts import store
 from app.identity.accounts.account import Account
-from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
+from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME, normal_email
 from app.identity.accounts.tables import waiting_accounts
 from app.identity.call import Call
 from app.identity.store import removal
@@ -36,6 +37,10 @@ _FRESH: dict[str, Any] = {
 }
 
 
+class InUse(Exception):
+    """What was registered is no longer its maker's alone to change: it was proved, signed in to, or is somebody else's."""
+
+
 def gives_way(account: Account) -> bool:
     """Return whether an account holds its names without having proved any: its address is then anybody's to prove.
 
@@ -49,11 +54,45 @@ def gives_way(account: Account) -> bool:
 
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
     """Let an account wait for the proof of its normalized address or number, and return it as it would be."""
-    held = {name: columns[name] for name in _KEPT}
+    held = kept(columns)
     ends = call.now + LIFETIME
     row = {"tenant_id": call.tenant.tenant_id, "uid": columns["uid"], "email": email, "held": held, "expires_at": ends}
     call.work.run(insert(waiting_accounts), row)
     return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
+
+
+def kept(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of an account that waits, out of its columns."""
+    return {name: columns[name] for name in _KEPT}
+
+
+def release(call: Call, held: dict[str, Any]) -> dict[str, Any]:
+    """Take back what was registered and never proved, account or waiting, and return its columns.
+
+    As many statements run where nothing is there, since the address was somebody else's: how long it takes tells nothing.
+
+    Raises InUse.
+    """
+    uid = held["uid"]
+    fresh = store.change(call, uid, {})
+    if fresh is not None and not (gives_way(fresh) and fresh.password_hash == held["password_hash"]):
+        raise InUse
+    where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid)
+    found = call.work.one(delete(waiting_accounts).where(*where).returning(W.held))
+    removal.rows_of_account(call.work, uid)
+    if fresh is not None:
+        events.emit(call, "DeleteAccount", fresh, False)
+        return {name: getattr(fresh, name) for name in _KEPT}
+    return dict(found.held) if found is not None else held
+
+
+def readdressed(held: dict[str, Any], kind: str, shown: str) -> dict[str, Any]:
+    """Return the columns with another address, or number, in the place of the one that was to be proved."""
+    if kind == PHONE:
+        return {**held, "phone": shown}
+    former = normal_email(held["email"] or "")
+    others = [one for one in held["emails"] if normal_email(one["Value"]) not in (former, normal_email(shown))]
+    return {**held, "email": shown, "emails": [{"Type": "Primary", "Value": shown}, *others]}
 
 
 def prolong(call: Call, uid: str) -> Account | None:
@@ -101,9 +140,10 @@ def give_way(call: Call, holder: Account, to: str) -> None:
 
 
 def is_contested(call: Call, email: str) -> bool:
-    """Return whether an account waits for the normalized address: who proves it did not need to register it."""
+    """Return whether more than one registered with the normalized address: who proves it need not have been this one."""
     where = (W.tenant_id == call.tenant.tenant_id, W.email == email, W.expires_at > call.now)
-    return call.work.one(select(W.uid).where(*where).limit(1)) is not None
+    waiting = call.work.run(select(W.uid).where(*where).limit(2)).all()
+    return len(waiting) > 1 or bool(waiting and store.by_identifier(call, _kind(email), email))
 
 
 def password_hash(call: Call, uid: str) -> str | None:
@@ -118,12 +158,18 @@ def _kind(form: str) -> str:
 
 
 def _add(call: Call, held: dict[str, Any], email: str) -> Account:
-    """Add the account; a username that somebody else took meanwhile is theirs."""
+    """Add the account; a username or number that somebody else took meanwhile is theirs."""
     names = [(_kind(email), email, False)]
     username = held.get("username")
     if username and store.by_identifier(call, USERNAME, username) is None:
         names.append((USERNAME, username, True))
     else:
         held["username"] = None
+    phone = held.get("phone")
+    if phone and phone != email:
+        if store.by_identifier(call, PHONE, phone) is None:
+            names.append((PHONE, phone, False))
+        else:
+            held["phone"] = None
     held["private"] = {**held["private"], WAITED: True}
     return store.add(call, {**held, **dict.fromkeys(_INSTANTS, call.now)}, names)

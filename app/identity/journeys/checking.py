@@ -5,7 +5,7 @@ What the attempt keeps is the same for every address, whoever has it: pages and 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -54,6 +54,9 @@ class Checking:
     password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
     remember: bool = False
     by: str = MAIL
+    held: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # what was registered here: it may be named another address
 
     @property
     def subject(self) -> str:
@@ -79,6 +82,7 @@ def begin(
     password_hash: str = "",
     remember: bool = False,
     by: str = MAIL,
+    held: dict[str, Any] | None = None,
 ) -> Next:
     """Let the attempt wait for the proof of an address or a number, and return the step that says so.
 
@@ -86,19 +90,29 @@ def begin(
         account: whose address it is, or whose it will be; None where there is nothing to verify.
         is_sent: whether the mail is on its way already; else it is sent, unless one went out a moment ago.
         password_hash: of the password that was shown in this browser: the account's, or the one it would have had.
+        held: what was registered in this browser just now.
     """
     binding = None
     if attempt is None:
         attempt, binding = attempts.open(call, journey.RETURN, {})
-    shown = identifiers.shown_phone(email) if by == SMS else email
-    state = Checking(shown, account.uid if account else proofs.NOBODY, 0, password_hash, remember, by)
+    uid = account.uid if account else proofs.NOBODY
+    state = Checking(shown(email, by), uid, 0, password_hash, remember, by, held or {})
     before = of(attempt)
     if before is not None and before.subject == state.subject:
-        state = Checking(**{**asdict(state), "sent_at": before.sent_at})
+        state = replace(state, sent_at=before.sent_at, held=held or (before.held if before.uid == uid else {}))
     if is_sent or not _seconds_left(call, state):
         state = _sent(call, attempt, state, is_sent=is_sent)
-    attempt = attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
-    return step(call, attempt, state).model_copy(update={"binding": binding})
+    return step(call, note(call, attempt, state), state).model_copy(update={"binding": binding})
+
+
+def shown(email: str, by: str) -> str:
+    """Return an address, or a number, as the page shows it."""
+    return identifiers.shown_phone(email) if by == SMS else email
+
+
+def note(call: Call, attempt: Attempt, state: Checking) -> Attempt:
+    """Keep what the attempt waits for, and let it live on: mail takes its time."""
+    return attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
 
 
 def after_password(call: Call, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
@@ -152,6 +166,7 @@ def step(call: Call, attempt: Attempt, state: Checking) -> Next:
         sent_to=state.email,
         resend_in_seconds=_seconds_left(call, state),
         problem=state.by,
+        can_change=bool(state.held),
     )
 
 
@@ -229,7 +244,7 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
             raise e.ClosedLink
         return _go_on(call, attempt, _confirmed(call, attempt, account, proof), proof, is_new=True)
     except ApiError as refusal:
-        raise _with_page(call, refusal, state) from None
+        raise with_page(call, refusal, state) from None
 
 
 def mail_again(call: Call, req: contract.AgainRequest) -> Next:
@@ -242,13 +257,13 @@ def mail_again(call: Call, req: contract.AgainRequest) -> Next:
     if state is None:
         return journey.advance(call, attempt, session)
     if left := _seconds_left(call, state):
-        raise _with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
+        raise with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
     try:
         _send(call, attempt, state)
     except _NOT_SENT as refusal:
-        raise _with_page(call, refusal, state) from None
-    state = Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
-    return step(call, attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)}), state)
+        raise with_page(call, refusal, state) from None
+    state = replace(state, sent_at=int(call.now.timestamp()))
+    return step(call, note(call, attempt, state), state)
 
 
 def _living(call: Call, attempt_id: str | None) -> Attempt | None:
@@ -264,7 +279,7 @@ def _sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Ch
             _send(call, attempt, state)
         except _NOT_SENT as reason:
             call.ledger.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
-    return Checking(**{**asdict(state), "sent_at": int(call.now.timestamp())})
+    return replace(state, sent_at=int(call.now.timestamp()))
 
 
 def _send(call: Call, attempt: Attempt, state: Checking) -> None:
@@ -377,10 +392,10 @@ def _who_asked(call: Call, attempt_id: str) -> RelyingPartyView | None:
     return oauth.relying_party(client, None) if client is not None else None
 
 
-def _with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
+def with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
     shown: dict[str, Any] = MailedTo(
-        sent_to=state.email, resend_in_seconds=_seconds_left(call, state), by=state.by
+        sent_to=state.email, resend_in_seconds=_seconds_left(call, state), by=state.by, can_change=bool(state.held)
     ).model_dump(by_alias=True)
     refusal.data = {**(refusal.data or {}), **shown}
     return refusal

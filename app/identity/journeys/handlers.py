@@ -10,7 +10,7 @@ from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import checking, own_account, recovering, registering, views
+from app.identity.journeys import checking, own_account, readdressing, recovering, registering, views
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
@@ -26,6 +26,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    readdressing.register(server)
     own_account.register(server)
     recovering.register(server)
     server.implements(hub.tenant)(read_tenant)

@@ -19,7 +19,7 @@ from app.identity.registration import service as registration
 from app.identity.registration.service import Ask, Outcome
 from app.identity.sign_in import attempts, sessions
 from app.identity.sign_in import service as sign_in
-from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.attempts import Attempt, Drawn
 from app.identity.tenants import registration_form, whitelist
 from app.identity.verification.service import Wish
 from app.kit.errors import ApiError
@@ -80,26 +80,31 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     typed = Typed(
         form, {name: text for name, text in req.fields.items() if name in asked}, call.tenant.settings.default_country
     )
+    own = attempts.draw()  # where nobody asked: the mail names this browser all the same, as its proof shows one person
     ask = Ask(
-        Wish(attempt=attempt.attempt_id if attempt else None),
+        Wish(attempt=attempt.attempt_id if attempt else own.attempt_id),
         source=f"{call.issuer}/register",
         accepts_terms=bool(typed.fields.get(TERMS)) if TERMS in asked else None,
         hides_taken=True,
     )
     drafted = registration.draft(call, typed, ask)
     if not call.tenant.settings.registration_captcha:
-        return _onward(call, attempt, typed, registration.register(call, drafted, ask))
+        return _onward(call, attempt or own, typed, registration.register(call, drafted, ask))
     captcha.demand(call, captcha.of_form(req.captcha))
     try:
-        return _onward(call, attempt, typed, registration.register(call, drafted, ask))
+        return _onward(call, attempt or own, typed, registration.register(call, drafted, ask))
     except ApiError as refusal:  # this captcha is used up: the page asks another one with what it says
         refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(call)).told()}
         raise
 
 
-def _onward(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome) -> Next:
+def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome) -> Next:
+    attempt = begun if isinstance(begun, Attempt) else None
     if outcome.account is None or not outcome.may_sign_in:
-        return _waiting(call, attempt, typed, outcome)
+        if isinstance(begun, Attempt) or not outcome.waits_for:
+            return _waiting(call, attempt, typed, outcome)
+        own, binding = attempts.open(call, journey.RETURN, {}, begun)
+        return _waiting(call, own, typed, outcome).model_copy(update={"binding": binding})
     session, text = sessions.start(call, outcome.account.uid, (sign_in.PASSWORD,), False)
     step = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
     return step.model_copy(update={"session": views.cookie(call, session, text)})
@@ -112,9 +117,13 @@ def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome
         attempts.finish(call, attempt)
         return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
-        known = outcome.password_hash
-        return checking.begin(call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known)
+        known, held = outcome.password_hash, outcome.held
+        return checking.begin(
+            call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held
+        )
     if outcome.waits_for == "phone":
-        number, account, known = typed.phone_id or "", outcome.account, outcome.password_hash
-        return checking.begin(call, attempt, number, account, is_sent=True, password_hash=known, by=checking.SMS)
+        number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
+        return checking.begin(
+            call, attempt, number, account, is_sent=True, password_hash=known, by=checking.SMS, held=held
+        )
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

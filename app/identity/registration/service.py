@@ -43,7 +43,12 @@ class Outcome:
     account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
     may_sign_in: bool = False
     waits_for: str = ""  # email or phone: what has to be proved first
-    password_hash: str = field(default="", repr=False)  # of what was typed, whoever has the address
+    held: dict[str, Any] = field(default_factory=dict, repr=False)  # what was typed, whoever has the address
+
+    @property
+    def password_hash(self) -> str:
+        """Of what was typed."""
+        return str(self.held.get("password_hash") or "")
 
 
 def refuse_off(call: Call) -> None:
@@ -60,8 +65,7 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
         VerificationUrlRefused, and the refusals of `demands`, `drafting` and `links`.
     """
     settings = call.tenant.settings
-    if settings.limits.register_per_minute_per_address:
-        call.spend("register", Rate(settings.limits.register_per_minute_per_address, 60), call.network)
+    spend(call)
     verification.refuse_url(call, ask.wish.url)
     has_a_step = call.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:
@@ -73,6 +77,12 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     demands.refuse_person(call, drafted)
     links.refuse(call, given.free)
     return drafted
+
+
+def spend(call: Call) -> None:
+    """Take one from the limit of registrations. Raises TooManyRequests."""
+    if most := call.tenant.settings.limits.register_per_minute_per_address:
+        call.spend("register", Rate(most, 60), call.network)
 
 
 def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
@@ -107,7 +117,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     if not waits_for:
         events.emit(call, "Login", account, ask.is_silent)
     _send(call, account, ask)
-    return Outcome(account, not waits_for, waits_for, columns["password_hash"])
+    return Outcome(account, not waits_for, waits_for, waiting.kept(columns))
 
 
 def _refuse_taken_names(call: Call, drafted: Draft) -> None:
@@ -146,7 +156,7 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     holders = ((form, accounts.by_email(call, form)) for form in drafted.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
     if holder is None:  # gone again in this very moment: as little is known as of anybody
-        return Outcome(None, waits_for="email", password_hash=columns["password_hash"])
+        return Outcome(None, waits_for="email", held=waiting.kept(columns))
     call.ledger.record("register.taken", uid=holder.uid)
     is_open = waiting.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
     account = None
@@ -160,7 +170,7 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
         call.work.rollback()
         account = None
     _text(call, None, drafted.phone, ask)
-    return Outcome(account, waits_for="email", password_hash=columns["password_hash"])
+    return Outcome(account, waits_for="email", held=waiting.kept(columns))
 
 
 def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
@@ -177,7 +187,7 @@ def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
     except _NOT_TEXTED:
         call.work.rollback()
         account = None
-    return Outcome(account, waits_for="phone", password_hash=columns["password_hash"])
+    return Outcome(account, waits_for="phone", held=waiting.kept(columns))
 
 
 def _spelling(holder: Account, form: str) -> str:
@@ -218,4 +228,4 @@ def _text(call: Call, account: Account | None, phone: str | None, ask: Ask) -> N
         call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__)
 
 
-__all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of"]
+__all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of", "spend"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,9 +31,23 @@ class Attempt:
     expires_at: datetime
 
 
-def open(call: Call, kind: str, request: dict[str, Any]) -> tuple[Attempt, str]:
+@dataclass(frozen=True)
+class Drawn:
+    """What names an attempt that is not stored yet: a mail may bear its id before it is known whether the attempt is needed."""
+
+    attempt_id: str
+    binding: str = field(repr=False)
+
+
+def draw() -> Drawn:
+    """Return a new name and secret."""
+    return Drawn(randomness.token(18), randomness.token(24))
+
+
+def open(call: Call, kind: str, request: dict[str, Any], drawn: Drawn | None = None) -> tuple[Attempt, str]:
     """Store a new attempt; returns it and the browser's secret of it, which goes into the attempt's cookie."""
-    attempt_id, binding = randomness.token(18), randomness.token(24)
+    drawn = drawn or draw()
+    attempt_id, binding = drawn.attempt_id, drawn.binding
     now = call.now
     row = {
         "tenant_id": call.tenant.tenant_id,
@@ -87,6 +101,15 @@ def note(call: Call, attempt: Attempt, *, lives_for: timedelta, **facts: Any) ->
     request, ends = {**attempt.request, **facts}, max(attempt.expires_at, call.now + lives_for)
     call.work.run(update(attempts).where(*_where(call, attempt)).values(request=request, expires_at=ends))
     return replace(attempt, request=request, expires_at=ends)
+
+
+def locked(call: Call, attempt: Attempt) -> Attempt:
+    """Return the attempt as it is now; nobody else changes it until the commit."""
+    same = update(attempts).where(*_where(call, attempt)).values(is_done=A.is_done)
+    row = call.work.one(same.returning(A.request, A.is_done, A.expires_at))
+    if row is None:
+        return replace(attempt, is_done=True)
+    return replace(attempt, request=dict(row.request), is_done=row.is_done, expires_at=row.expires_at)
 
 
 def finish(call: Call, attempt: Attempt, **ended: Any) -> bool:

@@ -1,0 +1,163 @@
+"""Change it: another address, or number, for a registration whose first one was mistyped. Nobody has to begin again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub as contract
+from app.contract import hub_verification as verification
+from app.contract.hub import Next, Step
+from app.contract.mailed import MailedTo
+from app.hub import journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import check_mail, pages
+from app.hub.sign_in_refusals import Refusal, refused
+from app.kit.errors import ApiError
+
+
+class OtherAddressForm(HubForm):
+    """Where to write instead."""
+
+    to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+
+    def to_request(self) -> verification.OtherAddressRequest:
+        attempt = visit.current().attempt
+        return verification.OtherAddressRequest(attempt=attempt.id if attempt else "", to=self.to.data or "")
+
+
+class OtherNumberForm(OtherAddressForm):
+    """Whom to text instead."""
+
+    to = StringField(_l("Phone number"), [InputRequired(_l("Enter your phone number."))])
+
+
+@dataclass(frozen=True)
+class ChangeAddressPage(Page):
+    """Where should we write?"""
+
+    template = "pages/change_address.html"
+
+    form: OtherAddressForm
+    sent_to: str
+    is_text: bool = False
+    wait_seconds: int = 0
+    """How long until another try is worth while; 0 where there were not too many."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(Refusal.TOO_MANY, self.wait_seconds) if self.wait_seconds else super().notice
+
+    @property
+    def back(self) -> str:
+        attempt = visit.current().attempt
+        return f"{check_mail.ADDRESS}?attempt={attempt.id}" if attempt else check_mail.ADDRESS
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What tells keyboards and password managers what is asked."""
+        if self.is_text:
+            return {"type": "tel", "autocomplete": "tel", "dir": "ltr"}
+        return {"type": "email", "autocomplete": "email", "spellcheck": "false"}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChangeAddressPage]:
+        mail, number = "ada@exmaple.com", "+44 20 7946 0018"
+        samples = {"fresh": cls(OtherAddressForm(data={"to": mail}), mail)}
+        for name, kind in (
+            ("no address", e.MalformedEmail),
+            ("refused", e.EmailRefused),
+            ("enough", e.MailLimitReached),
+        ):
+            samples[name] = cls(_refuse(OtherAddressForm(data={"to": "ada@example"}), kind()), mail)
+        samples["token"] = cls(OtherAddressForm(data={"to": mail}).refused_token(), mail)
+        samples["too many"] = cls(OtherAddressForm(data={"to": mail}), mail, wait_seconds=50)
+        samples["to a phone"] = cls(OtherNumberForm(data={"to": number}), number, True)
+        samples["no number"] = cls(_refuse(OtherNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True)
+        samples["enough texts"] = cls(_refuse(OtherNumberForm(data={"to": number}), e.SmsLimitReached()), number, True)
+        return samples
+
+
+@pages.get(check_mail.CHANGE)
+def show_change_address() -> Response:
+    """Draw the form with the address that was written to: most often one letter of it is wrong."""
+    step = _waiting()
+    if step is None:
+        return journey.start_again()
+    if not step.can_change:
+        return journey.follow(step)
+    return _page(_form(step)(data={"to": step.sent_to}), step.sent_to or "").render()
+
+
+@pages.post(check_mail.CHANGE)
+def submit_change_address() -> Response:
+    step = _waiting()
+    if step is None:
+        return journey.start_again()
+    if not step.can_change:
+        return journey.follow(step)
+    form = _form(step)()
+    if not form.validate():
+        return _page(form, step.sent_to or "").render(form.refusal_status)
+    try:
+        return journey.follow(api()(verification.change_address, form.to_request()))
+    except e.EmailUnverified:
+        return journey.follow(step)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+
+
+def _waiting() -> Next | None:
+    """Return where the attempt stands; None where this browser has none."""
+    attempt = visit.current().attempt
+    return api()(contract.resume, contract.AttemptRequest(attempt=attempt.id)) if attempt else None
+
+
+def _form(step: Next) -> type[OtherAddressForm]:
+    return OtherNumberForm if step.step is Step.CHECK_MAIL and step.problem == "sms" else OtherAddressForm
+
+
+def _page(form: OtherAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:
+    return ChangeAddressPage(form, sent_to, isinstance(form, OtherNumberForm), wait_seconds)
+
+
+def _refused(form: OtherAddressForm, refusal: ApiError) -> Response:
+    """Draw the page again with what was typed; the reason stands at the field."""
+    said, wait = MailedTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
+    is_too_much = isinstance(refusal, e.TooManyRequests)
+    page = _page(form if is_too_much else _refuse(form, refusal), said.sent_to, max(1, wait) if is_too_much else 0)
+    response = page.render(refusal.status)
+    if wait:
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def _refuse(form: OtherAddressForm, refusal: ApiError) -> OtherAddressForm:
+    sentence = next((said for kind, said in _REASONS.items() if isinstance(refusal, kind)), None)
+    if sentence is None:
+        raise refusal
+    form.refuse("to", sentence)
+    return form
+
+
+_NOT_HERE: Final = _l("This address may not be used here. Take another one.")
+_ENOUGH: Final = _l("We sent as many messages there as we may. Take another one, or come back in an hour.")
+_REASONS: Final[dict[type[ApiError], Any]] = {
+    e.MalformedEmail: _l("This is not an email address."),
+    e.EmailRefused: _NOT_HERE,
+    e.EmailDomainRefused: _NOT_HERE,
+    e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
+    e.MailLimitReached: _ENOUGH,
+    e.SmsLimitReached: _ENOUGH,
+    e.SharedSmsLimitReached: _ENOUGH,
+    e.NoSmsConfiguration: _ENOUGH,
+}

@@ -1,0 +1,72 @@
+"""Another address, or number, for a registration that waits for the proof of the first: nobody waits for a mail that went astray.
+
+What was registered waits for the new address as one does whose address somebody else holds (decisions/0052), whoever has the
+first or the second: the answer is the same, and costs the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract.accounts import EmailEntry
+from app.identity.accounts import identifiers, naming, store, waiting
+from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import EMAIL, PHONE
+from app.identity.call import Call
+from app.identity.registration import demands
+from app.identity.verification import phones
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to send what proves it."""
+
+    kind: str  # email or phone
+    form: str  # normalized
+    shown: str
+
+
+def read(call: Call, kind: str, text: str) -> Place:
+    """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
+    settings = call.tenant.settings
+    if kind == PHONE:
+        number = naming.phone(identifiers.international(text.strip(), settings.default_country))
+        return Place(PHONE, number, number)
+    typed = naming.emails([EmailEntry(type="Primary", value=text)])
+    demands.refuse_address(settings.email_access, typed.forms[0])
+    return Place(EMAIL, typed.forms[0], typed.primary or "")
+
+
+def move(call: Call, held: dict[str, Any], to: Place, wish: Wish) -> Account | None:
+    """Let what was registered wait for another place, and write there; None where the place has an account of its own.
+
+    Raises:
+        waiting.InUse: it was proved meanwhile, or is not its maker's any more.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: whoever has the place.
+    """
+    columns = waiting.readdressed(waiting.release(call, held), to.kind, to.shown)
+    holder = store.by_identifier(call, to.kind, to.form)
+    is_open = holder is None or waiting.gives_way(holder)
+    # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
+    account = waiting.add(call, to.form if is_open else f"?{columns['uid']}", columns)
+    call.ledger.record("registration.readdressed", uid=account.uid, by=to.kind)
+    if to.kind == PHONE:
+        _text(call, account if is_open else None, to.form)
+    elif is_open:
+        verification.send(call, account, wish)
+    else:
+        verification.send_to_nobody(call, to.shown, wish)
+    return account if is_open else None
+
+
+def _text(call: Call, account: Account | None, number: str) -> None:
+    if account is not None:
+        phones.send(call, account.uid, number, account)
+    else:
+        phones.tell_owner(call, number)
+
+
+__all__ = ["Place", "move", "read"]

@@ -1,0 +1,218 @@
+"""Change it: a mistyped address is replaced by the browser that registered, and by nobody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.identity.accounts.tables import accounts, waiting_accounts
+from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
+from tests.support.letterbox import code_in, letters, link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import NewVisitor, Seen, Visitor
+
+WRONG, RIGHT, VICTIM = "ada@exmaple.test", "ada@example.test", "vic@corp.test"
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(limits=UNLIMITED, registration_form=FORM, email_login=True, username_login=True)
+
+
+def sign_up(visitor: Visitor, email: str = WRONG, password: str = MINE, **more: str) -> Seen:
+    return visitor.open("/register").press("Create account", email=email, password=password, **more)
+
+
+def change(page: Seen, to: str) -> Seen:
+    return page.follow("Change it").press("Send it there", to=to)
+
+
+def link_to(world: World, email: str) -> str:
+    return link_in(mailed_to(world.house, world.tenant_id, email)[-1])
+
+
+def have_an_account(world: World, visitor: Visitor, email: str) -> None:
+    sign_up(visitor, email)
+    assert visitor.open(link_to(world, email)).press("Confirm").address.endswith("/profile")
+
+
+def test_another_address_is_written_to_and_its_link_signs_in(
+    world: World, visitor: Visitor, new_visitor: NewVisitor
+) -> None:
+    waiting = sign_up(visitor, first_name="Ada", username="ada")
+    form = waiting.follow("Change it")
+    assert f'value="{WRONG}"' in form.html
+    waiting = form.press("Send it there", to=RIGHT)
+    assert (waiting.status, waiting.heading) == (200, "Check your mail")
+    assert RIGHT in waiting.text
+    assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
+    (account,) = rows(world, accounts)
+    assert (account.email, account.email_verified, account.username) == (RIGHT, True, "ada")
+    assert (account.profile["FirstName"], len(account.emails)) == ("Ada", 1)
+    assert signed_in(new_visitor(), MINE, RIGHT)
+
+
+def test_its_code_works_and_link_and_code_of_before_are_dead(
+    world: World, visitor: Visitor, new_visitor: NewVisitor
+) -> None:
+    waiting = sign_up(visitor)
+    (before,) = mailed_to(world.house, world.tenant_id, WRONG)
+    waiting = change(waiting, RIGHT)
+    assert new_visitor().open(link_in(before)).heading != "Is this address yours?"
+    assert "That code did not work" in waiting.press("Confirm", code=code_in(before)).text
+    code = code_in(mailed_to(world.house, world.tenant_id, RIGHT)[-1])
+    assert waiting.press("Confirm", code=code).address.endswith("/profile")
+    assert [account.email for account in rows(world, accounts)] == [RIGHT]
+
+
+def test_the_link_works_in_another_browser_without_the_password(
+    world: World, visitor: Visitor, new_visitor: NewVisitor
+) -> None:
+    waiting = change(sign_up(visitor), RIGHT)
+    assert new_visitor().open(link_to(world, RIGHT)).press("Confirm").status == 200
+    assert [account.email_verified for account in rows(world, accounts)] == [True]
+    assert "/profile" not in waiting.press("I have opened the link").address, "a click elsewhere signs nobody in here"
+
+
+def test_one_may_change_it_more_than_once_and_back(world: World, visitor: Visitor) -> None:
+    waiting = change(change(change(sign_up(visitor), "b@example.test"), "c@example.test"), WRONG)
+    assert WRONG in waiting.text
+    assert len(rows(world, accounts)) + len(rows(world, waiting_accounts)) == 1
+    assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
+
+
+@pytest.mark.parametrize("typed", ["", "ada@", "a b@example.test", "x" * 330 + "@example.test"])
+def test_what_is_no_address_is_said_at_the_field_and_what_was_typed_stays(
+    world: World, visitor: Visitor, typed: str
+) -> None:
+    page = change(sign_up(visitor), typed)
+    assert page.status in (400, 422)
+    assert 'aria-invalid="true"' in page.html
+    assert typed[:300] in page.html
+    assert len(mailed_to(world.house, world.tenant_id, WRONG)) == 1
+    assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
+
+
+def test_an_address_that_the_tenant_refuses_is_refused_here_too(new_world: NewWorld, new_visitor_at: object) -> None:
+    world = new_world(limits=UNLIMITED, email_access={"block": ["evil.test"]})
+    page = change(sign_up(new_visitor_at(world)), "ada@evil.test")  # type: ignore[operator]
+    assert "may not be used here" in page.text
+    assert not mailed_to(world.house, world.tenant_id, "ada@evil.test")
+
+
+def test_the_page_answers_alike_for_addresses_that_have_an_account_and_that_have_none(
+    world: World, new_visitor: NewVisitor
+) -> None:
+    have_an_account(world, new_visitor(), VICTIM)
+    seen = {}
+    for first, second in ((WRONG, VICTIM), (VICTIM, RIGHT), ("free@example.test", "other@example.test")):
+        page = change(sign_up(new_visitor(), first, SQUATTERS), second)
+        words = page.text.replace(second, "IT")
+        again = change(page, "third@example.test" if second != RIGHT else "fourth@example.test")
+        seen[first] = (page.status, page.heading, words, again.status, again.heading)
+    assert len(set(seen.values())) == 1
+    assert len(mailed_to(world.house, world.tenant_id, VICTIM)) >= 2, "the owner reads that somebody tried"
+    assert signed_in(new_visitor(), MINE, VICTIM)
+    assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
+
+
+def test_whose_first_address_had_an_account_gets_one_with_the_second(world: World, new_visitor: NewVisitor) -> None:
+    have_an_account(world, new_visitor(), VICTIM)
+    visitor = new_visitor()
+    change(sign_up(visitor, VICTIM, SQUATTERS, first_name="Bob"), RIGHT)
+    assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
+    assert {(one.email, one.profile.get("FirstName")) for one in rows(world, accounts)} == {
+        (VICTIM, None),
+        (RIGHT, "Bob"),
+    }
+
+
+def test_a_victims_address_gives_nothing_until_it_is_proved(world: World, new_visitor: NewVisitor) -> None:
+    thief, owner = new_visitor(), new_visitor()
+    waiting = change(sign_up(thief, "thief@example.test", SQUATTERS), VICTIM)
+    sign_up(owner, VICTIM, MINE)
+    links = [link_in(mail) for mail in mailed_to(world.house, world.tenant_id, VICTIM)]
+    assert "Which registration is yours?" in new_visitor().open(links[0]).press("Confirm").text
+    assert owner.open(links[-1]).press("Confirm").address.endswith("/profile")
+    assert "/profile" not in waiting.press("I have opened the link").address
+    assert signed_in(new_visitor(), MINE, VICTIM)
+    assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
+    assert [account.email for account in rows(world, accounts)] == [VICTIM]
+
+
+def test_another_browser_changes_nothing(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+    address = sign_up(visitor).follow("Change it").address
+    stranger = new_visitor()
+    assert stranger.open(address).status == 410
+    attempt = address.rpartition("attempt=")[2]
+    assert stranger.send("POST", f"{stranger.home}/change-address", {"attempt": attempt, "to": VICTIM}).status == 410
+    assert not mailed_to(world.house, world.tenant_id, VICTIM)
+
+
+def test_once_it_is_proved_nothing_is_changed(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+    form = sign_up(visitor).follow("Change it")
+    new_visitor().open(link_to(world, WRONG)).press("Confirm")
+    landed = form.press("Send it there", to=VICTIM)
+    assert landed.status == 200
+    assert not mailed_to(world.house, world.tenant_id, VICTIM)
+    assert [(one.email, one.email_verified) for one in rows(world, accounts)] == [(WRONG, True)]
+
+
+def test_after_the_sign_in_an_old_page_changes_nothing(world: World, visitor: Visitor) -> None:
+    form = sign_up(visitor).follow("Change it")
+    visitor.open(link_to(world, WRONG)).press("Confirm")
+    form.press("Send it there", to=VICTIM)
+    assert not mailed_to(world.house, world.tenant_id, VICTIM)
+    assert [one.email for one in rows(world, accounts)] == [WRONG]
+
+
+def test_a_second_submit_sends_no_second_mail(world: World, visitor: Visitor) -> None:
+    form = sign_up(visitor).follow("Change it")
+    assert RIGHT in form.press("Send it there", to=RIGHT).text
+    assert RIGHT in form.press("Send it there", to=f" {RIGHT.upper()} ").text
+    assert len(mailed_to(world.house, world.tenant_id, RIGHT)) == 1
+
+
+def test_one_registration_writes_to_a_few_addresses_only(world: World, visitor: Visitor) -> None:
+    page, written = sign_up(visitor), 0
+    for number in range(8):
+        page = page.follow("Change it") if page.heading == "Check your mail" else page
+        page = page.press("Send it there", to=f"other{number}@example.test")
+        written += bool(mailed_to(world.house, world.tenant_id, f"other{number}@example.test"))
+    assert (page.status, written) == (429, 5)
+    assert "other7@example.test" in page.html, "what was typed stays"
+
+
+def test_a_mailbox_that_got_enough_is_said_whoever_has_it(new_world: NewWorld, new_visitor_at: object) -> None:
+    world = new_world(limits=UNLIMITED, sending={"mails": {"amount": 1, "minutes": 60}}, registration_form=FORM)
+    make: object = new_visitor_at
+    have_an_account(world, make(world), VICTIM)  # type: ignore[operator]
+    sign_up(make(world), "seen@example.test")  # type: ignore[operator]
+    pages = [
+        change(sign_up(make(world), f"me{n}@example.test"), to) for n, to in enumerate((VICTIM, "seen@example.test"))
+    ]  # type: ignore[operator]
+    assert {(page.status, "as many messages there as we may" in page.text) for page in pages} == {
+        (pages[0].status, True)
+    }
+
+
+def test_a_sign_in_that_waits_is_offered_the_sign_in_only(
+    world: World, visitor: Visitor, new_visitor: NewVisitor
+) -> None:
+    sign_up(visitor)
+    elsewhere = new_visitor().open("/login").press("Sign in", identifier=WRONG, password=MINE)
+    assert "Change it" not in elsewhere.text
+
+
+def test_a_number_is_changed_too(new_world: NewWorld, new_visitor_at: object) -> None:
+    world = new_world(limits=UNLIMITED, phone_login=True, email_login=False, default_country="GB")
+    visitor: Visitor = new_visitor_at(world)  # type: ignore[operator]
+    waiting = visitor.open("/register").press("Create account", phone="020 7946 0123", password=MINE)
+    refused = change(waiting, "12")
+    assert (refused.status, 'aria-invalid="true"' in refused.html) == (400, True)
+    waiting = refused.press("Send it there", to="020 7946 0999")
+    assert (waiting.heading, "+44 20 7946 0999" in waiting.text) == ("Check your phone", True)
+    first, second = letters(world.house, world.tenant_id, "sms")
+    assert second["to"] == "+442079460999"
+    assert "That code did not work" in waiting.press("Confirm", code=code_in(first)).text
+    assert waiting.press("Confirm", code=code_in(second)).address.endswith("/profile")
+    assert [(one.phone, one.phone_verified) for one in rows(world, accounts)] == [("+442079460999", True)]
