@@ -1,0 +1,39 @@
+"""Signing up where no application asked: the mail leads back into the browser that registered, which shows one person."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.identity.accounts.proving import UNCLAIMED
+from app.identity.accounts.tables import accounts
+from tests.pages.test_registering_before_the_owner import EMAIL, FORM, MINE, UNLIMITED, rows, sign_up
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import NewVisitor
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(limits=UNLIMITED, registration_form=FORM, email_login=True, username_login=True)
+
+
+def link(world: World) -> str:
+    return link_in(mailed_to(world.house, world.tenant_id, EMAIL)[-1])
+
+
+def test_the_link_signs_in_where_the_password_was_typed_and_marks_nobody(world: World, new_visitor: NewVisitor) -> None:
+    visitor = new_visitor()
+    sign_up(visitor, MINE)
+    assert visitor.open(link(world)).press("Confirm").address.endswith("/profile")
+    (account,) = rows(world, accounts)
+    assert UNCLAIMED not in account.private
+
+
+def test_the_link_in_another_browser_marks_the_account_and_signs_nobody_in(
+    world: World, new_visitor: NewVisitor
+) -> None:
+    sign_up(new_visitor(), MINE)
+    page = new_visitor().open(link(world)).press("Confirm")
+    assert (page.status, page.address.endswith("/profile")) == (200, False)
+    (account,) = rows(world, accounts)
+    assert account.private[UNCLAIMED] == EMAIL
