@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.identity.accounts.tables import accounts, waiting_accounts
-from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
+from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, At, rows, signed_in
 from tests.support.letterbox import code_in, letters, link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Seen, Visitor
@@ -92,9 +92,9 @@ def test_what_is_no_address_is_said_at_the_field_and_what_was_typed_stays(
     assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
 
 
-def test_an_address_that_the_tenant_refuses_is_refused_here_too(new_world: NewWorld, new_visitor_at: object) -> None:
+def test_an_address_that_the_tenant_refuses_is_refused_here_too(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(limits=UNLIMITED, email_access={"block": ["evil.test"]})
-    page = change(sign_up(new_visitor_at(world)), "ada@evil.test")  # type: ignore[operator]
+    page = change(sign_up(new_visitor_at(world)), "ada@evil.test")
     assert "may not be used here" in page.text
     assert not mailed_to(world.house, world.tenant_id, "ada@evil.test")
 
@@ -182,14 +182,14 @@ def test_one_registration_writes_to_a_few_addresses_only(world: World, visitor: 
     assert "other7@example.test" in page.html, "what was typed stays"
 
 
-def test_a_mailbox_that_got_enough_is_said_whoever_has_it(new_world: NewWorld, new_visitor_at: object) -> None:
+def test_a_mailbox_that_got_enough_is_said_whoever_has_it(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(limits=UNLIMITED, sending={"mails": {"amount": 1, "minutes": 60}}, registration_form=FORM)
-    make: object = new_visitor_at
-    have_an_account(world, make(world), VICTIM)  # type: ignore[operator]
-    sign_up(make(world), "seen@example.test")  # type: ignore[operator]
+    make = new_visitor_at
+    have_an_account(world, make(world), VICTIM)
+    sign_up(make(world), "seen@example.test")
     pages = [
         change(sign_up(make(world), f"me{n}@example.test"), to) for n, to in enumerate((VICTIM, "seen@example.test"))
-    ]  # type: ignore[operator]
+    ]
     assert {(page.status, "as many messages there as we may" in page.text) for page in pages} == {
         (pages[0].status, True)
     }
@@ -203,9 +203,9 @@ def test_a_sign_in_that_waits_is_offered_the_sign_in_only(
     assert "Change it" not in elsewhere.text
 
 
-def test_a_number_is_changed_too(new_world: NewWorld, new_visitor_at: object) -> None:
+def test_a_number_is_changed_too(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(limits=UNLIMITED, phone_login=True, email_login=False, default_country="GB")
-    visitor: Visitor = new_visitor_at(world)  # type: ignore[operator]
+    visitor = new_visitor_at(world)
     waiting = visitor.open("/register").press("Create account", phone="020 7946 0123", password=MINE)
     refused = change(waiting, "12")
     assert (refused.status, 'aria-invalid="true"' in refused.html) == (400, True)
