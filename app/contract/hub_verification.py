@@ -79,7 +79,6 @@ mail_again = state(
 )  # fmt: skip
 change_address = state(
     "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next, auth=H, family=HUB, public=False,
-    errors=(e.MalformedEmail, e.EmailRefused, e.EmailDomainRefused, e.MalformedPhone, e.EmailUnverified, e.MailLimitReached,
-            *NOT_TEXTED),
+    errors=(e.MalformedEmail, e.EmailRefused, e.EmailDomainRefused, e.MalformedPhone, e.EmailUnverified),
     summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
 )  # fmt: skip

@@ -76,14 +76,12 @@ class ChangeAddressPage(Page):
         for name, kind in (
             ("no address", e.MalformedEmail),
             ("refused", e.EmailRefused),
-            ("enough", e.MailLimitReached),
         ):
             samples[name] = cls(_refuse(OtherAddressForm(data={"to": "ada@example"}), kind()), mail)
         samples["token"] = cls(OtherAddressForm(data={"to": mail}).refused_token(), mail)
         samples["too many"] = cls(OtherAddressForm(data={"to": mail}), mail, wait_seconds=50)
         samples["to a phone"] = cls(OtherNumberForm(data={"to": number}), number, True)
         samples["no number"] = cls(_refuse(OtherNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True)
-        samples["enough texts"] = cls(_refuse(OtherNumberForm(data={"to": number}), e.SmsLimitReached()), number, True)
         return samples
 
 
@@ -150,14 +148,9 @@ def _refuse(form: OtherAddressForm, refusal: ApiError) -> OtherAddressForm:
 
 
 _NOT_HERE: Final = _l("This address may not be used here. Take another one.")
-_ENOUGH: Final = _l("We sent as many messages there as we may. Take another one, or come back in an hour.")
 _REASONS: Final[dict[type[ApiError], Any]] = {
     e.MalformedEmail: _l("This is not an email address."),
     e.EmailRefused: _NOT_HERE,
     e.EmailDomainRefused: _NOT_HERE,
     e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
-    e.MailLimitReached: _ENOUGH,
-    e.SmsLimitReached: _ENOUGH,
-    e.SharedSmsLimitReached: _ENOUGH,
-    e.NoSmsConfiguration: _ENOUGH,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.identity.accounts import identifiers, naming, store, waiting
 from app.identity.accounts.account import Account
@@ -18,6 +19,8 @@ from app.identity.registration import demands
 from app.identity.verification import phones
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
+
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,10 @@ def read(call: Call, kind: str, text: str) -> Place:
 def move(call: Call, held: dict[str, Any], to: Place, wish: Wish) -> Account | None:
     """Let what was registered wait for another place, and write there; None where the place has an account of its own.
 
+    A limit that is reached is kept silently, as at a registration: which one it is would tell who has the place.
+
     Raises:
         waiting.InUse: it was proved meanwhile, or is not its maker's any more.
-        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: whoever has the place.
     """
     columns = waiting.readdressed(waiting.release(call, held), to.kind, to.shown)
     holder = store.by_identifier(call, to.kind, to.form)
@@ -53,20 +57,22 @@ def move(call: Call, held: dict[str, Any], to: Place, wish: Wish) -> Account | N
     # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
     account = waiting.add(call, to.form if is_open else f"?{columns['uid']}", columns)
     call.ledger.record("registration.readdressed", uid=account.uid, by=to.kind)
-    if to.kind == PHONE:
-        _text(call, account if is_open else None, to.form)
-    elif is_open:
-        verification.send(call, account, wish)
-    else:
-        verification.send_to_nobody(call, to.shown, wish)
+    try:
+        _send(call, account if is_open else None, to, wish)
+    except _NOT_SENT as reason:
+        call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
     return account if is_open else None
 
 
-def _text(call: Call, account: Account | None, number: str) -> None:
-    if account is not None:
-        phones.send(call, account.uid, number, account)
+def _send(call: Call, account: Account | None, to: Place, wish: Wish) -> None:
+    if to.kind == PHONE and account is not None:
+        phones.send(call, account.uid, to.form, account)
+    elif to.kind == PHONE:
+        phones.tell_owner(call, to.form)
+    elif account is not None:
+        verification.send(call, account, wish)
     else:
-        phones.tell_owner(call, number)
+        verification.send_to_nobody(call, to.shown, wish)
 
 
 __all__ = ["Place", "move", "read"]
