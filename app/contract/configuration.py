@@ -18,7 +18,10 @@ LINKS = ("privacy", "terms", "help")
 
 
 class Lockout(Stated):
-    """Brute-force protection (interface limits.md section 3)."""
+    """Brute-force protection (interface limits.md section 3). Passwords and codes count together, whoever tries them: five
+    wrong ones by anybody lock the owner's sign-in. A suspension ends by itself, a mailed reset opens every lock but a block,
+    and `security_question` suspends whoever has no answers; where `hide_unknown_accounts` is set they need the mailed reset,
+    as an end would tell who has an account."""
 
     type: Literal["none", "suspend", "captcha", "security_question", "block"] = "suspend"
     maximum_failed_attempts: int = Field(default=5, ge=0, le=100)  # 0: off

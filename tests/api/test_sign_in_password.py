@@ -196,6 +196,23 @@ def test_a_security_answer_opens_the_lock(new_tenant_server: NewTenantServer) ->
     answered(customer.logs_in())
 
 
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_question_that_nobody_answered_suspends_unless_that_would_tell(
+    new_tenant_server: NewTenantServer, hides: bool
+) -> None:
+    """Whoever has answers gives them; to a stranger all three look alike while they are locked."""
+    questions = {"security_questions": {"pet": "Your first pet?"}, "hide_unknown_accounts": hides}
+    customer = locking(new_tenant_server, "security_question", **questions)
+    customer.fails(3)
+    assert refused(customer.logs_in()) == (403, 1148)
+    customer.tenant.house.clock.advance(seconds=601)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    assert customer.logs_in().status_code == (403 if hides else 200)
+    customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}, "IsLoginLocked": False})
+    customer.fails(3)
+    customer.tenant.house.clock.advance(seconds=601)  # type: ignore[attr-defined]  # as above
+    assert refused(customer.logs_in()) == (403, 1148)
+
+
 def test_a_block_stays_until_an_administrator_ends_it(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "block")
     customer.fails(3)

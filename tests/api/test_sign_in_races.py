@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.configuration import Lockout
 from app.identity.accounts import gate
+from app.identity.accounts import service as accounts
 from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
 from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
+from tests.support.callers import call_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 MOST = 5
@@ -74,18 +74,19 @@ def test_a_hidden_unknown_account_is_guessed_at_alike(victim_of: Callable[..., V
 
 
 @pytest.fixture
-def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[House, Victim, str], None]]:
+def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[House, Victim], None]]:
     """While a password is weighed, others use up the account's tries."""
 
-    def arrange(house: House, victim: Victim, kind: str) -> None:
+    def arrange(house: House, victim: Victim) -> None:
         weighed = house.hashing.is_match
 
         def weigh(*given: Any) -> bool:
             monkeypatch.setattr(house.hashing, "is_match", weighed)
-            lockout = Lockout.model_validate({"type": kind, "maximum_failed_attempts": MOST})
-            for _ in range(MOST):
-                with UnitOfWork(house.database, victim.tenant.tenant_id).apart() as work:
-                    gate.count_failure(work, victim.uid, lockout, house.clock.now())
+            with call_of(house, victim.tenant.name) as call:
+                account = accounts.known(call, victim.uid)
+                for _ in range(MOST):
+                    with call.work.apart() as work:
+                        gate.count_failure(work, account, call.tenant.settings, call.now)
             return weighed(*given)
 
         monkeypatch.setattr(house.hashing, "is_match", weigh)
@@ -99,14 +100,14 @@ def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Hous
 def test_a_guess_that_comes_too_late_is_answered_alike_right_or_wrong(
     house: House,
     victim_of: Callable[..., Victim],
-    locked_meanwhile: Callable[[House, Victim, str], None],
+    locked_meanwhile: Callable[[House, Victim], None],
     kind: str,
     hides: bool,
 ) -> None:
     told = []
     for password in (PASSWORD, WRONG):
         victim = victim_of(kind, hide_unknown_accounts=hides)
-        locked_meanwhile(house, victim, kind)
+        locked_meanwhile(house, victim)
         told.append(refused(victim.guess(password)))
     assert told == [(403, CODES[kind])] * 2
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Update, and_, bindparam, case, or_, select, update
 
-from app.contract.configuration import Lockout
+from app.contract.configuration import TenantSettings
 from app.identity.accounts.account import Account
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
@@ -38,20 +38,29 @@ def lock_of(account: Account) -> Lock | None:
     return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
 
 
-def count_failure(work: UnitOfWork, uid: str, lockout: Lockout, now: datetime) -> Failure:
+def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
     """Add one failure; at the tenant's threshold the account locks in the tenant's way (interface user.md section 2.1)."""
+    uid, lockout = account.uid, settings.lockout
     given = {"tenant": work.tenant_id, "account": uid, "now": now}
     row = work.run(_FAILED, given).one_or_none()
     attempts = int(row[0]) if row else 0
     if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
     values = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
-    if lockout.type == "suspend":
+    if lockout.type == "suspend" or _is_unanswerable(account, settings):
         values["locked_until"] = now + timedelta(seconds=lockout.suspend_seconds)
     if lockout.type == "block":
         values["is_active"] = False
     work.run(update(accounts).where(*_where(work, uid)).values(**values))
     return Failure(attempts, True)
+
+
+def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
+    """Return whether the lock asks what its owner cannot answer, so that it ends as a suspension does; not where a stranger
+    could tell by its end whose account there is.
+    """
+    is_answered = bool(settings.security_questions.keys() & account.security_answers.keys())
+    return settings.lockout.type == "security_question" and not is_answered and not settings.hide_unknown_accounts
 
 
 def _failure() -> Any:

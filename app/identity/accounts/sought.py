@@ -75,7 +75,7 @@ def count_failure(call: Call, who: Sought) -> Failure:
     if who.account is None:
         return strangers.count(call, who.name_hash)
     with call.work.apart() as own:
-        return gate.count_failure(own, who.account.uid, call.tenant.settings.lockout, call.now)
+        return gate.count_failure(own, who.account, call.tenant.settings, call.now)
 
 
 def question_of(call: Call, who: Sought) -> str | None:

@@ -185,7 +185,7 @@ def _proved(call: Call, req: contract.Proved) -> _Proved:
     call.work.pause()
     if not call.hashing.is_match(account.password_hash, req.password):
         with call.work.apart() as own:
-            failure = gate.count_failure(own, account.uid, call.tenant.settings.lockout, call.now)
+            failure = gate.count_failure(own, account, call.tenant.settings, call.now)
         call.ledger.record("password.refused", uid=account.uid, attempts=failure.attempts)
         raise e.WrongCurrentPassword
     with call.work.apart() as own:

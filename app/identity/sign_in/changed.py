@@ -95,7 +95,7 @@ def _open(call: Call, account: Account, lock: Lock, shown: locks.Proof) -> bool:
 
 def _count(call: Call, account: Account) -> None:
     with call.work.apart() as own:
-        failure = gate.count_failure(own, account.uid, call.tenant.settings.lockout, call.now)
+        failure = gate.count_failure(own, account, call.tenant.settings, call.now)
     if failure.is_locked:
         call.ledger.record("account.locked", uid=account.uid, lock=call.tenant.settings.lockout.type)
 
