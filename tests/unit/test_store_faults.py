@@ -234,3 +234,8 @@ def changes_of(place: Place) -> int:
     """Return SQLite's own count of what others committed."""
     with place.house.database.connect() as connection:
         return int(connection.execute(text("PRAGMA data_version")).scalar_one())
+
+
+def test_what_is_removed_does_not_stay_in_the_file(place: Place) -> None:
+    with place.house.database.engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA secure_delete").scalar_one() == 1

@@ -12,7 +12,9 @@ from app.contract.configuration import Brand
 MOST_NAME_LETTERS: Final = 60
 MOST_SUBJECT_LETTERS: Final = 150
 _JOINERS: Final = "\u200c\u200d"  # Persian and emoji are written with them
-_LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W\d_]\.[^\W\d_]{2,}", re.IGNORECASE)
+_DOTS: Final = dict.fromkeys(map(ord, "\u3002\uff0e\uff61\u2024\u06d4\u0701\u0702"), ".")
+"""What mail programs, or NFKC, take for the dot of a domain."""
+_LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W_]\.(?:[^\W\d_]{2,}|xn--)|[0-9]+(?:\.[0-9]+){3}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +83,6 @@ def one_line(text: str, most: int) -> str:
 def friendly(name: str | None) -> str:
     """Return a name that a letter may greet with; nothing where it holds an address: strangers choose names, and would advertise."""
     line = one_line(name or "", MOST_NAME_LETTERS)
-    return "" if _LINK.search(line) else line
+    plain = unicodedata.normalize("NFKC", line.translate(_DOTS)).translate(_DOTS)
+    joined = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf")
+    return "" if _LINK.search(joined) else line

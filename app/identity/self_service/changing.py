@@ -12,7 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import Names, PersonFields
 from app.contract.profile import Write
-from app.identity.accounts import editing, identifiers, naming, store
+from app.identity.accounts import editing, identifiers, naming, spoken, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.accounts.naming import Emails
@@ -119,7 +119,7 @@ def _free(call: Call, wanted: Wanted, fresh: Account) -> Columns:
 
 
 def _secrets(call: Call, wanted: Wanted, fresh: Account) -> Columns:
-    private = dict(fresh.private)
+    private = {**fresh.private, **spoken.noted(fresh, wanted.edits.apply(fresh.profile), call.now)}
     values: Columns = {}
     if wanted.answers:
         private["security_answers"] = {**fresh.security_answers, **wanted.answers}

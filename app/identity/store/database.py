@@ -110,6 +110,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
             "temp_store=MEMORY",
             "cache_size=-8000",
             "wal_autocheckpoint=2000",
+            "secure_delete=ON",  # what was removed, tokens of mails above all, does not stay in the file
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()

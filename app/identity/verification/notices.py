@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract.letters import MailKind
+from app.identity.accounts import spoken
 from app.identity.accounts.account import Account, is_verified
 from app.identity.call import Call
 from app.identity.letters import service as letters
@@ -37,7 +38,7 @@ def tell_with_alarm(
         url, token = alarms.link(call, account, to)
         told = {**facts, "url": url, "token": token}
         letters.mail(
-            call, kind, to, account=account, facts=told, template=template, language=language(call),
+            call, kind, to, account=account, facts=told, template=template, language=_of_owner(call, account),
             counted=_as_of(before, to),
         )  # fmt: skip
 
@@ -65,3 +66,9 @@ def language(call: Call) -> str | None:
 
 def _as_of(before: Account | None, to: str) -> Counted:
     return Counted(is_proved=is_verified(before, to)) if before else Counted()
+
+
+def _of_owner(call: Call, account: Account) -> str | None:
+    """Return the language of an alarm: what the account spoke before anybody changed that lately, whatever the page speaks."""
+    former = spoken.before(account, call.now)
+    return None if former is None else former or call.tenant.settings.default_locale
