@@ -101,6 +101,10 @@ read_alarm = state(
     "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView, auth=H, family=HUB, public=False,
     summary="Read where the link of a mail about a changed password stands.",
 )  # fmt: skip
+own_doing = state(
+    "hub.own_doing", "POST /hub/password/alarm/own", AlarmRequest, LinkView, auth=H, family=HUB, public=False, errors=LINK,
+    summary="It was the owner: this alarm and those before it to the same address give nothing back any more.",
+)  # fmt: skip
 alarm = state(
     "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, auth=H, family=HUB, public=False, errors=(*LINK, e.AccountBlocked),
     summary="It was somebody else: end every session, close the password, and mail what sets a new one.",

@@ -30,6 +30,7 @@ class AlarmState(StrEnum):
     """Where the link stands."""
 
     OPEN = "open"
+    OWN = "own"
     USED = "used"
     EXPIRED = "expired"
     MOVED = "moved"
@@ -69,6 +70,9 @@ def submit_not_me() -> Response:
     if not form.validate():
         return _shown(form, form.refusal_status)
     try:
+        if request.form.get("do") == "own":
+            link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.token()))
+            return NotMePage(AlarmForm(formdata=None), AlarmState.OWN, link.label, mailed_link.token()).render()
         return journey.follow(api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token())))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _shown(AlarmForm(formdata=None), refusal.status)

@@ -72,6 +72,7 @@ def register(server: Server) -> None:
     server.implements(contract.renew_reset)(renew_reset)
     server.implements(contract.change)(change)
     server.implements(contract.read_alarm)(read_alarm)
+    server.implements(contract.own_doing)(own_doing)
     server.implements(contract.alarm)(alarm)
 
 
@@ -183,6 +184,12 @@ def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:
         return view.model_copy(update={"state": "closed"})
     is_over = view.state == "expired" and not sending.still_reaches(account, held)
     return view.model_copy(update={"state": "moved"}) if is_over else view
+
+
+def own_doing(call: Call, req: contract.AlarmRequest) -> contract.LinkView:
+    recovered.spend(call)
+    ended = restoring.acknowledge(call, req.token)
+    return contract.LinkView(state="own", label=str(ended.facts["email"]))
 
 
 def alarm(call: Call, req: contract.AlarmRequest) -> Next:

@@ -6,7 +6,7 @@ from app.identity.accounts import identifiers
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.proofs import service as proofs
-from app.identity.proofs.service import ProofKind
+from app.identity.proofs.service import Proof, ProofKind
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -29,6 +29,11 @@ def link(call: Call, account: Account, to: str) -> tuple[str, str]:
 def close(call: Call, uid: str, to: str) -> None:
     """End the alarms of an account that went to an address."""
     proofs.close_addressed(call, uid, ProofKind.ALARM, _form(to))
+
+
+def close_until(call: Call, alarm: Proof) -> None:
+    """End an alarm and those before it that went to the same address."""
+    proofs.close_addressed(call, alarm.uid, ProofKind.ALARM, _form(str(alarm.facts["email"])), alarm.expires_at)
 
 
 def _form(to: str) -> str:

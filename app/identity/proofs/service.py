@@ -284,9 +284,9 @@ def close(
     store.close_all(call, uid, kind, subject, but)
 
 
-def close_addressed(call: Call, uid: str, kind: ProofKind, address: str) -> None:
-    """End what is open of a kind whose subject is an address and a moment, for that address."""
-    store.close_addressed(call, uid, kind, address)
+def close_addressed(call: Call, uid: str, kind: ProofKind, address: str, until: datetime | None = None) -> None:
+    """End what is open of a kind whose subject is an address and a moment, for that address; of what ends by then."""
+    store.close_addressed(call, uid, kind, address, until)
 
 
 def close_later(call: Call, proof: Proof) -> None:

@@ -127,11 +127,12 @@ def close_all(call: Call, uid: str, kind: str | None, subject: str | None, but: 
     call.work.run(update(proofs).where(*where).values(state=REPLACED))
 
 
-def close_addressed(call: Call, uid: str, kind: str, address: str) -> None:
-    """End what is open of an account whose subject is that address and a moment."""
+def close_addressed(call: Call, uid: str, kind: str, address: str, until: datetime | None) -> None:
+    """End what is open of an account whose subject is that address and a moment; no later than another that lives as long."""
     where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
     begins = P.subject.startswith(f"{address} ", autoescape=True)
-    call.work.run(update(proofs).where(*where, begins).values(state=REPLACED))
+    earlier = () if until is None else (P.expires_at <= until,)
+    call.work.run(update(proofs).where(*where, begins, *earlier).values(state=REPLACED))
 
 
 def close_later(call: Call, kind: str, uid: str, expires_at: datetime) -> None:

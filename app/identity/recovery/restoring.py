@@ -9,6 +9,7 @@ from app.identity.accounts import identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.proofs import alarms
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
 from app.identity.verification import service as verification
@@ -53,6 +54,21 @@ def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]
     return after, alarm
 
 
+def acknowledge(call: Call, token: str) -> Proof:
+    """End an alarm and those before it, as its mailbox says that the changes were its own.
+
+    Nothing else shows that: what a thief does by the session and the password of an account, its owner does in the same way.
+
+    Raises UnknownLink, UsedLink, ExpiredLink.
+    """
+    peeked = proofs.peek_link(call, ProofKind.ALARM, token)
+    store.change(call, peeked.uid, {})  # one after the other with `restore`
+    alarm = proofs.peek_link(call, ProofKind.ALARM, token)
+    alarms.close_until(call, alarm)
+    call.ledger.record("password.alarm_ended", uid=alarm.uid)
+    return alarm
+
+
 def _address(call: Call, fresh: Account, email: str) -> dict[str, Any]:
     """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
     form = identifiers.normal(EMAIL, email)
@@ -74,4 +90,4 @@ def _is_displaced(call: Call, holder: Account, form: str, to: str) -> bool:
     return True
 
 
-__all__ = ["is_closed", "restore"]
+__all__ = ["acknowledge", "is_closed", "restore"]
