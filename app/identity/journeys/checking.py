@@ -38,8 +38,7 @@ COOL_DOWN_SECONDS = 30  # interface limits.md section 4
 WAITS = timedelta(hours=1)
 _TRIES = Rate(20, 600)  # per attempt, whoever's address it is
 _KEY = "checking"
-_BY_MAIL = "otp"  # RFC 8176
-_SMS = "sms"  # RFC 8176
+_BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
 MAIL, SMS = "mail", "sms"
 _NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 
