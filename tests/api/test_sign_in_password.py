@@ -200,7 +200,6 @@ def test_a_security_answer_opens_the_lock(new_tenant_server: NewTenantServer) ->
 def test_a_question_that_nobody_answered_suspends_unless_that_would_tell(
     new_tenant_server: NewTenantServer, hides: bool
 ) -> None:
-    """Whoever has answers gives them; to a stranger all three look alike while they are locked."""
     questions = {"security_questions": {"pet": "Your first pet?"}, "hide_unknown_accounts": hides}
     customer = locking(new_tenant_server, "security_question", **questions)
     customer.fails(3)
