@@ -281,6 +281,7 @@ class ProfileRequest(Wire):
     with_sessions: Annotated[bool, From.QUERY] = (
         False  # the list of devices costs a read of each; the profile page has none
     )
+    with_asked_phone: Annotated[bool, From.QUERY] = False
 
 
 class ProfileAnswer(Wire):
@@ -291,6 +292,8 @@ class ProfileAnswer(Wire):
     sessions: list[SessionView] = Field(default_factory=list)
     answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
     needs_password: bool = False  # the last proof is too old for what a thief would profit from
+    phone: str | None = None  # as people read it
+    asked_phone: str | None = None  # another one, whose code was texted and did not come back yet
 
 
 profile = state(

@@ -13,6 +13,8 @@ from app.contract.families import HUB
 from app.contract.groups import Posted
 from app.contract.hub import Next, Session
 from app.contract.mailed import Token
+from app.contract.passwords import SMS_CODE
+from app.contract.phones import NOT_TEXTED
 from app.contract.registration_form import MOST_LETTERS, FormField
 from app.contract.stating import state
 from app.kit.operation import H
@@ -59,6 +61,14 @@ class EmailEdit(Proved):
 
 class EmailCode(Wire):
     email: Address
+    code: str = Field(max_length=64)
+
+
+class PhoneEdit(Proved):
+    phone: Address
+
+
+class PhoneCode(Wire):
     code: str = Field(max_length=64)
 
 
@@ -145,6 +155,24 @@ make_primary = state(
     "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable),
     summary="Let another address be the first one.",
+)  # fmt: skip
+ask_phone = state(
+    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
+    summary="Text a code to another number; one of somebody else is answered as a free one.",
+)  # fmt: skip
+confirm_phone = state(
+    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted, auth=H, family=HUB, public=False,
+    errors=(
+        e.NotAuthenticated, e.PhoneLoginOff, *SMS_CODE, e.PhoneTaken, e.LockedForAWhile, e.LockedForCaptcha,
+        e.LockedForSecurityQuestion, e.AccountBlocked,
+    ),
+    summary="Take the number that was asked for last, by the code that was texted to it.",
+)  # fmt: skip
+remove_phone = state(
+    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable),
+    summary="Remove the number.",
 )  # fmt: skip
 edit_answers = state(
     "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, auth=H, family=HUB, public=False,

@@ -41,8 +41,8 @@ OWN: Final = "profile"
 """The name of the hub's own registration."""
 LIFETIME_SECONDS: Final = 600
 _LANDINGS: Final = (
-    "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/security", "/security-questions",
-    "/delete-account", "/change-password",
+    "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
+    "/security-questions", "/delete-account", "/change-password",
 )  # fmt: skip
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

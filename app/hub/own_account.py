@@ -9,6 +9,7 @@ from wtforms import HiddenField, PasswordField
 
 from app.contract import errors as e
 from app.contract.hub import ProfileAnswer
+from app.hub.code_entry import ENOUGH_TEXTS
 from app.hub.forms import HubForm
 from app.hub.page import ONCE_MORE, Notice
 from app.kit.errors import ApiError
@@ -82,6 +83,9 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
         _l("That is enough mail for now"),
         _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
     ),
+    e.SmsLimitReached: ENOUGH_TEXTS,
+    e.SharedSmsLimitReached: ENOUGH_TEXTS,
+    e.NoSmsConfiguration: Notice(_l("We cannot send text messages now"), _l("Nothing was changed. Try again later.")),
     e.EmailNotAddable: Notice(
         _l("Confirm your address first"),
         _l("The address that you have is not confirmed yet. Then you can add another one."),

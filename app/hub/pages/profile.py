@@ -18,6 +18,7 @@ from app.hub.arrival import api
 from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.tenancy import Identifier
 from app.kit.web_addresses import is_web_address
 
 
@@ -56,6 +57,8 @@ class ProfilePage(Page):
     is_landing_refused: bool = False
     """The visitor asked to be sent to an address that is not registered, and landed here instead."""
     is_saved: bool = False
+    has_phone: bool = False
+    """People sign in with numbers here."""
 
     @property
     def notice(self) -> Notice | None:
@@ -92,6 +95,7 @@ class ProfilePage(Page):
         )
         return {
             "full": cls("Ada Lovelace", "ada@example.com", full),
+            "with numbers": cls("Ada Lovelace", "ada@example.com", full, has_phone=True),
             "bare": cls(
                 "",
                 "ada@example.com",
@@ -102,12 +106,14 @@ class ProfilePage(Page):
         }
 
 
-def read_own_profile(*, with_sessions: bool = False) -> contract.ProfileAnswer | None:
+def read_own_profile(*, with_sessions: bool = False, with_asked_phone: bool = False) -> contract.ProfileAnswer | None:
     """Return the signed-in person's profile, with the live sessions where asked; None where nobody is signed in."""
     if not visit.current().session:
         return None
     try:
-        known = api()(contract.profile, contract.ProfileRequest(with_sessions=with_sessions))
+        known = api()(
+            contract.profile, contract.ProfileRequest(with_sessions=with_sessions, with_asked_phone=with_asked_phone)
+        )
     except NotAuthenticated:
         return None
     visit.current().meet(known.person)
@@ -119,9 +125,7 @@ def show_profile() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin("/profile")
-    groups = tuple(
-        group for group in (_you(known.profile), _reach(known.profile), _place(known.profile)) if group.facts
-    )
+    groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
     picture = str(known.profile.get("ImageUrl") or "")
     return ProfilePage(
         name=known.person.name or "",
@@ -130,6 +134,7 @@ def show_profile() -> Response:
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_landing_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
+        has_phone=Identifier.PHONE in visit.current().tenant.identifiers,
     ).render()
 
 
@@ -154,17 +159,16 @@ def _you(profile: Mapping[str, Any]) -> Group:
     return Group(_l("You"), _facts(profile, _PERSON))
 
 
-def _reach(profile: Mapping[str, Any]) -> Group:
+def _reach(known: contract.ProfileAnswer) -> Group:
     """Each address with whether it is confirmed: the flag of the account speaks of its first one."""
-    facts = []
+    profile, facts = known.profile, []
     for entry in profile.get("Email") or ():
         if isinstance(entry, dict) and entry.get("Value"):
             is_verified = bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified"))))
             facts.append(Fact(_l("Email"), str(entry["Value"]), is_verified, is_code=True))
-    if profile.get("PhoneId"):
-        facts.append(
-            Fact(_l("Phone number"), str(profile["PhoneId"]), bool(profile.get("PhoneIdVerified")), is_code=True)
-        )
+    if known.phone:
+        is_verified = bool(profile.get("PhoneIdVerified"))
+        facts.append(Fact(_l("Phone number"), known.phone, is_verified, is_code=True))
     if profile.get("UserName"):
         facts.append(Fact(_l("Username"), str(profile["UserName"]), is_code=True))
     return Group(_l("How to reach you"), tuple(facts))

@@ -8,6 +8,7 @@ from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
 from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
+from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.journeys import checking, own_account, readdressing, recovering, registering, views
@@ -20,6 +21,7 @@ from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.whitelist import is_allowed
 from app.identity.tokens import service as tokens
+from app.identity.verification import phones
 from app.kit.server import Server
 
 
@@ -142,6 +144,7 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
         raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
     live = sessions.of_account(call, session.uid) if req.with_sessions else []
+    asked = phones.asked(call, account) if req.with_asked_phone else None
     sessions.touch(call, session)
     return hub.ProfileAnswer(
         person=oauth_views.person(account),
@@ -149,6 +152,8 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
         sessions=[views.session(call, held, session) for held in live],
         answered=list(account.security_answers),
         needs_password=call.now - session.authenticated_at > own_account.FRESH,
+        phone=shown_phone(account.phone) if account.phone else None,
+        asked_phone=shown_phone(asked) if asked else None,
     )
 
 

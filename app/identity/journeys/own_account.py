@@ -13,7 +13,7 @@ from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import OwnChanges
-from app.identity.accounts import gate, policies
+from app.identity.accounts import gate, identifiers, policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -25,6 +25,7 @@ from app.identity.self_service.emails import NewAddress
 from app.identity.sign_in import attempts, sessions
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
+from app.identity.verification import numbers, phones
 from app.kit.clock import iso
 from app.kit.server import Server
 
@@ -40,6 +41,9 @@ def register(server: Server) -> None:
     server.implements(contract.confirm_email)(confirm_email)
     server.implements(contract.remove_email)(remove_email)
     server.implements(contract.make_primary)(make_primary)
+    server.implements(contract.ask_phone)(ask_phone)
+    server.implements(contract.confirm_phone)(confirm_phone)
+    server.implements(contract.remove_phone)(remove_phone)
     server.implements(contract.edit_answers)(edit_answers)
     server.implements(contract.ask_deletion)(ask_deletion)
     server.implements(contract.read_deletion)(read_deletion)
@@ -82,6 +86,37 @@ def remove_email(call: Call, req: contract.EmailEdit) -> contract.Done:
 def make_primary(call: Call, req: contract.EmailEdit) -> contract.Done:
     proved = _proved(call, req)
     emails.make_primary(call, proved.account, req.email)
+    return _done(call, proved)
+
+
+def ask_phone(call: Call, req: contract.PhoneEdit) -> contract.Done:
+    proved = _proved(call, req)
+    numbers.refuse_off(call)
+    phone = identifiers.normal_phone(identifiers.international(req.phone, call.tenant.settings.default_country))
+    if phone is None:
+        raise e.MalformedPhone
+    phones.ask(call, proved.account, phone, hides_taken=True)
+    return _done(call, proved)
+
+
+def confirm_phone(call: Call, req: contract.PhoneCode) -> Posted:
+    """The second click of two finds its code used, and the number taken on: it is told so."""
+    account = _owner(call)[1]
+    numbers.refuse_off(call)
+    try:
+        proof = phones.spend_asked(call, account, req.code)
+    except e.UsedSmsCode:
+        if not phones.is_asked_one_held(call, account.uid):
+            raise
+        return Posted()
+    phones.confirm(call, proof)
+    return Posted()
+
+
+def remove_phone(call: Call, req: contract.Proved) -> contract.Done:
+    proved = _proved(call, req)
+    numbers.refuse_off(call)
+    phones.remove(call, proved.account)
     return _done(call, proved)
 
 

@@ -80,6 +80,13 @@ def asked(call: Call, account: Account) -> str | None:
     return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
 
 
+def is_asked_one_held(call: Call, uid: str) -> bool:
+    """Return whether the number that the account asked for last is its own by now."""
+    sent, account = sent_codes.newest_code(call, ProofKind.ADD_PHONE, uid, _NEXT), store.by_uid(call, uid)
+    is_held = account is not None and account.phone_verified
+    return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
+
+
 def spend(
     call: Call, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
 ) -> Proof:
@@ -188,6 +195,7 @@ __all__ = [
     "ask",
     "asked",
     "confirm",
+    "is_asked_one_held",
     "remove",
     "send",
     "send_to_nobody",

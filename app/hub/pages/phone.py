@@ -1,0 +1,292 @@
+"""The phone number: add it, change it, prove it by the code that was texted, and remove it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.hub import callback, code_entry, journey, visit
+from app.hub.arrival import api
+from app.hub.code_entry import CodePage, Outcome
+from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.hub.tenancy import Identifier
+from app.kit.errors import ApiError
+
+SHOWN, CHANGE, CODE, REMOVE = "/phone", "/phone/change", "/phone/confirm", "/phone/remove"
+AGAIN: Final = "again"
+_NUMBER: Final = re.compile(r"\+[0-9 ()/.-]{5,40}")
+_SAMPLE: Final = "+44 20 7946 0018"
+
+
+class NumberForm(ProvedForm):
+    """Another number."""
+
+    phone = StringField(
+        _l("Phone number"),
+        [InputRequired(_l("Enter your phone number, with + and the country code."))],
+        render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"},
+    )
+
+    def to_request(self) -> contract.PhoneEdit:
+        return contract.PhoneEdit(phone=self.phone.data or "", password=self.proof)
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """Lay what was refused on its field; returns whether it has one."""
+        sentence = next((words for kind, words in _ON_THE_NUMBER.items() if isinstance(refusal, kind)), None)
+        if sentence is not None:
+            self.refuse("phone", sentence)
+        return sentence is not None or super().take_refusal(refusal)
+
+
+class CodeForm(code_entry.CodeForm):
+    """The code from the message."""
+
+    def to_request(self) -> contract.PhoneCode:
+        return contract.PhoneCode(code=(self.code.data or "")[:64])
+
+
+class RemoveForm(ProvedForm):
+    """Says yes."""
+
+    def to_request(self) -> contract.Proved:
+        return contract.Proved(password=self.proof)
+
+
+_ON_THE_NUMBER: Final[dict[type[ApiError], Any]] = {
+    e.MalformedPhone: _l("This is not a whole phone number."),
+    e.PhoneRegistered: _l("This is your number already."),
+}
+_ONLY_NAME: Final = Notice(
+    _l("You sign in with this number only"), _l("Add an email first. Then you can remove the number.")
+)
+
+
+@dataclass(frozen=True)
+class PhonePage(Page):
+    """The number, and what can be done with it."""
+
+    template = "pages/phone.html"
+    query = {"done": 8}
+
+    number: str = ""
+    is_confirmed: bool = False
+    asked: str = ""
+    """Another number, whose code did not come back yet."""
+    done: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _DONE.get(self.done)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PhonePage]:
+        return {
+            "none": cls(),
+            "none, and one is asked for": cls(asked=_SAMPLE),
+            "confirmed": cls(_SAMPLE, is_confirmed=True),
+            "not confirmed": cls(_SAMPLE),
+            "another is asked for": cls(_SAMPLE, is_confirmed=True, asked="+4930 123456"),
+            "just saved": cls(_SAMPLE, is_confirmed=True, done="saved"),
+            "just removed": cls(done="removed"),
+        }
+
+
+_DONE: Final = {
+    "saved": Notice(_l("Number confirmed"), _l("From now on you can sign in with it."), "ok"),
+    "removed": Notice(_l("Number removed"), _l("You no longer sign in with it."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class ChangePhonePage(Page):
+    """Which number?"""
+
+    template = "pages/change_phone.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: NumberForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChangePhonePage]:
+        wrong, own = NumberForm(data={"phone": "12"}), NumberForm(data={"phone": _SAMPLE})
+        wrong.take_refusal(e.MalformedPhone())
+        own.take_refusal(e.PhoneRegistered())
+        asked = NumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
+        asked.take_refusal(e.WrongCurrentPassword())
+        given = {"phone": _SAMPLE}
+        return {
+            "fresh": cls(NumberForm()),
+            "no number": cls(wrong),
+            "one's own": cls(own),
+            "with the password": cls(asked),
+            "enough messages": cls(NumberForm(data=given), refusal_notice(e.SmsLimitReached())),
+            "no messages": cls(NumberForm(data=given), refusal_notice(e.NoSmsConfiguration())),
+            "locked": cls(NumberForm(data=given), refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@dataclass(frozen=True)
+class PhoneCodePage(CodePage):
+    """Look at the phone with the new number."""
+
+    template = "pages/phone_code.html"
+    is_text: bool = True
+
+    address = CODE
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PhoneCodePage]:
+        said = [Outcome.SENT, Outcome.WRONG, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
+        return {
+            "fresh": cls(CodeForm(), _SAMPLE),
+            "empty": cls(code_entry.empty_form(), _SAMPLE),
+            "token": cls(code_entry.typed_form().refused_token(), _SAMPLE),
+            **{one.value: cls(code_entry.typed_form(), _SAMPLE, outcome=one) for one in said},
+        }
+
+
+@dataclass(frozen=True)
+class RemovePhonePage(Page):
+    """Do you mean it?"""
+
+    template = "pages/remove_phone.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: RemoveForm
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemovePhonePage]:
+        asked = RemoveForm(data={"account": "ada@example.com"})
+        asked.take_refusal(e.WrongCurrentPassword())
+        return {"fresh": cls(RemoveForm()), "with the password": cls(asked), "only name": cls(RemoveForm(), _ONLY_NAME)}
+
+
+@pages.get(SHOWN)
+def show_phone() -> Response:
+    known = read_own_profile(with_asked_phone=True)
+    if known is None:
+        return callback.begin(SHOWN)
+    if not _has_numbers():
+        return journey.onward("/profile")
+    is_confirmed, said = bool(known.profile.get("PhoneIdVerified")), request.args.get("done", "")
+    return PhonePage(known.phone or "", is_confirmed, known.asked_phone or "", said).render()
+
+
+@pages.get(CHANGE)
+def show_change_phone() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(CHANGE)
+    if not _has_numbers():
+        return journey.onward("/profile")
+    waiting = "" if known.profile.get("PhoneIdVerified") else known.phone or ""
+    return ChangePhonePage(NumberForm(data={"phone": waiting, **asked_of(known)})).render()
+
+
+@pages.post(CHANGE)
+def submit_change_phone() -> Response:
+    form, is_again = NumberForm(), request.form.get("do") == AGAIN
+    if not form.validate():
+        return ChangePhonePage(form).render(form.refusal_status)
+    try:
+        visit.current().renew(api()(contract.ask_phone, form.to_request()).session)
+    except e.NotAuthenticated:
+        return callback.begin(CHANGE)
+    except (e.SmsLimitReached, e.SharedSmsLimitReached) as refusal:
+        if is_again:  # the message before may yet arrive
+            return _code_page(CodeForm(formdata=None), Outcome.ENOUGH, refusal.status)
+        return ChangePhonePage(form, refusal_notice(refusal)).render(refusal.status)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return ChangePhonePage(form, problem).render(refusal.status)
+    return journey.onward(f"{CODE}?sent={AGAIN}" if is_again else CODE)
+
+
+@pages.get(CODE)
+def show_phone_code() -> Response:
+    """The page that waits for the code, in whichever browser: the service knows the number."""
+    known = read_own_profile(with_asked_phone=True)
+    if known is None:
+        return callback.begin(SHOWN)
+    if not known.asked_phone:
+        return journey.onward(SHOWN)
+    outcome = Outcome.SENT if request.args.get("sent") else None
+    return PhoneCodePage(CodeForm(formdata=None), known.asked_phone, outcome=outcome).render()
+
+
+@pages.post(CODE)
+def submit_phone_code() -> Response:
+    form = CodeForm()
+    if not form.validate():
+        return _code_page(form, None, form.refusal_status)
+    try:
+        api()(contract.confirm_phone, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(SHOWN)
+    except ApiError as refusal:
+        return _code_page(form, code_entry.outcome_of(form, refusal), refusal.status)
+    return journey.onward(f"{SHOWN}?done=saved")
+
+
+@pages.get(REMOVE)
+def show_remove_phone() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(REMOVE)
+    if not (known.phone and _has_numbers()):
+        return journey.onward(SHOWN)
+    return RemovePhonePage(RemoveForm(data=asked_of(known))).render()
+
+
+@pages.post(REMOVE)
+def submit_remove_phone() -> Response:
+    form = RemoveForm()
+    if not form.validate():
+        return RemovePhonePage(form).render(form.refusal_status)
+    try:
+        visit.current().renew(api()(contract.remove_phone, form.to_request()).session)
+    except e.NotAuthenticated:
+        return callback.begin(REMOVE)
+    except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
+        return journey.onward(f"{SHOWN}?done=removed")  # a second click: gone already
+    except e.NotProcessable as refusal:
+        return RemovePhonePage(form, _ONLY_NAME).render(refusal.status)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return RemovePhonePage(form, problem).render(refusal.status)
+    return journey.onward(f"{SHOWN}?done=removed")
+
+
+def _has_numbers() -> bool:
+    """Whether people sign in with numbers here."""
+    return Identifier.PHONE in visit.current().tenant.identifiers
+
+
+def _code_page(form: code_entry.CodeForm, outcome: Outcome | None, status: int) -> Response:
+    """Draw the page again with the number that it showed, so that nobody is asked for it: a number, and no words of others."""
+    shown = request.form.get("phone", "")
+    if not _NUMBER.fullmatch(shown):
+        return journey.onward(CODE)
+    return PhoneCodePage(form, shown, outcome=outcome).render(status)
