@@ -5,8 +5,7 @@ What the attempt keeps is the same for every address, whoever has it: pages and 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
+from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
@@ -15,11 +14,12 @@ from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.mailed import LinkRead, MailedTo
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
-from app.identity.accounts.identifiers import EMAIL, PHONE
+from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
+from app.identity.journeys import awaiting, views
 from app.identity.journeys import next as journey
-from app.identity.journeys import views
+from app.identity.journeys.awaiting import MAIL, SMS, Checking
 from app.identity.oauth import views as oauth
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
@@ -28,38 +28,13 @@ from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
 from app.identity.verification import phones
 from app.identity.verification import service as verification
-from app.identity.verification.service import Wish
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
 
-COOL_DOWN_SECONDS = 30  # interface limits.md section 4
-WAITS = timedelta(hours=1)
 _TRIES = Rate(20, 600)  # per attempt, whoever's address it is
-_KEY = "checking"
 _BY_MAIL, _SMS = "otp", "sms"  # RFC 8176
-MAIL, SMS = "mail", "sms"
-_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
-
-
-@dataclass(frozen=True)
-class Checking:
-    """What an attempt waits for."""
-
-    email: str  # the address as it was typed, or the number
-    uid: str  # `proofs.NOBODY` where there is nothing to verify
-    sent_at: int = 0  # seconds since 1970
-    password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
-    remember: bool = False
-    by: str = MAIL
-    held: dict[str, Any] = field(
-        default_factory=dict, repr=False
-    )  # what was registered here: it may be named another address
-
-    @property
-    def subject(self) -> str:
-        return identifiers.normal(PHONE if self.by == SMS else EMAIL, self.email)
 
 
 def register(server: Server) -> None:
@@ -95,23 +70,13 @@ def begin(
     if attempt is None:
         attempt, binding = attempts.open(call, journey.RETURN, {})
     uid = account.uid if account else proofs.NOBODY
-    state = Checking(shown(email, by), uid, 0, password_hash, remember, by, held or {})
-    before = of(attempt)
+    state = Checking(awaiting.shown(email, by), uid, 0, password_hash, remember, by, held or {})
+    before = awaiting.of(attempt)
     if before is not None and before.subject == state.subject:
         state = replace(state, sent_at=before.sent_at, held=held or (before.held if before.uid == uid else {}))
-    if is_sent or not _seconds_left(call, state):
-        state = _sent(call, attempt, state, is_sent=is_sent)
-    return step(call, note(call, attempt, state), state).model_copy(update={"binding": binding})
-
-
-def shown(email: str, by: str) -> str:
-    """Return an address, or a number, as the page shows it."""
-    return identifiers.shown_phone(email) if by == SMS else email
-
-
-def note(call: Call, attempt: Attempt, state: Checking) -> Attempt:
-    """Keep what the attempt waits for, and let it live on: mail takes its time."""
-    return attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+    if is_sent or not awaiting.seconds_left(call, state):
+        state = awaiting.sent(call, attempt, state, is_sent=is_sent)
+    return step(call, awaiting.note(call, attempt, state), state).model_copy(update={"binding": binding})
 
 
 def after_password(call: Call, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
@@ -128,7 +93,7 @@ def again(call: Call, attempt: Attempt | None, identifier: Identifier, password:
     It is the same whether the account is there, waits, or is another's: only this browser learns that it waits, and
     nothing more. Costs one hash where the attempt waits for this address.
     """
-    state = of(attempt) if attempt is not None else None
+    state = awaiting.of(attempt) if attempt is not None else None
     if attempt is None or state is None or identifier.kind != EMAIL or not state.password_hash:
         return None
     if identifiers.normal(EMAIL, identifier.value) != state.subject:
@@ -149,13 +114,6 @@ def after_password_by_phone(call: Call, attempt: Attempt | None, account: Accoun
     return begin(call, attempt, account.phone, account, is_sent=False, password_hash=known, remember=remember, by=SMS)
 
 
-def of(attempt: Attempt) -> Checking | None:
-    """Return what the attempt waits for, if it does."""
-    held = attempt.request.get(_KEY)
-    known = Checking.__dataclass_fields__  # another version of this program may have kept more
-    return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
-
-
 def step(call: Call, attempt: Attempt, state: Checking) -> Next:
     """Return the step of an attempt that waits."""
     return Next(
@@ -163,7 +121,7 @@ def step(call: Call, attempt: Attempt, state: Checking) -> Next:
         attempt=attempt.attempt_id,
         attempt_lifetime_seconds=max(1, int((attempt.expires_at - call.now).total_seconds())),
         sent_to=state.email,
-        resend_in_seconds=_seconds_left(call, state),
+        resend_in_seconds=awaiting.seconds_left(call, state),
         problem=state.by,
         can_change=bool(state.held),
     )
@@ -223,7 +181,7 @@ def enter_code(call: Call, req: contract.CodeRequest) -> Next:
     attempt = attempts.find(call, req.attempt)
     if attempt is None:
         return journey.START_AGAIN
-    state, session = of(attempt), sessions.current(call)
+    state, session = awaiting.of(attempt), sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
     if state is None:
@@ -250,47 +208,24 @@ def mail_again(call: Call, req: contract.AgainRequest) -> Next:
     attempt = attempts.find(call, req.attempt)
     if attempt is None:
         return journey.START_AGAIN
-    state, session = of(attempt), sessions.current(call)
+    state, session = awaiting.of(attempt), sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
     if state is None:
         return journey.advance(call, attempt, session)
-    if left := _seconds_left(call, state):
+    if left := awaiting.seconds_left(call, state):
         raise with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
     try:
-        _send(call, attempt, state)
-    except _NOT_SENT as refusal:
+        state = awaiting.sent_again(call, attempt, state)
+    except awaiting.NOT_SENT as refusal:
         raise with_page(call, refusal, state) from None
-    state = replace(state, sent_at=int(call.now.timestamp()))
-    return step(call, note(call, attempt, state), state)
+    return step(call, awaiting.note(call, attempt, state), state)
 
 
 def _living(call: Call, attempt_id: str | None) -> Attempt | None:
     """Return the attempt that this browser began, if it still goes on."""
     attempt = attempts.find(call, attempt_id) if attempt_id else None
     return attempt if attempt is not None and not attempt.is_done else None
-
-
-def _sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:
-    """Send the mail where that is still to be done; a limit that is reached is kept silently."""
-    if not is_sent:
-        try:
-            _send(call, attempt, state)
-        except _NOT_SENT as reason:
-            call.ledger.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
-    return replace(state, sent_at=int(call.now.timestamp()))
-
-
-def _send(call: Call, attempt: Attempt, state: Checking) -> None:
-    """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
-    if state.by == MAIL:
-        verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
-    elif state.uid != proofs.NOBODY:
-        phones.send(call, state.uid, state.subject, store.by_uid(call, state.uid))
-    elif store.by_identifier(call, PHONE, state.subject) is not None:
-        phones.tell_owner(call, state.subject)
-    else:
-        phones.send_to_nobody(call, state.subject)
 
 
 def _texted(call: Call, attempt: Attempt, state: Checking, code: str) -> Next:
@@ -304,10 +239,6 @@ def _texted(call: Call, attempt: Attempt, state: Checking, code: str) -> Next:
     remember = state.remember and call.tenant.settings.remember_me
     session, text = sessions.start(call, account.uid, (sign_in.PASSWORD, _SMS), remember)
     return journey.advance(call, attempt, session).model_copy(update={"session": views.cookie(call, session, text)})
-
-
-def _seconds_left(call: Call, state: Checking) -> int:
-    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
 
 
 def _confirmed(
@@ -324,7 +255,7 @@ def _confirmed(
 
 def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
     """Return whether the password of the account was shown in the browser of this attempt, which waits for the proof."""
-    state = of(attempt) if attempt is not None else None
+    state = awaiting.of(attempt) if attempt is not None else None
     waits = state is not None and (state.uid, state.subject) == (proof.uid, proof.subject)
     return waits and state is not None and bool(password_hash) and state.password_hash == password_hash
 
@@ -368,7 +299,7 @@ def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
 
 def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
-    state = of(attempt) if attempt is not None else None
+    state = awaiting.of(attempt) if attempt is not None else None
     knows = _knows(attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     if may_enter and sign_in.enter(call, account):
@@ -394,7 +325,10 @@ def _who_asked(call: Call, attempt_id: str) -> RelyingPartyView | None:
 def with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
     shown: dict[str, Any] = MailedTo(
-        sent_to=state.email, resend_in_seconds=_seconds_left(call, state), by=state.by, can_change=bool(state.held)
+        sent_to=state.email,
+        resend_in_seconds=awaiting.seconds_left(call, state),
+        by=state.by,
+        can_change=bool(state.held),
     ).model_dump(by_alias=True)
     refusal.data = {**(refusal.data or {}), **shown}
     return refusal

@@ -11,7 +11,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import checking, own_account, readdressing, recovering, registering, views
+from app.identity.journeys import awaiting, checking, own_account, readdressing, recovering, registering, views
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
@@ -67,7 +67,7 @@ def resume(call: Call, req: hub.AttemptRequest) -> Next:
     session = sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
-    if session is None and (state := checking.of(attempt)) is not None:
+    if session is None and (state := awaiting.of(attempt)) is not None:
         return checking.step(call, attempt, state)
     return journey.advance(call, attempt, session)
 

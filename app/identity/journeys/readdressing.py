@@ -9,9 +9,9 @@ from app.contract.hub import Next, Step
 from app.identity.accounts import waiting
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.call import Call
-from app.identity.journeys import checking
+from app.identity.journeys import awaiting, checking
 from app.identity.journeys import next as journey
-from app.identity.journeys.checking import SMS, Checking
+from app.identity.journeys.awaiting import SMS, Checking
 from app.identity.proofs import service as proofs
 from app.identity.registration import readdressing
 from app.identity.registration import service as registration
@@ -35,7 +35,7 @@ def change_address(call: Call, req: contract.OtherAddressRequest) -> Next:
     attempt = attempts.find(call, req.attempt)
     if attempt is None:
         return journey.START_AGAIN
-    state, session = checking.of(attempt), sessions.current(call)
+    state, session = awaiting.of(attempt), sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
     if state is None or session is not None:
@@ -62,15 +62,15 @@ def _changed(call: Call, attempt: Attempt, state: Checking, typed: str) -> Next:
     call.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
     proofs.close(call, str(state.held["uid"]))  # first: whoever proves it in this moment locks the proof first, too
     latest = attempts.locked(call, attempt)
-    now = checking.of(latest)
+    now = awaiting.of(latest)
     if now is None or latest.is_done or now.subject != state.subject:
         call.work.rollback()
         return checking.step(call, latest, now or state)
     account = readdressing.move(call, state.held, to, Wish(attempt=attempt.attempt_id))
     changed = replace(
         state,
-        email=checking.shown(to.shown, state.by),
+        email=awaiting.shown(to.shown, state.by),
         uid=account.uid if account is not None else proofs.NOBODY,
         sent_at=int(call.now.timestamp()),
     )
-    return checking.step(call, checking.note(call, latest, changed), changed)
+    return checking.step(call, awaiting.note(call, latest, changed), changed)

@@ -13,7 +13,7 @@ from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.accounts import identifiers
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import checking, views
+from app.identity.journeys import awaiting, checking, views
 from app.identity.journeys import next as journey
 from app.identity.registration import service as registration
 from app.identity.registration.service import Ask, Outcome
@@ -124,6 +124,6 @@ def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome
     if outcome.waits_for == "phone":
         number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
         return checking.begin(
-            call, attempt, number, account, is_sent=True, password_hash=known, by=checking.SMS, held=held
+            call, attempt, number, account, is_sent=True, password_hash=known, by=awaiting.SMS, held=held
         )
     return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

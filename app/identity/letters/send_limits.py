@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.contract import errors as e
@@ -102,6 +102,14 @@ def spend_mail(call: Call, kind: MailKind, to: Recipient) -> None:
         return
     of_all = "asked by anybody" if kind in _ANYBODYS and call.holder is None else "of every other kind"
     if not _spend(call, f"mails {of_all}", _rate(sending.mails_in_all), to.sum_key):
+        raise e.MailLimitReached
+
+
+def spend_again(call: Call, who: str) -> None:
+    """Take one from the mails that one attempt may ask for beside its first; raises MailLimitReached."""
+    sending = call.tenant.settings.sending
+    rate = _rate(sending.mails_by_type.get(MailKind.VERIFICATION, sending.mails))
+    if not _spend(call, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), who):
         raise e.MailLimitReached
 
 

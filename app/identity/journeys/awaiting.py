@@ -1,0 +1,100 @@
+"""What an attempt waits for until an address or a number is proved: kept with it, sent, and sent again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.identity.accounts import identifiers, store
+from app.identity.accounts.identifiers import EMAIL, PHONE
+from app.identity.call import Call
+from app.identity.letters import send_limits
+from app.identity.proofs import service as proofs
+from app.identity.sign_in import attempts
+from app.identity.sign_in.attempts import Attempt
+from app.identity.verification import phones
+from app.identity.verification import service as verification
+from app.identity.verification.service import Wish
+from app.kit import randomness
+
+COOL_DOWN_SECONDS = 30  # interface limits.md section 4
+WAITS = timedelta(hours=1)
+MAIL, SMS = "mail", "sms"
+NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_KEY = "checking"
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What an attempt waits for."""
+
+    email: str  # the address as it was typed, or the number
+    uid: str  # `proofs.NOBODY` where there is nothing to verify
+    sent_at: int = 0  # seconds since 1970
+    password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
+    remember: bool = False
+    by: str = MAIL
+    held: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What was registered here: it may be named another address."""
+
+    @property
+    def subject(self) -> str:
+        return identifiers.normal(PHONE if self.by == SMS else EMAIL, self.email)
+
+
+def of(attempt: Attempt) -> Checking | None:
+    """Return what the attempt waits for, if it does."""
+    held = attempt.request.get(_KEY)
+    known = Checking.__dataclass_fields__  # another version of this program may have kept more
+    return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
+
+
+def note(call: Call, attempt: Attempt, state: Checking) -> Attempt:
+    """Keep what the attempt waits for, and let it live on: mail takes its time."""
+    return attempts.note(call, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+
+
+def shown(email: str, by: str) -> str:
+    """Return an address, or a number, as the page shows it."""
+    return identifiers.shown_phone(email) if by == SMS else email
+
+
+def seconds_left(call: Call, state: Checking) -> int:
+    """Return for how long the next mail or message has to wait."""
+    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
+
+
+def sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:
+    """Send the mail where that is still to be done; a limit that is reached is kept silently."""
+    if not is_sent:
+        try:
+            _send(call, attempt, state)
+        except NOT_SENT as reason:
+            call.ledger.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
+    return replace(state, sent_at=int(call.now.timestamp()))
+
+
+def sent_again(call: Call, attempt: Attempt, state: Checking) -> Checking:
+    """Send it again, which a limit may refuse.
+
+    Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
+    """
+    if state.by == MAIL:
+        send_limits.spend_again(call, randomness.digest(attempt.attempt_id))
+    else:
+        _send(call, attempt, state)
+    return sent(call, attempt, state, is_sent=state.by != MAIL)
+
+
+def _send(call: Call, attempt: Attempt, state: Checking) -> None:
+    """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
+    if state.by == MAIL:
+        verification.send_again(call, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+    elif state.uid != proofs.NOBODY:
+        phones.send(call, state.uid, state.subject, store.by_uid(call, state.uid))
+    elif store.by_identifier(call, PHONE, state.subject) is not None:
+        phones.tell_owner(call, state.subject)
+    else:
+        phones.send_to_nobody(call, state.subject)
