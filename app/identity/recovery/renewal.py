@@ -99,7 +99,7 @@ def follow(
 
 def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
     """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
-    nobody knows whose they are (decisions/0064).
+    nobody knows whose they are (decisions/0061).
     """
     form = identifiers.normal_email(email or "")
     if form is None:
