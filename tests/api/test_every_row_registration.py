@@ -121,7 +121,11 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         (1315, lambda who: stolen_password(who, register), {"password_policy": {"breached": "change"}}),
         (1163, says(BirthDate="01-01-2020"), {"minimum_age": 18}),
         (1196, says(AcceptPrivacyPolicy=False), {"privacy_policy": POLICY}),
-        (1122, lambda who: mailed_twice(who, register), {"sending": {"mails_in_all": {"amount": 1, "minutes": 43_200}}}),
+        (
+            1122,
+            lambda who: mailed_twice(who, register),
+            {"sending": {"mails_in_all": {"amount": 1, "minutes": 43_200}}},
+        ),
         (1123, lambda who: again(who, register), {**PHONE, "sending": {"sms": {"amount": 1, "minutes": 43_200}}}),
         (1149, lambda who: twice(who, register), {**PHONE, "sending": {"sms_per_day": 1}}),
         (1249, says(query={"verificationurl": STRANGE_PAGE})),
