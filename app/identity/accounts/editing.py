@@ -59,7 +59,7 @@ def read(
         AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: as they say.
     """
     edits = Edits()
-    for name, value in _spelt(given).items():
+    for name, value in spelt(given).items():
         stated = FIELDS[name]
         if value is None:
             if clears and stated.is_cleared:
@@ -69,14 +69,17 @@ def read(
     return edits
 
 
-def _spelt(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known members under the table's spelling; the exact one wins over other letter cases."""
-    spelt = {name: value for name, value in given.items() if name in FIELDS}
+def spelt(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the known members under the table's spelling; the exact one wins over other letter cases.
+
+    Whoever weighs a body before it is written reads it by this, so that what is weighed is what is kept.
+    """
+    members = {name: value for name, value in given.items() if name in FIELDS}
     for name, value in given.items():
         known = _NAMES.get(name.lower())
         if known is not None:
-            spelt.setdefault(known, value)
-    return spelt
+            members.setdefault(known, value)
+    return members
 
 
 def _read(edits: Edits, stated: Field, value: Any, custom_fields: Collection[str], today: date) -> None:

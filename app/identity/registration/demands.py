@@ -9,7 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.configuration import EmailAccess, TenantSettings
 from app.contract.registration_form import CUSTOM, TERMS, FormField
-from app.identity.accounts import identifiers
+from app.identity.accounts import editing, identifiers
 from app.identity.accounts.profile import age, born_on
 from app.identity.call import Call
 from app.identity.registration.drafting import Draft, Given, Said
@@ -53,13 +53,14 @@ def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None
     Raises FieldsRefused, with a sentence for every field.
     """
     said = _said(given, None)
-    nulls = {name.lower() for name, value in given.free.items() if value is None}
+    nulls = {name for name, value in _kept(given).items() if value is None}
     form = registration_form.of(settings)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
     for field in form:
         name = field.wire_name
         is_said = bool(field.member or field.is_custom) and name in said and (clears or name not in nulls)
-        if field.required and is_said and not said[name].strip():
+        is_emptied = (is_said and not said[name].strip()) or (field.is_custom and clears and "customfields" in nulls)
+        if field.required and is_emptied:
             problems.append((name, "This is needed."))
     if problems:
         raise e.FieldsRefused(problems=problems)
@@ -123,19 +124,24 @@ def _domain(entry: str) -> str:
 
 
 def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
-    """Return what was given, by the names of the form; nothing but text counts as given."""
-    free = {name.lower(): value for name, value in given.free.items()}
+    """Return what was given, by the names of the form; nothing but text counts as given, nor what is not kept."""
+    free = _kept(given)
     custom = free.get("customfields")
     said: Mapping[str, Any] = {
+        **free,
         "email": next((entry.value for entry in given.email or () if entry.value), ""),
         "username": given.user_name,
         "phone": given.phone_id,
         "password": given.password,
         TERMS: "true" if accepts_terms else "",
-        **{name.replace("_", ""): value for name, value in free.items()},
         **{f"{CUSTOM}{name}": value for name, value in (custom.items() if isinstance(custom, dict) else ())},
     }
     return {name: _text(value) for name, value in said.items()}
+
+
+def _kept(given: Said) -> dict[str, Any]:
+    """Return what a profile takes of a body, by the names of the form: unknown members and second spellings are not kept."""
+    return {name.lower(): value for name, value in editing.spelt(given.free).items()}
 
 
 def _told(said: Mapping[str, str], name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.contract import errors as e
+from app.identity.accounts import editing
 from app.identity.call import Call
 from app.identity.registration import records
 
@@ -37,8 +38,7 @@ def refuse(call: Call, given: Mapping[str, Any], held: Mapping[str, Any] | None 
 
 def _links(profile: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return (list, id, code) of each link; what has another form is refused where the profile's fields are read."""
-    said = next((value for name, value in profile.items() if name.lower() == MEMBER.lower()), None)
-    elements = _member(said, "Data")
+    elements = _member(editing.spelt(profile).get(MEMBER), "Data")
     return [_link(one) for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
 
 
