@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
-from app.contract.groups import AT, PW, UID_REFUSALS, F, Uid
+from app.contract.groups import AT, PW, UID_REFUSALS, F, SecurityAnswer, Uid
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
 from app.contract.stating import state
@@ -42,7 +42,7 @@ class PersonFields(Wire):
 
     phone_id: str | None = Field(default=None, max_length=64)
     password: str | None = Field(default=None, max_length=4096)
-    security_question_answer: dict[str, str] | None = Field(default=None, max_length=20)
+    security_question_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=20)
 
     @property
     def free(self) -> dict[str, Any]:

@@ -53,10 +53,14 @@ class CAP(Lower):
     work: str | None = Field(default=None, alias="captcha_work")
 
 
+SecurityAnswer = Annotated[str, Field(max_length=500)]
+"""As long as people answer: a much longer one would cost its reader minutes (Unicode's normal forms)."""
+
+
 class LOCK(Lower):
     """What answers a lock challenge beside CAP: answers by question id."""
 
-    security_answer: dict[str, str] | None = Field(default=None, max_length=10)  # each costs a hash
+    security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)  # each costs a hash
 
 
 class Options(Lower):

@@ -13,6 +13,7 @@ from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge
 from app.contract.configuration import PasswordPolicy
 from app.contract.families import HUB
+from app.contract.groups import SecurityAnswer
 from app.contract.registration_form import FormField
 from app.contract.stating import state
 from app.kit.operation import H
@@ -186,9 +187,6 @@ resume = state(
     "hub.resume", "GET /hub/attempts/{attempt}", AttemptRequest, Next, auth=H, family=HUB, public=False,
     summary="Read the current step of an attempt: for Back, refresh and a page opened again.",
 )  # fmt: skip
-
-
-SecurityAnswer = Annotated[str, Field(max_length=500)]
 
 
 class SignInRequest(Wire):

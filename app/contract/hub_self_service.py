@@ -10,7 +10,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS
 from app.contract.families import HUB
-from app.contract.groups import Posted
+from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub import Next, Session
 from app.contract.mailed import Token
 from app.contract.passwords import SMS_CODE
@@ -22,7 +22,6 @@ from app.kit.wire import From, Wire
 
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
 Address = Annotated[str, Field(max_length=320)]
-Answer = Annotated[str, Field(max_length=500)]
 
 USUAL = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
 """What people may change where the tenant's form asks for nothing of it."""
@@ -73,7 +72,7 @@ class PhoneCode(Wire):
 
 
 class AnswersEdit(Proved):
-    answers: dict[str, Answer] = Field(max_length=50)
+    answers: dict[str, SecurityAnswer] = Field(max_length=50)
 
 
 class DeletionRead(Wire):

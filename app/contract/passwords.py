@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.families import MAIN
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, PostedSms, Uid
+from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, PostedSms, SecurityAnswer, Uid
 from app.contract.sign_in import Login
 from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
@@ -83,7 +83,7 @@ class ResetBySms(PW, CAP, LOCK):
 class ResetByAnswer(PW, CAP):
     """Every question that the account answered, with one of email, username and phone."""
 
-    security_answer: dict[str, Annotated[str, Field(max_length=500)]] | None = Field(default=None, max_length=10)
+    security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     password: Secret = None
     email: Address = None
     username: Address = None

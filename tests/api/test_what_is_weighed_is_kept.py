@@ -63,3 +63,24 @@ def test_a_choice_with_a_code_is_not_taken_by_a_second_spelling(new_tenant_serve
     ada = Person(acme)
     assert ada.refusal("PUT", OWN, twice) == (403, 1157)
     assert answered(acme.send("GET", f"{MANAGE}/{ada.uid}"))["RegistrationData"] is None
+
+
+@pytest.fixture
+def asking(new_tenant_server: NewTenantServer) -> TenantServer:
+    lockout = {"type": "security_question", "maximum_failed_attempts": 1}
+    return new_tenant_server(limits=UNLIMITED, security_questions={"pet": "First pet?"}, lockout=lockout)
+
+
+LONG = "a" + "\u0300\u0316" * 300
+"""To bring a text of two such marks in turn into its normal form costs the square of its length."""
+
+
+def test_an_answer_is_as_long_as_people_answer(asking: TenantServer) -> None:
+    answers = {"pet": LONG}
+    assert refused(register(asking, SecurityQuestionAnswer=answers)) == (400, 908)
+    ada = Person(asking, SecurityQuestionAnswer={"pet": "Rex"})
+    assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": answers}) == (400, 908)
+    wrong = {"email": ada.email, "password": "wrong", "securityanswer": answers}
+    assert refused(asking.send("POST", "/identity/v2/auth/login", wrong, with_secret=False)) == (400, 908)
+    unlocked = ada.send("PUT", "/identity/v2/auth/account/unlock", {"securityanswer": answers})
+    assert refused(unlocked) == (400, 908)
