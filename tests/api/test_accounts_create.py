@@ -155,6 +155,7 @@ def test_an_id_of_ones_own_is_unique_and_well_formed(new_tenant_server: NewTenan
     assert refusal(acme, Uid="ada-1") == (403, 1044)
     assert refusal(acme, Uid="a d a") == (403, 1200)
     assert refusal(acme, Uid="identities") == (403, 1200)
+    assert refusal(acme, Uid="Nobody") == (403, 1200)  # where proofs for names that no account has are kept
 
 
 def test_security_answers_are_kept_hashed(new_tenant_server: NewTenantServer) -> None:

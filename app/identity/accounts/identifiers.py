@@ -16,6 +16,8 @@ _MOST_EMAIL_LETTERS = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
 _DIALLED = re.compile(r"\+?[0-9()./]+\Z")
 _TWO_ZEROS = re.compile(r"^\+?00")
+NOBODY = "nobody"
+"""Under this id proofs are kept for a name that has nothing to prove, so that it is answered as any other; no account has it."""
 _SEGMENTS_BESIDE_UID = (
     "identities", "uid", "sott", "role", "rolecontext", "forgot", "verify", "vtoken", "emailtoken", "smsotp", "access_token",
     "2fa", "passkey",
@@ -105,8 +107,8 @@ def has_uid_form(text: str) -> bool:
 
 
 def is_uid(text: str) -> bool:
-    """Return whether a custom account id has the interface's form and does not hide another address (error 1200)."""
-    return has_uid_form(text) and text.lower() not in _SEGMENTS_BESIDE_UID
+    """Return whether a custom account id has the interface's form, hides no other address and is not nobody's (error 1200)."""
+    return has_uid_form(text) and text.lower() not in (NOBODY, *_SEGMENTS_BESIDE_UID)
 
 
 def normal(kind: str, text: str) -> str:

@@ -22,6 +22,7 @@ from app.contract import errors as e
 from app.identity.accounts import gate, sought
 from app.identity.accounts import service as accounts
 from app.identity.accounts.gate import Lock
+from app.identity.accounts.identifiers import NOBODY
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
@@ -42,8 +43,6 @@ _MOST_TOKEN_LETTERS = 200
 _DAY = 86_400
 _BROUGHT = Rate(20, 3600)
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
-NOBODY = "nobody"
-"""Under this id proofs are kept for a name that has nothing to prove, so that it is answered as any other."""
 
 
 class ProofKind(StrEnum):
