@@ -110,6 +110,8 @@ def message_problem(message: Message) -> str | None:
         return "is not translated"
     if message.fuzzy:
         return "is only guessed (fuzzy)"
+    if any(len(text) > 40 and text[: len(text) // 2] == text[len(text) // 2 :] for text in texts):
+        return "says everything twice"
     return next((problem for text in texts if (problem := placeholder_problem(message, text))), None)
 
 
