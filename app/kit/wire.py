@@ -71,8 +71,17 @@ class Wire(BaseModel):
 
     def to_json(self) -> bytes:
         """Return the answer's bytes."""
-        absent = {name for name in type(self).model_fields if self.sparse and getattr(self, name) is None}
-        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude=absent or None)
+        return self.__pydantic_serializer__.to_json(
+            self, by_alias=True, exclude=self._absent() if self.sparse else None
+        )
+
+    def _absent(self) -> dict[str, Any]:
+        """What is left out: a sparse part of a sparse answer leaves its own out, any other part shows its nulls."""
+        held = ((name, getattr(self, name)) for name in type(self).model_fields)
+        parts = {
+            name: value._absent() if isinstance(value, Wire) and value.sparse else value is None for name, value in held
+        }
+        return {name: absent for name, absent in parts.items() if absent}
 
 
 class Lower(Wire):
