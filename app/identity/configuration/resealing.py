@@ -1,8 +1,9 @@
-"""Seals anew what lies under an older secret, tenant by tenant, so that the older secret can be thrown away."""
+"""Seals anew what lies under an older secret, so that the older secret can be thrown away."""
 
 from __future__ import annotations
 
 from app.identity.house import House
+from app.identity.registration import records
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes, sealed
 from app.identity.tenants.store import NOBODY
@@ -21,7 +22,7 @@ def reseal(house: House) -> int:
 def _of_tenant(house: House, tenant: changes.HeldTenant) -> int:
     work = UnitOfWork(house.database, tenant.tenant_id)
     try:
-        count = sealed.reseal(work, house.vault)
+        count = sealed.reseal(work, house.vault) + records.reseal(work, house.vault)
         work.commit()
         return count
     finally:

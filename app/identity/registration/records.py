@@ -13,6 +13,8 @@ from app.contract import errors as e
 from app.contract import registration as contract
 from app.identity.call import Call
 from app.identity.registration.tables import registration_data
+from app.identity.store.unit import UnitOfWork
+from app.identity.vault import Vault
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.limits import Rate
@@ -70,7 +72,7 @@ def _refuse_code(call: Call, row: Row[Any], code: str | None) -> None:
     most = call.tenant.settings.limits.availability_per_minute_per_address
     if most:
         call.spend("record_code", Rate(most, 60), call.network)
-    if not hmac.compare_digest(call.house.vault.open(row.code, _context(call, row.record_id)), code.encode()):
+    if not hmac.compare_digest(_code(call, row), code.encode()):
         raise e.WrongRecordCode
 
 
@@ -116,6 +118,18 @@ def remove_type(call: Call, kind: str) -> None:
     where = (R.tenant_id == call.tenant.tenant_id, R.type == kind.strip().lower())
     if not call.work.changed(delete(registration_data).where(*where)):
         raise e.NoRecords
+
+
+def reseal(work: UnitOfWork, vault: Vault) -> int:
+    """Seal the codes anew that lie under an older secret; returns how many."""
+    coded = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
+    older = [row for row in work.all(coded) if not vault.is_current(row.code)]
+    for row in older:
+        context = _context(work.tenant_id, row.record_id)
+        code = vault.seal(vault.open(row.code, context), context)
+        where = (R.tenant_id == work.tenant_id, R.record_id == row.record_id)
+        work.run(update(registration_data).where(*where).values(code=code))
+    return len(older)
 
 
 def _new(call: Call, given: contract.NewRecord) -> dict[str, Any]:
@@ -173,15 +187,19 @@ def _known(call: Call, record_id: str) -> Row[Any]:
 
 
 def _sealed(call: Call, record_id: str, code: str | None) -> bytes | None:
-    return call.house.vault.seal(code.encode(), _context(call, record_id)) if code else None
+    return call.house.vault.seal(code.encode(), _context(call.tenant.tenant_id, record_id)) if code else None
 
 
-def _context(call: Call, record_id: str) -> str:
-    return f"{call.tenant.tenant_id} registration data {record_id}"
+def _code(call: Call, row: Row[Any]) -> bytes:
+    return call.house.vault.open(row.code, _context(call.tenant.tenant_id, row.record_id))
+
+
+def _context(tenant_id: str, record_id: str) -> str:
+    return f"{tenant_id} registration data {record_id}"
 
 
 def _view(call: Call, row: Row[Any], parents: dict[str, str], *, is_managed: bool) -> contract.RecordView:
-    code = call.house.vault.open(row.code, _context(call, row.record_id)).decode() if is_managed and row.code else None
+    code = _code(call, row).decode() if is_managed and row.code else None
     return contract.RecordView(
         id=row.record_id,
         code=code,
