@@ -74,9 +74,10 @@ def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
     from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
     from app.identity.store.database import Database  # noqa: PLC0415 - as above
+    from app.identity.vault import Vault  # noqa: PLC0415 - as above
 
     hosts = names(settings)
-    inbox = create_inbox(Database(settings.database, pool_size=2))
+    inbox = create_inbox(Database(settings.database, pool_size=2), Vault(settings.secrets))
     house = Front(application(settings, "both"), {settings.hub_domain, bind}, settings, people)
     return Hosts(house, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox})
 

@@ -118,13 +118,16 @@ def make_ready(settings: Settings) -> None:
     """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
     from app.identity.store import migrate  # noqa: PLC0415 - a hub apart has no store
     from app.identity.store.database import Database  # noqa: PLC0415 - as above
+    from app.identity.tasks import claims  # noqa: PLC0415 - as above
     from app.identity.tenants import sealed  # noqa: PLC0415 - as above
     from app.identity.vault import Vault  # noqa: PLC0415 - as above
 
     database = Database(settings.database, pool_size=1)
     try:
         migrate.ready(settings, database)
-        sealed.refuse_foreign(database, Vault(settings.secrets))
+        vault = Vault(settings.secrets)
+        sealed.refuse_foreign(database, vault)
+        claims.reseal(database, vault)  # what a version before wrote in the clear, above all
         _refuse_api_host(settings, database)
     finally:
         database.dispose()

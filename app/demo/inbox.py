@@ -9,8 +9,10 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, render_template
 
 from app.demo import gallery
+from app.identity.outbox import said_in
 from app.identity.store.database import Database
 from app.identity.tasks import claims
+from app.identity.vault import Unsealable, Vault
 from app.kit.clock import iso
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
@@ -38,24 +40,25 @@ main.wide { max-inline-size: 1240px }
 """
 
 
-def create_inbox(database: Database) -> Flask:
+def create_inbox(database: Database, vault: Vault) -> Flask:
     """Return the inbox."""
     app = Flask("gatehouse.inbox", root_path=str(Path(__file__).parent), static_folder=None)
 
     @app.get("/")
     def messages() -> str:
-        return render_template("inbox.html", messages=[_shown(row) for row in claims.said(database)])
+        return render_template("inbox.html", messages=[_shown(vault, row) for row in claims.said(database)])
 
     @app.get("/messages.json")
     def as_json() -> Response:
-        return jsonify([_shown(row) for row in claims.said(database)])
+        return jsonify([_shown(vault, row) for row in claims.said(database)])
 
     @app.get("/messages/<message_id>.html")
     def html(message_id: str) -> Response:
         found = next((row for row in claims.said(database) if row.message_id == message_id), None)
-        if found is None or not found.payload.get("html"):
+        said = _said(vault, found) if found is not None else {}
+        if not said.get("html"):
             abort(404)
-        answer = Response(found.payload["html"], mimetype="text/html")
+        answer = Response(said["html"], mimetype="text/html")
         answer.headers["Content-Security-Policy"] = (
             "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; frame-ancestors 'self'"
         )
@@ -81,8 +84,16 @@ def protect(answer: Response) -> Response:
     return answer
 
 
-def _shown(row: Any) -> dict[str, Any]:
-    payload = row.payload
+def _said(vault: Vault, row: Any) -> dict[str, Any]:
+    """Return what a message says; nothing where it lies under a secret that is gone."""
+    try:
+        return said_in(vault, row)
+    except Unsealable:
+        return {}
+
+
+def _shown(vault: Vault, row: Any) -> dict[str, Any]:
+    payload = _said(vault, row)
     text = str(payload.get("text") or "")
     facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html")}
     return {

@@ -44,7 +44,7 @@ class Border:
             tenant = callers.tenant_of_key(self.house, operation, raw, cost)
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
         ledger = Ledger(self.house.clock, visit.address if visit else raw.address)
-        outbox = Outbox(work, self.house.clock)
+        outbox = Outbox(work, self.house.clock, self.house.vault)
         call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost)
         try:
             self._admit_program(call, operation)

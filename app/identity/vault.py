@@ -27,6 +27,10 @@ class Unsealable(Exception):
     """The value was sealed under a key that is not here, or for another place."""
 
 
+class Misplaced(Unsealable):
+    """The key is here, and the value is not what was sealed for this place: no other key will open it."""
+
+
 class Vault:
     """Seals under the first secret, opens under any."""
 
@@ -37,7 +41,7 @@ class Vault:
     def seal(self, value: bytes, context: str) -> bytes:
         nonce = randomness.random_bytes(12)
         text = self._ciphers[self._first].encrypt(nonce, value, context.encode())
-        return _VERSION + self._first + nonce + text
+        return self.mark + nonce + text
 
     def open(self, sealed: bytes, context: str) -> bytes:
         """Return the value; raises Unsealable."""
@@ -46,12 +50,17 @@ class Vault:
             raise Unsealable("no key opens this value; is an older GATEHOUSE_SECRET_KEY line missing?")
         try:
             return cipher.decrypt(sealed[9:21], sealed[21:], context.encode())
-        except InvalidTag:
-            raise Unsealable("the value was sealed for another place") from None
+        except (InvalidTag, ValueError):  # ValueError: cut off within the nonce
+            raise Misplaced("the value was sealed for another place, or was changed") from None
+
+    @property
+    def mark(self) -> bytes:
+        """What every value begins with that lies under the first secret."""
+        return _VERSION + self._first
 
     def is_current(self, sealed: bytes) -> bool:
         """Return whether the value lies under the first secret (else the rotation command seals it anew)."""
-        return sealed[1:9] == self._first
+        return sealed.startswith(self.mark)
 
 
 def _key_id(secret: bytes) -> bytes:

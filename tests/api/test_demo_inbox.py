@@ -13,6 +13,7 @@ from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
+from tests.support.posting import VAULT
 from tests.support.servers import free_port
 
 
@@ -26,7 +27,7 @@ def database(sqlite_url: str) -> Iterator[Database]:
 
 def posted(database: Database, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
     work = UnitOfWork(database, tenant)
-    message_id = Outbox(work, FixedClock()).post(
+    message_id = Outbox(work, FixedClock(), VAULT).post(
         kind, {"to": "ada@example.com", "subject": "Hello", "text": "", **payload}
     )
     work.commit()
@@ -36,20 +37,20 @@ def posted(database: Database, tenant: str = "acme", kind: str = "mail", **paylo
 def test_messages_of_every_tenant_are_shown_with_their_links(database: Database) -> None:
     posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
     posted(database, tenant="globex", kind="sms", to="+4930123456", text="123456")
-    shown = Client(create_inbox(database)).get("/").text
+    shown = Client(create_inbox(database, VAULT)).get("/").text
     assert 'href="http://acme.localhost:8000/verify?x=1"' in shown
     assert "+4930123456" in shown
 
 
 def test_programs_read_them_as_json(database: Database) -> None:
     posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1 now")
-    (message,) = Client(create_inbox(database)).get("/messages.json").json or []
+    (message,) = Client(create_inbox(database, VAULT)).get("/messages.json").json or []
     assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
 
 
 def test_a_code_stands_out_and_the_text_part_stays_readable(database: Database) -> None:
     posted(database, text="Type 482913 or open https://acme.example/?t=123456", html="<p>482913</p>")
-    client = Client(create_inbox(database))
+    client = Client(create_inbox(database, VAULT))
     (message,) = client.get("/messages.json").json or []
     assert message["codes"] == ["482913"]
     assert '<p class="code">482913</p>' in client.get("/").text
@@ -58,7 +59,7 @@ def test_a_code_stands_out_and_the_text_part_stays_readable(database: Database) 
 
 def test_what_a_message_says_is_never_run(database: Database) -> None:
     message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
-    client = Client(create_inbox(database))
+    client = Client(create_inbox(database, VAULT))
     page, inner = client.get("/"), client.get(f"/messages/{message_id}.html")
     assert "<script>" not in page.text
     assert "script-src" not in page.headers["Content-Security-Policy"]

@@ -30,7 +30,7 @@ def inbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Client]:
         url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
     house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
     configuration.apply(house, read_file(ROOT / "examples" / "demo.yaml"))
-    yield Client(create_inbox(house.database))
+    yield Client(create_inbox(house.database, house.vault))
     house.database.dispose()
 
 

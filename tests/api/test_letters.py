@@ -14,7 +14,6 @@ from app.identity.tasks import claims
 from app.identity.tasks.worker import Worker
 from app.kit.clock import FixedClock
 from app.kit.operation import Letter
-from app.settings import Settings
 from tests.support.callers import call_of
 from tests.support.letterbox import letters as posted
 from tests.support.smtp_server import mailbox
@@ -136,9 +135,8 @@ def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
     clock = FixedClock(acme.house.clock.now())
     with mailbox() as server:
         port = server.port
-    settings = Settings(
-        mail_url=f"smtp://127.0.0.1:{port}", hub_domain="id.example.com", mail_from="door@id.example.com"
-    )
+    facts = {"hub_domain": "id.example.com", "mail_from": "door@id.example.com"}
+    settings = replace(acme.house.settings, mail_url=f"smtp://127.0.0.1:{port}", **facts)
     at_work = Worker(settings, acme.house.database, clock)
     while at_work.deliver_due():
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from app.contract.letters import MailKind, MailTemplate
 from app.identity.letters import service as letters
 from app.identity.tasks import claims
 from app.identity.tasks.worker import Worker
-from app.settings import Settings
 from tests.support.callers import call_of
 from tests.support.letter_templates import states
 from tests.support.smtp_server import Mailbox, certificate, mailbox
@@ -30,7 +30,7 @@ def deliver(
             letters.mail(call, MailKind.RESET, address, account=None, facts=RESET)
             call.work.commit()
     url = f"smtp://{login}localhost:{server.port}"
-    settings = Settings(mail_url=url, hub_domain="id.example.com", mail_from=sender)
+    settings = replace(tenant.house.settings, mail_url=url, hub_domain="id.example.com", mail_from=sender)
     worker = Worker(settings, tenant.house.database, tenant.house.clock)
     while worker.deliver_due():
         pass

@@ -10,36 +10,24 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.outbox import Outbox
-from app.identity.store import migrate
+from app.identity.outbox import Outbox, said_in
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
 from app.identity.tasks.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
 from app.identity.tasks.gauge import OutboxGauge
-from app.identity.tasks.worker import Worker
 from app.identity.tenants import changes
 from app.kit.clock import FixedClock
-from app.settings import Settings
-from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.posting import VAULT, posted, row, worker
 from tests.support.smtp_server import Mailbox, certificate, mailbox
 
 outbox, codes = metadata.tables["outbox"], metadata.tables["codes"]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    if request.param == "sqlite":
-        url = request.getfixturevalue("sqlite_url")
-        migrate.upgrade(url)
-    else:
-        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
-        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
-        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    made = Database(url)
-    yield made
-    made.dispose()
+@pytest.fixture
+def database(own_database: Database) -> Database:
+    return own_database
 
 
 @pytest.fixture
@@ -51,32 +39,6 @@ def clock() -> FixedClock:
 def post() -> Iterator[Mailbox]:
     with mailbox() as server:
         yield server
-
-
-def posted(database: Database, clock: FixedClock, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
-    work = UnitOfWork(database, tenant)
-    mail = {
-        "to": "ada@example.com",
-        "subject": "Grüße",
-        "text": "Your code is 123456",
-        "sender_name": "Acme",
-        **payload,
-    }
-    message_id = Outbox(work, clock).post(kind, mail)
-    work.commit()
-    return message_id
-
-
-def row(database: Database, message_id: str, tenant: str = "acme") -> Any:
-    work = UnitOfWork(database, tenant)
-    try:
-        return work.one(select(outbox).where(outbox.c.message_id == message_id))
-    finally:
-        work.rollback()
-
-
-def worker(database: Database, clock: FixedClock, url: str = "inbox:") -> Worker:
-    return Worker(Settings(mail_url=url, hub_domain="id.example.com", mail_from="door@id.example.com"), database, clock)
 
 
 def test_a_mail_arrives_as_it_was_posted(database: Database, clock: FixedClock, post: Mailbox) -> None:
@@ -96,21 +58,20 @@ def test_what_was_sent_is_forgotten_and_not_sent_again(database: Database, clock
     at_work.deliver_due()
     clock.advance(days=1)
     assert at_work.deliver_due() == 0
-    assert (row(database, message_id).state, row(database, message_id).payload) == ("sent", {})
+    left = row(database, message_id)
+    assert (left.state, left.payload, left.sealed) == ("sent", {}, None)
 
 
 def test_the_development_inbox_keeps_what_was_said(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     worker(database, clock).deliver_due()
-    assert (row(database, message_id).state, row(database, message_id).payload["text"]) == (
-        "sent",
-        "Your code is 123456",
-    )
+    kept = row(database, message_id)
+    assert (kept.state, said_in(VAULT, kept)["text"]) == ("sent", "Your code is 123456")
 
 
 def test_a_posting_that_is_rolled_back_never_leaves(database: Database, clock: FixedClock) -> None:
     work = UnitOfWork(database, "acme")
-    Outbox(work, clock).post("mail", {})
+    Outbox(work, clock, VAULT).post("mail", {})
     work.rollback()
     assert worker(database, clock).deliver_due() == 0
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit, outbox
+from app.identity.tasks.tables import audit
+from tests.support.letterbox import letters
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 OWN = "/identity/v2/auth/account"
@@ -47,15 +48,8 @@ def ada(acme: TenantServer) -> Person:
     return Person(acme, FirstName="Ada", UserName="ada", Email=email)
 
 
-def sent(server: TenantServer, kind: str) -> list[dict[str, Any]]:
-    """Return what was put into the outbox, in order."""
-    with UnitOfWork(server.house.database, server.tenant_id).apart() as work:
-        rows = work.all(outbox.select().where(outbox.c.tenant_id == server.tenant_id, outbox.c.kind == kind))
-    return [row.payload for row in sorted(rows, key=lambda row: row.created_at)]
-
-
 def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
-    return [payload for payload in sent(server, "mail") if to in ("", payload["to"])]
+    return [payload for payload in letters(server.house, server.tenant_id) if to in ("", payload["to"])]
 
 
 def entries(server: TenantServer) -> list[str]:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.cleaning import clean
-from app.identity.tasks.tables import outbox
+from tests.support.letterbox import letters
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
@@ -36,10 +35,7 @@ def signed_in(visitor: Visitor, person: Person, page: str = "/profile") -> Seen:
 
 
 def mails(world: World, to: str) -> list[str]:
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
-        rows = work.all(outbox.select().where(outbox.c.tenant_id == world.tenant_id, outbox.c.kind == "mail"))
-    ordered = sorted(rows, key=lambda row: row.created_at)
-    return [row.payload["text"] for row in ordered if row.payload["to"] == to]
+    return [mail["text"] for mail in letters(world.house, world.tenant_id) if mail["to"] == to]
 
 
 def link_in(text: str) -> str:

@@ -19,6 +19,6 @@ def call_of(house: House, tenant_name: str) -> Iterator[Call]:
     work = UnitOfWork(house.database, tenant.tenant_id)
     raw = RawRequest("GET", "/", "", {}, b"", "127.0.0.1", f"{tenant_name}.{house.settings.hub_domain}")
     try:
-        yield Call(house, tenant, work, Ledger(house.clock), Outbox(work, house.clock), raw)
+        yield Call(house, tenant, work, Ledger(house.clock), Outbox(work, house.clock, house.vault), raw)
     finally:
         work.rollback()

@@ -10,8 +10,10 @@ import pytest
 from app.identity import create_house
 from app.identity.house import House
 from app.identity.store import migrate
+from app.identity.store.database import Database
 from app.kit.clock import SystemClock
 from app.settings import Settings
+from tests.support.servers import RUNTIME, PostgresUrls
 
 SECRET = b"a secret of the tests, long enough to be one"
 
@@ -45,5 +47,28 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         )
     migrate.migrate(settings)
     made = create_house(settings, MovableClock())
+    yield made
+    made.database.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def own_database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database of the test alone, as it serves: migrated, and nothing in it."""
+    if request.param == "sqlite":
+        url = request.getfixturevalue("sqlite_url")
+        migrate.upgrade(url)
+    else:
+        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
+        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
+    made = Database(url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def own_house(own_database: Database) -> Iterator[House]:
+    """The services of a process over a database of the test alone."""
+    made = create_house(Settings(database_url=own_database.url, secrets=(SECRET,), shows_cost=True), MovableClock())
     yield made
     made.database.dispose()

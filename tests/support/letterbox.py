@@ -1,4 +1,4 @@
-"""What was mailed and texted, as it lies in the outbox of a tenant."""
+"""What was mailed and texted, as the outbox of a tenant holds it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from sqlalchemy import select
 
 from app.identity.house import House
+from app.identity.outbox import said_in
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import outbox
 
@@ -22,8 +23,8 @@ def letters(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, 
     work = UnitOfWork(house.database, tenant_id)
     try:
         o = outbox.c
-        asked = select(o.payload).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
-        return [dict(row.payload) for row in work.all(asked)]
+        asked = select(outbox).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
+        return [said_in(house.vault, row) for row in work.all(asked)]
     finally:
         work.rollback()
 

@@ -14,6 +14,7 @@ from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
+from app.identity.vault import Vault
 from app.kit.clock import SystemClock
 from tests.support.servers import Postgres, PostgresUrls
 
@@ -198,7 +199,8 @@ def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path
     run("migrate")
     database, clock = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}"), SystemClock()
     work = UnitOfWork(database, "acme")
-    message_id = Outbox(work, clock).post("mail", {"text": "Your code is 123456"})
+    vault = Vault((SECRETS[0].encode(),))
+    message_id = Outbox(work, clock, vault).post("mail", {"text": "Your code is 123456"})
     work.commit()
     (claimed,) = claims.claim(database, clock.now())
     claims.settle_failed(database, claimed, clock.now(), "550 nobody here", is_final=True)

@@ -18,8 +18,12 @@ from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import claims
+from app.kit.clock import FixedClock
 from app.settings import SettingsError
+from tests.support.posting import VAULT, row, worker
 from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.smtp_server import mailbox
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 outbox, consents, tenants = (metadata.tables[name] for name in ("outbox", "consents", "tenants"))
@@ -127,6 +131,23 @@ def whole(engine: Engine) -> dict[str, Any]:
         tables = {name: sorted(str(column) for column in seen.get_columns(name)) for name in seen.get_table_names()}
         rows = {name: connection.execute(text(f"SELECT * FROM {name}")).all() for name in sorted(tables)}
         return {"tables": tables, "rows": rows, "stated": connection.execute(text(of_tables)).all()}
+
+
+@pytest.mark.parametrize("is_sealed_first", [False, True])
+def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: str, is_sealed_first: bool) -> None:
+    migrate.upgrade(database_url, revision="0008")
+    database = Database(dialect(database_url))
+    said = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
+    with UnitOfWork(database, "acme").apart() as work:
+        work.run(insert(outbox).values({**waiting("acme"), "payload": said, "attempts": 0}))
+    migrate.upgrade(database_url)
+    if is_sealed_first:
+        assert claims.reseal(database, VAULT) == 1
+        assert "123456" not in str(row(database, "m").payload)
+    with mailbox() as server:
+        worker(database, FixedClock(NOW), f"smtp://127.0.0.1:{server.port}").deliver_due()
+        assert [mail.get_content().strip() for mail in server.mails] == ["Your code is 123456"]
+    database.dispose()
 
 
 def test_the_known_head_is_the_newest_revision() -> None:

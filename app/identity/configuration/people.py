@@ -80,8 +80,9 @@ class People:
     def _call(self) -> Call:
         work = self.run.work
         tenant = Tenant(work.tenant_id, self.stated.name, "", b"", 0, self.settings, Brand())
-        clock = self.run.house.clock
-        return Call(self.run.house, tenant, work, Ledger(clock), Outbox(work, clock), RawRequest("", "", "", {}, b""))
+        house = self.run.house
+        posts = Outbox(work, house.clock, house.vault)
+        return Call(house, tenant, work, Ledger(house.clock), posts, RawRequest("", "", "", {}, b""))
 
     def _edits(self, call: Call, wanted: AccountFile, path: Path) -> Edits:
         """Read the free fields as the interface reads them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.identity.house import House
 from app.identity.registration import records
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import claims
 from app.identity.tenants import changes, sealed
 from app.identity.tenants.store import NOBODY
 
@@ -16,7 +17,7 @@ def reseal(house: House) -> int:
         held = changes.all_tenants(work)
     finally:
         work.rollback()
-    return sum(_of_tenant(house, tenant) for tenant in held)
+    return sum(_of_tenant(house, tenant) for tenant in held) + claims.reseal(house.database, house.vault)
 
 
 def _of_tenant(house: House, tenant: changes.HeldTenant) -> int:

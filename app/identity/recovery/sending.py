@@ -69,7 +69,7 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, 
 
 def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
-    quiet = replace(call, outbox=Unsent(call.work, call.house.clock))
+    quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
     _mail(quiet, NOBODY, stranger(name), _address_of_nobody(name), wish, None)
 
 
@@ -77,7 +77,7 @@ def send_apart(call: Call, account: Account, wish: Wish) -> bool:
     """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
     try:
         with call.work.apart() as own:
-            send(replace(call, work=own, outbox=Outbox(own, call.house.clock)), account, wish)
+            send(replace(call, work=own, outbox=Outbox(own, call.house.clock, call.house.vault)), account, wish)
     except (e.MailLimitReached, e.UnknownAccount):
         return False
     return True
@@ -120,7 +120,7 @@ def text(call: Call, account: Account, template: str | None) -> str:
 
 def text_nobody(call: Call, phone: str, template: str | None) -> str:
     """Do for a number that no account has what `text` does, without a message."""
-    quiet = replace(call, outbox=Unsent(call.work, call.house.clock))
+    quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
     code = proofs.new_code(call, ProofKind.RESET_PASSWORD, NOBODY, subject=stranger(phone))
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
     return letters.sms(quiet, SmsKind.RESET, phone, account=None, facts=facts, template=template)

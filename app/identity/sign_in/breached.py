@@ -34,7 +34,7 @@ def refuse(call: Call, account: Account, password: str) -> None:
         return
     call.ledger.record("password.breached", uid=account.uid, action=action)
     with call.work.apart() as own:
-        apart = replace(call, work=own, outbox=Outbox(own, call.house.clock))
+        apart = replace(call, work=own, outbox=Outbox(own, call.house.clock, call.house.vault))
         fresh = store.change(apart, account.uid, {})
         if fresh is not None:
             store.change(apart, account.uid, {"private": {**fresh.private, FLAG: True}})

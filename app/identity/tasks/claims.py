@@ -8,26 +8,30 @@ any. A process that dies in between leaves a message that is due again when the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select, tuple_, update
+from sqlalchemy import LargeBinary, func, or_, select, tuple_, update
 
-from app.identity.outbox import NOTHING
+from app.identity.outbox import ELSEWHERE, NOTHING, said_in, seal
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import outbox
+from app.identity.tasks.undelivered import Undelivered
+from app.identity.vault import Misplaced, Unsealable, Vault
 
 EXEMPT = "outbox"
 LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 12
 _O = outbox.c
+_IS_KEPT = _O.state.in_(("waiting", "dead"))
+_PAGE = 100
 
 
 @dataclass(frozen=True)
 class Message:
-    """One claimed row."""
+    """What a sender delivers."""
 
     tenant_id: str
     message_id: str
@@ -36,7 +40,27 @@ class Message:
     attempts: int  # this one included
 
 
-def claim(database: Database, now: datetime, most: int = 20) -> Sequence[Message]:
+@dataclass(frozen=True)
+class Claimed:
+    """One claimed row."""
+
+    tenant_id: str
+    message_id: str
+    kind: str
+    payload: dict[str, Any] = field(repr=False)
+    sealed: bytes | None = field(repr=False)
+    attempts: int
+
+    def opened(self, vault: Vault) -> Message:
+        """Return the message. Raises Undelivered: final where it is not what was sealed for this row."""
+        try:
+            said = said_in(vault, self)
+        except Unsealable as problem:
+            raise Undelivered(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
+        return Message(self.tenant_id, self.message_id, self.kind, said, self.attempts)
+
+
+def claim(database: Database, now: datetime, most: int = 20) -> Sequence[Claimed]:
     """Return messages that are due; until the lease is over nobody else gets them."""
     work = UnitOfWork(database, EXEMPT)
     try:
@@ -49,27 +73,27 @@ def claim(database: Database, now: datetime, most: int = 20) -> Sequence[Message
         if database.is_sqlite and not work.all(due):
             return []  # no writer's turn is taken for nothing
         picked = due if database.is_sqlite else due.with_for_update(skip_locked=True)
-        columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.attempts)
+        columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
         values = {"due_at": now + LEASE, "attempts": _O.attempts + 1}
         statement = (
             update(outbox).where(tuple_(_O.tenant_id, _O.message_id).in_(picked)).values(**values).returning(*columns)
         )
-        claimed = [Message(**row._mapping) for row in work.all(statement)]
+        claimed = [Claimed(**row._mapping) for row in work.all(statement)]
         work.commit()
         return claimed
     finally:
         work.rollback()
 
 
-def settle_sent(database: Database, message: Message, now: datetime, *, keeps_payload: bool) -> None:
+def settle_sent(database: Database, message: Claimed, now: datetime, *, keeps_payload: bool) -> None:
     """Mark a message delivered. What it said is dropped, for it may bear a code; the development inbox keeps it."""
     values: dict[str, Any] = {"state": "sent", "finished_at": now, "last_problem": None}
     if not keeps_payload:
-        values["payload"] = {}
+        values |= {"payload": {}, "sealed": None}
     _settle(database, message, values)
 
 
-def settle_failed(database: Database, message: Message, now: datetime, problem: str, *, is_final: bool) -> bool:
+def settle_failed(database: Database, message: Claimed, now: datetime, problem: str, *, is_final: bool) -> bool:
     """Put a message off for longer each time, or into the dead letters; returns whether it is dead."""
     is_dead = is_final or message.attempts >= MOST_ATTEMPTS
     values: dict[str, Any] = {"last_problem": problem[:1000], "due_at": now + backoff(message.attempts)}
@@ -107,12 +131,11 @@ def counts(database: Database) -> dict[str, int]:
 
 
 def said(database: Database, most: int = 200) -> Sequence[Any]:
-    """Return mails and messages of all tenants with what they say, the newest first: for the development inbox."""
+    """Return mails and messages of all tenants, the newest first: for the development inbox, which opens what they say."""
     work = UnitOfWork(database, EXEMPT)
-    columns = (_O.message_id, _O.kind, _O.state, _O.payload, _O.created_at, _O.last_problem)
     where = _O.kind.in_(("mail", "sms"))
     try:
-        return work.all(select(*columns).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(most))
+        return work.all(select(outbox).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(most))
     finally:
         work.rollback()
 
@@ -131,7 +154,47 @@ def replay(database: Database, now: datetime, message_id: str | None = None) -> 
         work.rollback()
 
 
-def _settle(database: Database, message: Message, values: dict[str, Any]) -> None:
+def reseal(database: Database, vault: Vault) -> int:
+    """Seal under the first secret what waits or is dead and lies otherwise, in the clear included; returns how many.
+
+    What no secret opens is left to the worker, which says so.
+    """
+    last, count = ("", ""), 0
+    while rows := _to_reseal(database, vault, last):
+        count += _resealed(database, vault, rows)
+        last = (rows[-1].tenant_id, rows[-1].message_id)
+    return count
+
+
+def _to_reseal(database: Database, vault: Vault, last: tuple[str, str]) -> Sequence[Any]:
+    work = UnitOfWork(database, EXEMPT)
+    begins = func.substr(_O.sealed, 1, len(vault.mark), type_=LargeBinary)
+    key = tuple_(_O.tenant_id, _O.message_id)
+    others = select(outbox).where(_IS_KEPT, or_(_O.sealed.is_(None), begins != vault.mark), key > last)
+    try:
+        return work.all(others.order_by(*key).limit(_PAGE))
+    finally:
+        work.rollback()
+
+
+def _resealed(database: Database, vault: Vault, rows: Sequence[Any]) -> int:
+    work = UnitOfWork(database, EXEMPT)
+    count = 0
+    try:
+        for row in rows:
+            try:
+                sealed = seal(vault, row.tenant_id, row.message_id, row.kind, said_in(vault, row))
+            except Unsealable:
+                continue
+            where = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id, _IS_KEPT)
+            count += work.changed(update(outbox).where(*where).values(sealed=sealed, payload=ELSEWHERE))
+        work.commit()
+        return count
+    finally:
+        work.rollback()
+
+
+def _settle(database: Database, message: Claimed, values: dict[str, Any]) -> None:
     """Write the outcome, unless the lease was lost and somebody else has the message now."""
     work = UnitOfWork(database, EXEMPT)
     where = (_O.tenant_id == message.tenant_id, _O.message_id == message.message_id, _O.attempts == message.attempts)

@@ -1,6 +1,6 @@
 """The outbox and the audit trail: written in the transaction of the change they speak of."""
 
-from sqlalchemy import Column, Index, Integer, String, Text
+from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
 
 from app.identity.store.tables import Free, Id, Instant, tenant_table
 
@@ -8,7 +8,8 @@ outbox = tenant_table(
     "outbox",
     Column("message_id", Id, primary_key=True),
     Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
-    Column("payload", Free, nullable=False),
+    Column("payload", Free, nullable=False),  # holds nothing since schema 0009
+    Column("sealed", LargeBinary),  # what it says, with its links and codes: outbox.py; None once it is forgotten
     Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
     Column("attempts", Integer, nullable=False, default=0),
     Column("due_at", Instant, nullable=False),

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 
 from app.identity.store.database import Database, StoreUnavailable
 from app.identity.tasks import claims
-from app.identity.tasks.claims import Message
+from app.identity.tasks.claims import Claimed
 from app.identity.tasks.cleaning import Cleaner
 from app.identity.tasks.senders import Nowhere, Sender, senders
 from app.identity.tasks.undelivered import Undelivered
+from app.identity.vault import Vault
 from app.kit.clock import Clock, SystemClock
 from app.settings import Settings
 
@@ -32,6 +33,7 @@ class Worker:
         by_kind: Mapping[str, Sender] | None = None,
     ) -> None:
         self._database = database
+        self._vault = Vault(settings.secrets)
         self._clock = clock or SystemClock()
         self._senders = by_kind if by_kind is not None else senders(settings, self._clock)
         self._nowhere = Nowhere()
@@ -58,11 +60,11 @@ class Worker:
             self._deliver(message)
         return len(claimed)
 
-    def _deliver(self, message: Message) -> None:
+    def _deliver(self, message: Claimed) -> None:
         sender = self._senders.get(message.kind, self._nowhere)
         about = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
         try:
-            sender.send(message)
+            sender.send(message.opened(self._vault))
         except Undelivered as problem:
             self._failed(message, str(problem), about, is_final=problem.is_final)
         except Exception as problem:
@@ -72,7 +74,7 @@ class Worker:
             claims.settle_sent(self._database, message, self._clock.now(), keeps_payload=sender.keeps_payload)
             log.info("outbox.sent", extra=about)
 
-    def _failed(self, message: Message, problem: str, about: dict[str, object], *, is_final: bool) -> None:
+    def _failed(self, message: Claimed, problem: str, about: dict[str, object], *, is_final: bool) -> None:
         is_dead = claims.settle_failed(self._database, message, self._clock.now(), problem, is_final=is_final)
         log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**about, "problem": problem})
 

@@ -38,7 +38,7 @@ def send(call: Call, uid: str, phone: str, account: Account | None, template: st
 
 def send_to_nobody(call: Call, phone: str) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
-    return send(replace(call, outbox=Unsent(call.work, call.house.clock)), NOBODY, phone, None)
+    return send(replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault)), NOBODY, phone, None)
 
 
 def tell_owner(call: Call, phone: str) -> str:

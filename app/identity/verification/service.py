@@ -108,7 +108,7 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
         wish = replace(wish, url=None)
     try:
         with call.work.apart() as own:
-            apart = replace(call, work=own, outbox=Outbox(own, call.house.clock))
+            apart = replace(call, work=own, outbox=Outbox(own, call.house.clock, call.house.vault))
             if isinstance(refusal, e.EmailUnverified):
                 send(apart, account, wish)
             elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
@@ -290,7 +290,8 @@ def _mail(call: Call, uid: str, email: str, wish: Wish, account: Account | None)
     )  # its id names the page that waits
     is_free = store.by_identifier(call, EMAIL, subject) is None  # asked for everybody: it takes its time
     if uid == NOBODY and is_free:
-        call = replace(call, outbox=Unsent(call.work, call.house.clock))  # there is no account to tell of
+        # there is no account to tell of
+        call = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
     takes_code = wish.url is None or call.tenant.settings.email_verification_codes
     has_code = takes_code and (wish.attempt is not None or not is_contested)
     if carries in ("otp", "both") or (carries is None and has_code):

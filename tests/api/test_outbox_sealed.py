@@ -1,0 +1,127 @@
+"""What messages say lies sealed, each for its own row: decisions/0081."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.commands.serving import make_ready
+from app.identity.outbox import said_in
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import claims
+from app.identity.tasks.tables import outbox
+from app.identity.vault import Vault
+from app.kit.clock import FixedClock
+from app.settings import Settings
+from tests.support.posting import SECRET, VAULT, posted, row, worker
+from tests.support.smtp_server import Mailbox, mailbox
+
+OTHER_SECRET = b"1" * 32
+ROTATED = Vault((OTHER_SECRET, SECRET))
+NO_KEY = "it cannot be opened: no key opens this value; is an older GATEHOUSE_SECRET_KEY line missing?"
+MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def post() -> Iterator[Mailbox]:
+    with mailbox() as server:
+        yield server
+
+
+def change(database: Database, message_id: str, **columns: Any) -> None:
+    """Write into a row of acme's as somebody could who has the database and not the secret."""
+    work = UnitOfWork(database, "acme")
+    work.run(outbox.update().where(outbox.c.tenant_id == "acme", outbox.c.message_id == message_id).values(**columns))
+    work.commit()
+
+
+@pytest.mark.parametrize("of", ["acme", "globex"])
+def test_what_was_sealed_for_another_row_is_a_dead_letter(
+    own_database: Database, clock: FixedClock, post: Mailbox, of: str
+) -> None:
+    theirs = posted(own_database, clock, tenant=of, to="bob@example.com")
+    ours = posted(own_database, clock, to="eve@example.com")
+    change(own_database, ours, sealed=row(own_database, theirs, of).sealed)
+    worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    assert [mail["To"] for mail in post.mails] == ["bob@example.com"]
+    assert (row(own_database, ours).state, row(own_database, ours).last_problem) == ("dead", MISPLACED)
+
+
+def test_what_was_sealed_for_another_kind_or_was_changed_is_a_dead_letter(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    other_kind, changed, short = (posted(own_database, clock) for _ in range(3))
+    sealed = row(own_database, changed).sealed
+    change(own_database, other_kind, kind="sms")
+    change(own_database, changed, sealed=sealed[:-1] + bytes([sealed[-1] ^ 1]))
+    change(own_database, short, sealed=sealed[:15])
+    worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    assert post.mails == []
+    assert {row(own_database, one).last_problem for one in (other_kind, changed, short)} == {MISPLACED}
+    assert {row(own_database, one).state for one in (other_kind, changed, short)} == {"dead"}
+
+
+def test_a_worker_that_lacks_the_secret_leaves_a_mail_to_one_that_has_it(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    message_id, url = posted(own_database, clock), f"smtp://127.0.0.1:{post.port}"
+    worker(own_database, clock, url, OTHER_SECRET).deliver_due()
+    assert (row(own_database, message_id).state, row(own_database, message_id).last_problem) == ("waiting", NO_KEY)
+    clock.advance(seconds=15)
+    worker(own_database, clock, url, OTHER_SECRET, SECRET).deliver_due()
+    assert len(post.mails) == 1
+
+
+def test_what_waits_and_what_is_dead_outlives_the_secret_that_it_was_sealed_under(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    url = f"smtp://127.0.0.1:{post.port}"
+    dead, spoilt = posted(own_database, clock, to="bob@example.com"), posted(own_database, clock)
+    post.refusals = ["550 nobody here"] * 2
+    worker(own_database, clock, url).deliver_due()
+    change(own_database, spoilt, sealed=row(own_database, dead).sealed)  # no secret opens it: it hinders nothing
+    posted(own_database, clock, tenant="globex")
+    assert [claims.reseal(own_database, ROTATED) for _ in range(2)] == [2, 0]
+    claims.replay(own_database, clock.now(), dead)
+    worker(own_database, clock, url, OTHER_SECRET).deliver_due()
+    assert {mail["To"] for mail in post.mails} == {"ada@example.com", "bob@example.com"}
+
+
+def test_as_much_is_sealed_anew_as_there_is(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
+    ids = [posted(own_database, clock, tenant=("acme", "globex")[number % 2]) for number in range(230)]
+    assert claims.reseal(own_database, ROTATED) == len(ids)
+    at_work = worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", OTHER_SECRET)
+    while at_work.deliver_due():
+        pass
+    assert len(post.mails) == len(ids)
+
+
+def test_at_a_start_what_a_version_before_left_in_the_clear_is_sealed(
+    own_database: Database, clock: FixedClock
+) -> None:
+    waiting, dead = posted(own_database, clock), posted(own_database, clock)
+    said = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}
+    change(own_database, waiting, sealed=None, payload=said)
+    change(own_database, dead, sealed=None, payload=said, state="dead")
+    make_ready(Settings(database_url=own_database.url, secrets=(SECRET,)))
+    for message_id in (waiting, dead):
+        left = row(own_database, message_id)
+        assert ("123456" in str(left), said_in(VAULT, left)) == (False, said)
+
+
+def test_a_server_s_refusal_is_kept_without_the_link_and_the_code_that_it_repeats(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    token = "A-token_of43letters" + "x" * 24
+    link = f"https://id.example.com/verify?vtoken={token}"
+    message_id = posted(own_database, clock, text=f"{link} or 482913")
+    post.refusals = [f"550 5.7.1 spam: {link} or 482913 (see 81126)"]
+    worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
+    told = "550 5.7.1 spam: https://id.example.com/verify?vtoken=*** or *** (see 81126)"
+    assert row(own_database, message_id).last_problem == told

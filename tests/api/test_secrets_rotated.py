@@ -1,0 +1,55 @@
+"""After `gatehouse secrets rotate` nothing needs the secret of before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.identity.configuration.resealing import reseal
+from app.identity.house import House
+from app.identity.tasks.worker import Worker
+from app.identity.vault import Vault
+from tests.support.customers import NEW, a_customer
+from tests.support.house import SECRET
+from tests.support.smtp_server import mailbox
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+
+NEXT = b"another secret of the tests, as long as the first"
+
+
+@pytest.fixture
+def house(own_house: House) -> House:
+    """A house of the test's own: whatever lies sealed there is sealed anew."""
+    return own_house
+
+
+def rotated(house: House) -> int:
+    """Rotate the secret, and start anew without the one of before."""
+    house.vault = Vault((NEXT, SECRET))
+    count = reseal(house)
+    house.vault = Vault((NEXT,))
+    house.directory.forget()
+    return count
+
+
+def test_a_mail_that_waits_arrives_and_its_link_works(house: House, new_tenant_server: NewTenantServer) -> None:
+    customer = a_customer(new_tenant_server)
+    token = customer.token()
+    assert rotated(house) == 2  # the API secret is the other
+    with mailbox() as server:
+        sender = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "door@id.example.com"}
+        Worker(replace(house.settings, secrets=(NEXT,), **sender), house.database, house.clock).deliver_due()
+        (mail,) = server.mails
+    assert mail["To"] == customer.email
+    assert token in mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]  # it has one
+    answered(customer.reset(resettoken=token, password=NEW))
+    answered(customer.logs_in(NEW))
+
+
+def test_the_code_of_a_choice_is_still_known(house: House, acme: TenantServer) -> None:
+    path = "/identity/v2/manage/registrationdata"
+    answered(acme.send("POST", path, {"Data": [{"type": "town", "key": "b", "value": "Bonn", "code": "s3cret"}]}))
+    assert rotated(house) == 2
+    (town,) = answered(acme.send("GET", f"{path}/town"))
+    assert town["Code"] == "s3cret"  # type: ignore[index]  # a list

@@ -1,0 +1,101 @@
+"""Whoever reads the database, or a copy of it, finds no link, code, token, cookie or password that opens anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.engine import make_url
+
+from app.identity.house import House
+from app.identity.store.schema import metadata
+from app.identity.store.unit import UnitOfWork
+from tests.support.customers import NEW, a_customer
+from tests.support.letterbox import code_in, letters, mailed_to, token_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.posting import worker_of
+from tests.support.registering import register
+from tests.support.smtp_server import mailbox
+from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.visitor import Visitor
+
+BY_SMS = "/identity/v2/auth/password/otp"
+At = Callable[[World], Visitor]
+
+
+@pytest.fixture
+def house(own_house: House) -> House:
+    """A house of the test's own: the whole of its database is read."""
+    return own_house
+
+
+def columns_that_hold(house: House, tenant_id: str, secret: str) -> set[str]:
+    """Return in which columns of which tables a tenant's rows have a text."""
+    found = set()
+    work = UnitOfWork(house.database, tenant_id)
+    try:
+        for name, table in metadata.tables.items():
+            for row in work.all(table.select().where(table.c.tenant_id == tenant_id)):
+                found |= {f"{name}.{key}" for key, value in row._mapping.items() if secret in readable(value)}
+    finally:
+        work.rollback()
+    return found
+
+
+def readable(value: Any) -> str:
+    """Return what of a value can be read; an instant's microseconds are no code."""
+    if isinstance(value, datetime):
+        return ""
+    return value.decode("latin-1") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
+
+
+def assert_unreadable(house: House, tenant_id: str, secrets: Iterable[str]) -> None:
+    """No column of the tenant has one of them, nor have the files of SQLite, the journal included."""
+    secrets = set(secrets)
+    assert {one: where for one in secrets if (where := columns_that_hold(house, tenant_id, one))} == {}
+    if house.database.is_sqlite:
+        file = Path(make_url(house.database.url).database or "")
+        raw = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+        assert tenant_id.encode() in raw
+        assert [one for one in secrets if len(one) > 20 and one.encode() in raw] == []
+
+
+def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
+    house: House, new_tenant_server: NewTenantServer
+) -> None:
+    customer = a_customer(new_tenant_server, phone_login=True, email_verification_codes=True)
+    tenant = customer.tenant
+    answered(register(tenant, "bob@example.test"))
+    answered(customer.forgot())
+    answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
+    mails = letters(house, tenant.tenant_id)
+    tokens = {token_in(mail) for mail in mails}
+    sent = tokens | {code_in(one) for one in (*mails, *letters(house, tenant.tenant_id, "sms"))}
+    assert (len(mails), len(tokens), len(sent)) == (2, 2, 5)
+    assert_unreadable(house, tenant.tenant_id, sent)
+    with mailbox() as server:
+        server.refusals = [f"550 spam: {mail['text'].splitlines()}" for mail in mails]
+        while worker_of(house, f"smtp://127.0.0.1:{server.port}").deliver_due():
+            pass
+        assert server.refusals == []
+    assert_unreadable(house, tenant.tenant_id, sent)
+
+
+def test_nothing_of_a_visit_lies_readable(house: House, new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(reset_password_codes=True)
+    visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")
+    page = visitor.asked_by(shop).follow("Forgot it?").press("Send it", identifier=ada.email)
+    (mail,) = mailed_to(house, world.tenant_id, ada.email)
+    page = page.press("Continue", code=code_in(mail)).press("Save the new password", password=NEW)
+    landed = page.press("Sign in", password=NEW)
+    tokens = shop.redeem(landed.query["code"]).json or {}
+    held = {tokens[name] for name in ("access_token", "refresh_token", "id_token")}
+    cookies = {cookie.value for cookie in (visitor.client._cookies or {}).values() if len(cookie.value) > 20}
+    assert cookies
+    assert_unreadable(
+        house, world.tenant_id, {token_in(mail), code_in(mail), landed.query["code"], NEW, *held, *cookies}
+    )
