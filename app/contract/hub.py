@@ -280,6 +280,18 @@ class ProfileRequest(Wire):
         False  # the list of devices costs a read of each; the profile page has none
     )
     with_asked_phone: Annotated[bool, From.QUERY] = False
+    with_addresses: Annotated[bool, From.QUERY] = False
+
+
+class AddressView(Wire):
+    """One address of the signed-in person's account."""
+
+    email: str
+    is_first: bool = False
+    is_confirmed: bool = False
+    is_asked: bool = False  # it is the account's once it is proved
+    can_resend: bool = False  # what proves it may be mailed again
+    resend_in_seconds: int = 0
 
 
 class ProfileAnswer(Wire):
@@ -292,6 +304,8 @@ class ProfileAnswer(Wire):
     needs_password: bool = False  # the last proof is too old for what a thief would profit from
     phone: str | None = None  # as people read it
     asked_phone: str | None = None  # another one, whose code was texted and did not come back yet
+    resend_in_seconds: int = 0  # when the next code for `asked_phone` may be asked for
+    addresses: list[AddressView] = Field(default_factory=list)
 
 
 profile = state(

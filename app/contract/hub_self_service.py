@@ -58,12 +58,20 @@ class EmailEdit(Proved):
     email: Address
 
 
+class EmailNamed(Wire):
+    email: Address
+
+
 class EmailCode(Wire):
     email: Address
     code: str = Field(max_length=64)
 
 
 class PhoneEdit(Proved):
+    phone: Address
+
+
+class PhoneNamed(Wire):
     phone: Address
 
 
@@ -137,6 +145,15 @@ add_email = state(
     ),
     summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
 )  # fmt: skip
+mail_email_again = state(
+    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted, auth=H, family=HUB, public=False,
+    errors=(
+        e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff, e.MalformedEmail,
+        e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.MailLimitReached,
+        e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
+    ),
+    summary="Mail link and code once more to an address of the account that is not proved yet.",
+)  # fmt: skip
 confirm_email = state(
     "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted, auth=H, family=HUB, public=False,
     errors=(
@@ -144,7 +161,7 @@ confirm_email = state(
         e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha,
         e.LockedForSecurityQuestion, e.AccountBlocked,
     ),
-    summary="Add the address that a code was mailed to.",
+    summary="Confirm the address that a code was mailed to.",
 )  # fmt: skip
 remove_email = state(
     "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, auth=H, family=HUB, public=False,
@@ -159,6 +176,11 @@ ask_phone = state(
     "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
     summary="Text a code to another number; one of somebody else is answered as a free one.",
+)  # fmt: skip
+text_phone_again = state(
+    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered, *NOT_TEXTED),
+    summary="Text another code to the number that was asked for last.",
 )  # fmt: skip
 confirm_phone = state(
     "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted, auth=H, family=HUB, public=False,

@@ -17,6 +17,9 @@ from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.kit.errors import ApiError
 
+AGAIN: Final = "again"
+"""What a click on "Send it again" says, and the page that follows it."""
+
 
 class CodeForm(HubForm):
     """The code, as people copy it: with spaces, dashes, in the digits of any script."""
@@ -64,13 +67,16 @@ class CodePage(Page):
 
     @property
     def wait(self) -> Any:
-        """When the next message may be asked for."""
-        seconds = max(1, self.resend_in_seconds)
-        return _n(
-            "You can have another one sent in %(num)d second.",
-            "You can have another one sent in %(num)d seconds.",
-            seconds,
-        )
+        return wait_sentence(self.resend_in_seconds)
+
+
+def wait_sentence(seconds: int) -> Any:
+    """Say when the next message may be asked for."""
+    return _n(
+        "You can have another one sent in %(num)d second.",
+        "You can have another one sent in %(num)d seconds.",
+        max(1, seconds),
+    )
 
 
 def empty_form() -> CodeForm:

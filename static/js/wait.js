@@ -1,11 +1,11 @@
 // A button that is of use only after a while waits for it. The server holds to it by itself.
 (function () {
-  var form = document.querySelector("[data-wait]");
-  if (!form) return;
-  var button = form.querySelector("button"), hint = form.querySelector("p");
-  button.disabled = true;
-  setTimeout(function () {
-    button.disabled = false;
-    if (hint) hint.hidden = true;
-  }, Number(form.dataset.wait) * 1000);
+  document.querySelectorAll("[data-wait]").forEach(function (form) {
+    var button = form.querySelector("button"), hint = form.querySelector("p");
+    button.disabled = true;
+    setTimeout(function () {
+      button.disabled = false;
+      if (hint) hint.hidden = true;
+    }, Number(form.dataset.wait) * 1000);
+  });
 })();

@@ -141,7 +141,7 @@ def test_an_address_is_added_by_its_code_made_first_and_removed(world: World, vi
     code = re.findall(r"\b\d{6}\b", mails(world, "countess@example.org")[-1])[0]
     assert sent.press("Confirm", code="000000" if code != "000000" else "111111").status == 403
     listed = sent.press("Confirm", code=f"{code[:3]} {code[3:]}")
-    assert "Address added" in listed.text
+    assert "Address confirmed" in listed.text
     first = listed.press("Make main", action="primary").press("Yes, make it the main one")
     assert "Main address changed" in first.text
     assert len(mails(world, "ada@example.com")) == 2

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import EmailField, HiddenField, StringField
+from wtforms import EmailField, HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
+from app.hub.code_entry import wait_sentence
 from app.hub.forms import HubForm
 from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
-from app.hub.pages import pages
+from app.hub.pages import email_code, pages
+from app.hub.pages.email_code import LIST
 from app.hub.pages.profile import read_own_profile
 from app.kit.errors import ApiError
 
-LIST, ADD, CODE, CHANGE = "/emails", "/emails/add", "/emails/confirm", "/emails/change"
+ADD, CHANGE = "/emails/add", "/emails/change"
 REMOVE, PRIMARY = "remove", "primary"
-MOST_EMAIL_LETTERS: Final = 320
 
 
 class ChooseForm(HubForm):
@@ -57,20 +56,6 @@ class AddForm(ProvedForm):
         return sentence is not None or super().take_refusal(refusal)
 
 
-class CodeForm(HubForm):
-    """The code from the mail."""
-
-    email = HiddenField()
-    code = StringField(
-        _l("Code from the mail"),
-        [InputRequired(_l("Enter the code from the mail."))],
-        render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
-    )
-
-    def to_request(self) -> contract.EmailCode:
-        return contract.EmailCode(email=self.email.data or "", code=self.code.data or "")
-
-
 class ChangeForm(ProvedForm):
     """Says yes to what a button began."""
 
@@ -96,6 +81,18 @@ class Address:
     email: str
     is_first: bool = False
     is_confirmed: bool = True
+    is_asked: bool = False
+    """It is added once it is confirmed."""
+    can_resend: bool = False
+    resend_in_seconds: int = 0
+
+    @property
+    def wait(self) -> Any:
+        return wait_sentence(self.resend_in_seconds)
+
+    @property
+    def code_page(self) -> str:
+        return email_code.address(self.email)
 
 
 @dataclass(frozen=True)
@@ -103,6 +100,7 @@ class EmailsPage(Page):
     """The addresses, each with what can be done with it."""
 
     template = "pages/emails.html"
+    scripts = (*Page.scripts, "wait")
     query = {"done": 8}
 
     form: ChooseForm
@@ -113,20 +111,32 @@ class EmailsPage(Page):
     def notice(self) -> Notice | None:
         return form_notice(self.form) or _DONE.get(self.done)
 
+    @property
+    def held(self) -> int:
+        """How many addresses are the account's own by now."""
+        return sum(not address.is_asked for address in self.addresses)
+
     @classmethod
     def samples(cls) -> Mapping[str, EmailsPage]:
+        new = Address("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
+        asked = Address("countess@example.org", is_confirmed=False, is_asked=True, can_resend=True)
         first, long = Address("ada@example.com", is_first=True), Address(f"{'countess.of.' * 4}lovelace@example.org")
         return {
             "one": cls(ChooseForm(), (first,)),
             "three": cls(ChooseForm(), (first, Address("countess@example.org"), long)),
-            "not confirmed": cls(ChooseForm(), (Address("ada@example.com", is_first=True, is_confirmed=False),)),
+            "not confirmed": cls(ChooseForm(), (new,)),
+            "not confirmed, a moment ago": cls(ChooseForm(), (replace(new, resend_in_seconds=27),)),
+            "not to be confirmed": cls(ChooseForm(), (replace(new, can_resend=False),)),
+            "one is asked for": cls(ChooseForm(), (first, asked)),
+            "all kinds": cls(ChooseForm(), (first, replace(new, email=long.email, is_first=False), asked)),
             "none": cls(ChooseForm(), ()),
             **{done: cls(ChooseForm(), (first, Address("countess@example.org")), done) for done in _DONE},
         }
 
 
 _DONE: Final = {
-    "added": Notice(_l("Address added"), _l("From now on it is yours here."), "ok"),
+    "added": Notice(_l("Address confirmed"), _l("From now on it is yours here."), "ok"),
+    "not_sent": refusal_notice(e.EmailNotAddable()),
     REMOVE: Notice(_l("Address removed"), _l("We told both addresses by mail."), "ok"),
     PRIMARY: Notice(_l("Main address changed"), _l("We told the one before it by mail."), "ok"),
 }
@@ -159,36 +169,6 @@ class AddEmailPage(Page):
             "enough mail": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
             "not confirmed": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
         }
-
-
-@dataclass(frozen=True)
-class EmailCodePage(Page):
-    """Look into the mail of the new address."""
-
-    template = "pages/email_code.html"
-    query = {"email": MOST_EMAIL_LETTERS}
-
-    form: CodeForm
-    problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
-
-    @property
-    def address(self) -> str:
-        """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return _code_address(self.form.email.data or "")
-
-    @classmethod
-    def samples(cls) -> Mapping[str, EmailCodePage]:
-        given = {"email": "countess@example.org"}
-        wrong = CodeForm(data=given)
-        wrong.refuse("code", _WRONG_CODE)
-        return {"sent": cls(CodeForm(data=given)), "wrong code": cls(wrong)}
-
-
-_WRONG_CODE: Final = _l("Only the newest code works, and only for a few minutes. The link in the mail works longer.")
 
 
 @dataclass(frozen=True)
@@ -253,35 +233,7 @@ def submit_add_email() -> Response:
     except ApiError as refusal:
         problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
         return AddEmailPage(form, problem).render(refusal.status)
-    return journey.onward(_code_address(form.email.data or ""))
-
-
-@pages.get(CODE)
-def show_email_code() -> Response:
-    """The page that waits for the code; this asks nobody."""
-    email = request.args.get("email", "")[:MOST_EMAIL_LETTERS]
-    if not _is_email_shaped(email):
-        return journey.onward(ADD)
-    return EmailCodePage(CodeForm(formdata=None, data={"email": email})).render()
-
-
-@pages.post(CODE)
-def submit_email_code() -> Response:
-    form = CodeForm()
-    if not form.validate():
-        return EmailCodePage(form).render(form.refusal_status)
-    try:
-        api()(contract.confirm_email, form.to_request())
-    except e.NotAuthenticated:
-        return callback.begin(LIST)
-    except e.EmailVerifiedBefore:
-        return journey.onward(f"{LIST}?done=added")
-    except (e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailRegistered) as refusal:
-        form.refuse("code", _WRONG_CODE)
-        return EmailCodePage(form).render(refusal.status)
-    except ApiError as refusal:
-        return EmailCodePage(form, refusal_notice(refusal)).render(refusal.status)
-    return journey.onward(f"{LIST}?done=added")
+    return journey.onward(email_code.address(form.email.data or ""))
 
 
 @pages.get(CHANGE)
@@ -309,21 +261,10 @@ def submit_change_email() -> Response:
     return journey.onward(f"{LIST}?done={action}")
 
 
-def _code_address(email: str) -> str:
-    return f"{CODE}?{urlencode({'email': email}, errors='replace')}"
-
-
-def _is_email_shaped(text: str) -> bool:
-    """Whether it may stand in our sentence as an address: a link to this page must not put words into our mouth."""
-    return bool(re.fullmatch(r"[^\s@]+@[^\s@]+", text))
-
-
 def _list(form: ChooseForm, status: int = 200) -> Response:
-    known = read_own_profile()
+    known = read_own_profile(with_addresses=True)
     if known is None:
         return callback.begin(LIST)
     form.asks.data, form.account.data = asked_of(known).values()
-    held = [str(entry["Value"]) for entry in known.profile.get("Email") or () if entry.get("Value")]
-    is_confirmed = bool(known.profile.get("EmailVerified"))
-    listed = tuple(Address(email, at == 0, at > 0 or is_confirmed) for at, email in enumerate(held))
+    listed = tuple(Address(**dict(one)) for one in known.addresses)
     return EmailsPage(form, listed, request.args.get("done", "")).render(status)

@@ -9,14 +9,16 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import StringField
+from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
+from app.contract.mailed import MailedTo
 from app.hub import callback, code_entry, journey, visit
 from app.hub.arrival import api
-from app.hub.code_entry import CodePage, Outcome
+from app.hub.code_entry import AGAIN, CodePage, Outcome
+from app.hub.forms import HubForm
 from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
@@ -25,7 +27,6 @@ from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
 SHOWN, CHANGE, CODE, REMOVE = "/phone", "/phone/change", "/phone/confirm", "/phone/remove"
-AGAIN: Final = "again"
 _NUMBER: Final = re.compile(r"\+[0-9 ()/.-]{5,40}")
 _SAMPLE: Final = "+44 20 7946 0018"
 
@@ -55,6 +56,15 @@ class CodeForm(code_entry.CodeForm):
 
     def to_request(self) -> contract.PhoneCode:
         return contract.PhoneCode(code=(self.code.data or "")[:64])
+
+
+class AgainForm(code_entry.ClickForm):
+    """Another message, please."""
+
+    phone = HiddenField()
+
+    def to_request(self) -> contract.PhoneNamed:
+        return contract.PhoneNamed(phone=(self.phone.data or "")[:64])
 
 
 class RemoveForm(ProvedForm):
@@ -153,12 +163,13 @@ class PhoneCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneCodePage]:
-        said = [Outcome.SENT, Outcome.WRONG, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
+        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
         return {
             "fresh": cls(CodeForm(), _SAMPLE),
             "empty": cls(code_entry.empty_form(), _SAMPLE),
             "token": cls(code_entry.typed_form().refused_token(), _SAMPLE),
-            **{one.value: cls(code_entry.typed_form(), _SAMPLE, outcome=one) for one in said},
+            "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
+            **{one.value: cls(code_entry.typed_form(), _SAMPLE, True, 21, one) for one in said},
         }
 
 
@@ -207,21 +218,17 @@ def show_change_phone() -> Response:
 
 @pages.post(CHANGE)
 def submit_change_phone() -> Response:
-    form, is_again = NumberForm(), request.form.get("do") == AGAIN
+    form = NumberForm()
     if not form.validate():
         return ChangePhonePage(form).render(form.refusal_status)
     try:
         visit.current().renew(api()(contract.ask_phone, form.to_request()).session)
     except e.NotAuthenticated:
         return callback.begin(CHANGE)
-    except (e.SmsLimitReached, e.SharedSmsLimitReached) as refusal:
-        if is_again:  # the message before may yet arrive
-            return _code_page(CodeForm(formdata=None), Outcome.ENOUGH, refusal.status)
-        return ChangePhonePage(form, refusal_notice(refusal)).render(refusal.status)
     except ApiError as refusal:
         problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
         return ChangePhonePage(form, problem).render(refusal.status)
-    return journey.onward(f"{CODE}?sent={AGAIN}" if is_again else CODE)
+    return journey.onward(CODE)
 
 
 @pages.get(CODE)
@@ -233,21 +240,30 @@ def show_phone_code() -> Response:
     if not known.asked_phone:
         return journey.onward(SHOWN)
     outcome = Outcome.SENT if request.args.get("sent") else None
-    return PhoneCodePage(CodeForm(formdata=None), known.asked_phone, outcome=outcome).render()
+    waits = known.resend_in_seconds
+    return PhoneCodePage(CodeForm(formdata=None), known.asked_phone, True, waits, outcome).render()
 
 
 @pages.post(CODE)
 def submit_phone_code() -> Response:
-    form = CodeForm()
+    """Take the code, or send another message."""
+    form: Any = AgainForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
         return _code_page(form, None, form.refusal_status)
+    operation: Any = contract.text_phone_again if isinstance(form, AgainForm) else contract.confirm_phone
     try:
-        api()(contract.confirm_phone, form.to_request())
+        api()(operation, form.to_request())
     except e.NotAuthenticated:
         return callback.begin(SHOWN)
+    except (e.NoPhoneOnProfile, e.PhoneRegistered):
+        return journey.onward(SHOWN)  # another tab gave another number, or proved this one
     except ApiError as refusal:
-        return _code_page(form, code_entry.outcome_of(form, refusal), refusal.status)
-    return journey.onward(f"{SHOWN}?done=saved")
+        left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
+        response = _code_page(form, code_entry.outcome_of(form, refusal), refusal.status, left)
+        if refusal.retry_after_seconds:
+            response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+        return response
+    return journey.onward(f"{CODE}?sent={AGAIN}" if isinstance(form, AgainForm) else f"{SHOWN}?done=saved")
 
 
 @pages.get(REMOVE)
@@ -284,9 +300,9 @@ def _has_numbers() -> bool:
     return Identifier.PHONE in visit.current().tenant.identifiers
 
 
-def _code_page(form: code_entry.CodeForm, outcome: Outcome | None, status: int) -> Response:
+def _code_page(form: HubForm, outcome: Outcome | None, status: int, left: int = 0) -> Response:
     """Draw the page again with the number that it showed, so that nobody is asked for it: a number, and no words of others."""
     shown = request.form.get("phone", "")
     if not _NUMBER.fullmatch(shown):
         return journey.onward(CODE)
-    return PhoneCodePage(form, shown, outcome=outcome).render(status)
+    return PhoneCodePage(code_entry.shown_again(form), shown, True, left, outcome).render(status)

@@ -106,14 +106,12 @@ class ProfilePage(Page):
         }
 
 
-def read_own_profile(*, with_sessions: bool = False, with_asked_phone: bool = False) -> contract.ProfileAnswer | None:
-    """Return the signed-in person's profile, with the live sessions where asked; None where nobody is signed in."""
+def read_own_profile(**more: bool) -> contract.ProfileAnswer | None:
+    """Return the signed-in person's profile, with what else of `ProfileRequest` is asked; None where nobody is signed in."""
     if not visit.current().session:
         return None
     try:
-        known = api()(
-            contract.profile, contract.ProfileRequest(with_sessions=with_sessions, with_asked_phone=with_asked_phone)
-        )
+        known = api()(contract.profile, contract.ProfileRequest(**more))
     except NotAuthenticated:
         return None
     visit.current().meet(known.person)

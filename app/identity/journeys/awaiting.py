@@ -7,10 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
+from app.contract.mailed import MailedTo
 from app.identity.accounts import identifiers, store
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.call import Call
 from app.identity.letters import send_limits
+from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
 from app.identity.sign_in import attempts
 from app.identity.sign_in.attempts import Attempt
@@ -18,8 +20,8 @@ from app.identity.verification import phones
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
 from app.kit import randomness
+from app.kit.errors import ApiError
 
-COOL_DOWN_SECONDS = 30  # interface limits.md section 4
 WAITS = timedelta(hours=1)
 MAIL, SMS = "mail", "sms"
 NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
@@ -63,7 +65,13 @@ def shown(email: str, by: str) -> str:
 
 def seconds_left(call: Call, state: Checking) -> int:
     """Return for how long the next mail or message has to wait."""
-    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
+    return cool_down.seconds_left(call, state.sent_at)
+
+
+def with_page(refusal: ApiError, shown: MailedTo) -> ApiError:
+    """Return the refusal with what the page shows, so that it can be drawn again without asking."""
+    refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
+    return refusal
 
 
 def sent(call: Call, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:

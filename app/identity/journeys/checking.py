@@ -324,11 +324,6 @@ def _who_asked(call: Call, attempt_id: str) -> RelyingPartyView | None:
 
 def with_page(call: Call, refusal: ApiError, state: Checking) -> ApiError:
     """Return the refusal with what the page shows."""
-    shown: dict[str, Any] = MailedTo(
-        sent_to=state.email,
-        resend_in_seconds=awaiting.seconds_left(call, state),
-        by=state.by,
-        can_change=bool(state.held),
-    ).model_dump(by_alias=True)
-    refusal.data = {**(refusal.data or {}), **shown}
-    return refusal
+    left = awaiting.seconds_left(call, state)
+    shown = MailedTo(sent_to=state.email, resend_in_seconds=left, by=state.by, can_change=bool(state.held))
+    return awaiting.with_page(refusal, shown)

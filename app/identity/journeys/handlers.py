@@ -11,7 +11,16 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import awaiting, checking, own_account, readdressing, recovering, registering, views
+from app.identity.journeys import (
+    awaiting,
+    checking,
+    own_account,
+    own_names,
+    readdressing,
+    recovering,
+    registering,
+    views,
+)
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
@@ -30,6 +39,7 @@ def register(server: Server) -> None:
     checking.register(server)
     readdressing.register(server)
     own_account.register(server)
+    own_names.register(server)
     recovering.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
@@ -154,6 +164,8 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
         needs_password=call.now - session.authenticated_at > own_account.FRESH,
         phone=shown_phone(account.phone) if account.phone else None,
         asked_phone=shown_phone(asked) if asked else None,
+        resend_in_seconds=own_names.wait_for_number(call, account, asked) if asked else 0,
+        addresses=own_names.addresses(call, account) if req.with_addresses else [],
     )
 
 

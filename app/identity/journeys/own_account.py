@@ -13,19 +13,17 @@ from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import OwnChanges
-from app.identity.accounts import gate, identifiers, policies
+from app.identity.accounts import gate, policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.proofs import service as proofs
-from app.identity.self_service import emails, leaving, policy, profile
-from app.identity.self_service.emails import NewAddress
+from app.identity.self_service import leaving, policy, profile
 from app.identity.sign_in import attempts, sessions
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
-from app.identity.verification import numbers, phones
 from app.kit.clock import iso
 from app.kit.server import Server
 
@@ -37,13 +35,6 @@ def register(server: Server) -> None:
     """Implement the operations."""
     server.implements(contract.edit_profile)(edit_profile)
     server.implements(contract.edit_username)(edit_username)
-    server.implements(contract.add_email)(add_email)
-    server.implements(contract.confirm_email)(confirm_email)
-    server.implements(contract.remove_email)(remove_email)
-    server.implements(contract.make_primary)(make_primary)
-    server.implements(contract.ask_phone)(ask_phone)
-    server.implements(contract.confirm_phone)(confirm_phone)
-    server.implements(contract.remove_phone)(remove_phone)
     server.implements(contract.edit_answers)(edit_answers)
     server.implements(contract.ask_deletion)(ask_deletion)
     server.implements(contract.read_deletion)(read_deletion)
@@ -54,84 +45,29 @@ def register(server: Server) -> None:
 
 
 def edit_profile(call: Call, req: contract.ProfileEdit) -> Posted:
-    session, account = _owner(call)
+    session, account = owner(call)
     profile.update(call, account, _changes(call, req.fields), session_id=session.session_id)
     return Posted()
 
 
 def edit_username(call: Call, req: contract.UsernameEdit) -> contract.Done:
-    proved = _proved(call, req)
-    profile.set_username(call, proved.account, req.username.strip())
-    return _done(call, proved)
-
-
-def add_email(call: Call, req: contract.EmailEdit) -> contract.Done:
-    proved = _proved(call, req)
-    new = NewAddress(req.email, "Secondary" if proved.account.email else "Primary")
-    emails.ask(call, proved.account, new, hides_taken=True)
-    return _done(call, proved)
-
-
-def confirm_email(call: Call, req: contract.EmailCode) -> Posted:
-    emails.confirm_code(call, _owner(call)[1], req.email, req.code)
-    return Posted()
-
-
-def remove_email(call: Call, req: contract.EmailEdit) -> contract.Done:
-    proved = _proved(call, req)
-    emails.remove(call, proved.account, req.email)
-    return _done(call, proved)
-
-
-def make_primary(call: Call, req: contract.EmailEdit) -> contract.Done:
-    proved = _proved(call, req)
-    emails.make_primary(call, proved.account, req.email)
-    return _done(call, proved)
-
-
-def ask_phone(call: Call, req: contract.PhoneEdit) -> contract.Done:
-    proved = _proved(call, req)
-    numbers.refuse_off(call)
-    phone = identifiers.normal_phone(identifiers.international(req.phone, call.tenant.settings.default_country))
-    if phone is None:
-        raise e.MalformedPhone
-    phones.ask(call, proved.account, phone, hides_taken=True)
-    return _done(call, proved)
-
-
-def confirm_phone(call: Call, req: contract.PhoneCode) -> Posted:
-    """The second click of two finds its code used, and the number taken on: it is told so."""
-    account = _owner(call)[1]
-    numbers.refuse_off(call)
-    try:
-        proof = phones.spend_asked(call, account, req.code)
-    except e.UsedSmsCode:
-        if not phones.is_asked_one_held(call, account.uid):
-            raise
-        return Posted()
-    phones.confirm(call, proof)
-    return Posted()
-
-
-def remove_phone(call: Call, req: contract.Proved) -> contract.Done:
-    proved = _proved(call, req)
-    numbers.refuse_off(call)
-    phones.remove(call, proved.account)
-    return _done(call, proved)
+    known = proved(call, req)
+    profile.set_username(call, known.account, req.username.strip())
+    return done(call, known)
 
 
 def edit_answers(call: Call, req: contract.AnswersEdit) -> contract.Done:
-    proved = _proved(call, req)
+    known = proved(call, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
-        profile.update(call, proved.account, OwnChanges(security_question_answer=given))
-    return _done(call, proved)
+        profile.update(call, known.account, OwnChanges(security_question_answer=given))
+    return done(call, known)
 
 
 def ask_deletion(call: Call, req: contract.Proved) -> contract.Done:
-    proved = _proved(call, req)
-    leaving.ask(call, proved.account)
-    return _done(call, proved)
+    known = proved(call, req)
+    leaving.ask(call, known.account)
+    return done(call, known)
 
 
 def read_deletion(call: Call, req: contract.DeletionRead) -> contract.DeletionView:
@@ -165,7 +101,7 @@ def accept_policy(call: Call, req: contract.PolicyAccepted) -> Next:
 
 
 def fill_missing(call: Call, req: contract.MissingFields) -> Next:
-    attempt, (session, account) = attempts.find(call, req.attempt), _owner(call)
+    attempt, (session, account) = attempts.find(call, req.attempt), owner(call)
     if attempt is None:
         return journey.START_AGAIN
     given = {name: text for name, text in req.fields.items() if text.strip()}
@@ -173,7 +109,7 @@ def fill_missing(call: Call, req: contract.MissingFields) -> Next:
     return journey.after_the_end(session) if attempt.is_done else journey.advance(call, attempt, session)
 
 
-def _owner(call: Call) -> tuple[BrowserSession, Account]:
+def owner(call: Call) -> tuple[BrowserSession, Account]:
     """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
     session, account = _signed_in(call)
     if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
@@ -190,7 +126,7 @@ def _signed_in(call: Call) -> tuple[BrowserSession, Account]:
 
 
 @dataclass(frozen=True)
-class _Proved:
+class Known:
     """Somebody who proved who they are: a moment ago, or just now (`is_new`)."""
 
     session: BrowserSession
@@ -198,22 +134,22 @@ class _Proved:
     is_new: bool = False
 
 
-def _done(call: Call, proved: _Proved) -> contract.Done:
+def done(call: Call, known: Known) -> contract.Done:
     """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
-    if not proved.is_new:
+    if not known.is_new:
         return contract.Done()
-    text = sessions.prove_again(call, proved.session)
-    return contract.Done(session=views.cookie(call, proved.session, text))
+    text = sessions.prove_again(call, known.session)
+    return contract.Done(session=views.cookie(call, known.session, text))
 
 
-def _proved(call: Call, req: contract.Proved) -> _Proved:
+def proved(call: Call, req: contract.Proved) -> Known:
     """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
 
     Raises WrongCurrentPassword, and the refusals of a locked account.
     """
-    session, account = _owner(call)
+    session, account = owner(call)
     if call.now - session.authenticated_at <= FRESH:
-        return _Proved(session, account)
+        return Known(session, account)
     proofs.refuse_locked(call, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")
@@ -225,7 +161,7 @@ def _proved(call: Call, req: contract.Proved) -> _Proved:
         raise e.WrongCurrentPassword
     with call.work.apart() as own:
         gate.forget_failures(own, account.uid)
-    return _Proved(session, account, is_new=True)
+    return Known(session, account, is_new=True)
 
 
 def _changes(call: Call, typed: dict[str, str]) -> OwnChanges:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
@@ -19,8 +18,9 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
+from app.identity.journeys import awaiting, views
 from app.identity.journeys import next as journey
-from app.identity.journeys import views
+from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
 from app.identity.recovery import restoring, sending, whom
@@ -36,7 +36,6 @@ from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
 
-COOL_DOWN_SECONDS = 30  # interface limits.md section 4
 WAITS = timedelta(hours=1)
 EXPIRED, CODE = "expired", "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
@@ -300,7 +299,7 @@ def _waiting(call: Call, attempt_id: str) -> tuple[Attempt | None, Recovering | 
 
 
 def _seconds_left(call: Call, state: Recovering) -> int:
-    return max(0, state.sent_at + COOL_DOWN_SECONDS - int(call.now.timestamp()))
+    return cool_down.seconds_left(call, state.sent_at)
 
 
 def _looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
@@ -331,8 +330,4 @@ def _state(call: Call, kind: ProofKind, token: str) -> str:
 
 def _with_page(call: Call, refusal: ApiError, state: Recovering) -> ApiError:
     """Return the refusal with what the page shows."""
-    shown: dict[str, Any] = MailedTo(sent_to=state.name, resend_in_seconds=_seconds_left(call, state)).model_dump(
-        by_alias=True
-    )
-    refusal.data = {**(refusal.data or {}), **shown}
-    return refusal
+    return awaiting.with_page(refusal, MailedTo(sent_to=state.name, resend_in_seconds=_seconds_left(call, state)))

@@ -95,6 +95,13 @@ def newest_of(call: Call, kinds: Collection[str], subject: str, *, uid: str | No
     return _sent(call.work.one(select(*_COLUMNS).where(*where).order_by(*last_first).limit(1)))
 
 
+def not_over(call: Call, kinds: Collection[str], uid: str, since: datetime) -> list[Sent]:
+    """Return what was sent to an account after a moment and still stands, tried in vain or not; the oldest first."""
+    where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.kind.in_(kinds), P.created_at > since)
+    found = call.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
+    return [Sent(**row._mapping) for row in found]
+
+
 def count_try(work: UnitOfWork, proof_id: str, now: datetime, most: int) -> int | None:
     """Take one try from a code, before it is compared; returns which it is, None where the code is not open any more."""
     guard = (*_one(work, proof_id), P.state == OPEN, P.expires_at > now, P.tries < most)

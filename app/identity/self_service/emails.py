@@ -79,12 +79,16 @@ def token_only(call: Call, account: Account, new: NewAddress) -> str:
 
 
 def confirm_code(call: Call, account: Account, email: str, code: str) -> Account:
-    """Add the address that the code was sent to. Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered."""
+    """Confirm the address that the code was sent to: one to add, or one that the account has and did not prove.
+
+    Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered, EmailVerifiedBefore.
+    """
     form = identifiers.normal_email(email)
     if form is None:
         raise e.MalformedEmail
-    proof = proofs.spend_code(call, ProofKind.ADD_EMAIL, account.uid, code, subject=form, errors=MAIL_CODE)
-    return verification.confirm(call, proof)
+    kind = proofs.kind_of_code(call, (ProofKind.ADD_EMAIL, ProofKind.EMAIL), account.uid, form)
+    proof = proofs.spend_code(call, kind, account.uid, code, subject=form, errors=MAIL_CODE)
+    return verification.confirm(call, proof, knows_password=kind is ProofKind.EMAIL)
 
 
 def remove(call: Call, account: Account, email: str | None, *, is_silent: bool = False) -> Account:
