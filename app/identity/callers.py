@@ -36,7 +36,7 @@ def host_of(settings: Settings, host: str) -> Host:
 
 
 def tenant_at(house: House, host: str, cost: Cost | None = None) -> Tenant:
-    """Return the tenant served at a host; raises UnknownTenant (404) without a word about others."""
+    """Return the tenant served at a host; raises UnknownTenant without a word about others."""
     name, _, domain = host.lower().partition(".")
     found = house.directory.by_name(name, cost) if domain == house.settings.hub_domain else None
     if found is None:

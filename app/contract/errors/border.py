@@ -174,7 +174,7 @@ class TooManyRequests(ApiError):
 class UnknownTenant(ApiError):
     """The host names no tenant."""
 
-    code, status, message = 942, 404, "Site does not exist"
+    code, status, message = 942, 403, "Site does not exist"
     description = "No tenant is served at this address."
 
 
