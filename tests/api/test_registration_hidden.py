@@ -64,3 +64,10 @@ def test_no_mail_is_sent_where_nothing_is_verified(new_tenant_server: NewTenantS
     acme = new_tenant_server(limits=UNLIMITED, email_verification="disabled")
     register(acme)
     assert mails(acme) == []
+
+
+def test_a_second_try_under_an_id_that_waits_is_told_so(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, hide_unknown_accounts=True, custom_uid=True)
+    assert [register(acme, Uid=uid).status_code for uid in ("first", "second")] == [200, 200]
+    assert refused(register(acme, Uid="second")) == (403, 1044)
+    assert link_in(mails(acme)[-1])

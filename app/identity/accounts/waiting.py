@@ -11,7 +11,9 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
+from app.contract import errors as e
 from app.identity.accounts import store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME, normal_email
@@ -53,11 +55,17 @@ def gives_way(account: Account) -> bool:
 
 
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
-    """Let an account wait for the proof of its normalized address or number, and return it as it would be."""
+    """Let an account wait for the proof of its normalized address or number, and return it as it would be.
+
+    Raises UidTaken: another one waits under the id that was wished for.
+    """
     held = kept(columns)
     ends = call.now + LIFETIME
     row = {"tenant_id": call.tenant.tenant_id, "uid": columns["uid"], "email": email, "held": held, "expires_at": ends}
-    call.work.run(insert(waiting_accounts), row)
+    try:
+        call.work.run(insert(waiting_accounts), row)
+    except IntegrityError:
+        raise e.UidTaken from None
     return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
 
 
