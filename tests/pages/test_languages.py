@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
+from app.identity.letters.drawing import span
 from tests.support.oauth_world import World
 from tests.support.visitor import Seen, Visitor
 
@@ -139,3 +140,8 @@ def test_the_tenant_s_default_is_the_last_resort() -> None:
 def test_arabic_counts_in_six_ways(minutes: int, sentence: str) -> None:
     one, many = "Try again in %(num)d minute.", "Try again in %(num)d minutes."
     assert catalogue("ar").ungettext(one, many, minutes) == sentence
+
+
+@pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])
+def test_arabic_counts_days(days: int, sentence: str) -> None:
+    assert span(days * 24 * 60, "ar") == sentence
