@@ -161,6 +161,14 @@ def test_an_address_of_somebody_else_is_answered_as_a_free_one(world: World, vis
     assert "vtoken" not in mails(world, "grace@example.com")[-1]
 
 
+def test_security_questions_are_offered_where_the_tenant_asks_some(new_world: NewWorld, new_visitor_at: At) -> None:
+    pages = []
+    for questions in ({"pet": "First pet?"}, {}):
+        world = new_world(security_questions=questions)
+        pages.append(signed_in(new_visitor_at(world), world.person("ada@example.com"), "/security").text)
+    assert ["Security questions" in page for page in pages] == [True, False]
+
+
 def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(security_questions={"pet": "First pet?", "town": "Home town?"})
     visitor = new_visitor_at(world)

@@ -15,7 +15,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.hub import Step
-from app.hub import callback, journey
+from app.hub import callback, journey, visit
 from app.hub.arrival import api, workings
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
@@ -65,6 +65,8 @@ class SecurityPage(Page):
     """Whether something else about the account's security was just changed."""
     has_new_password: bool = False
     """Whether the password was just changed."""
+    has_questions: bool = False
+    """Whether the tenant asks security questions."""
 
     @property
     def notice(self) -> Notice | None:
@@ -90,7 +92,7 @@ class SecurityPage(Page):
             Session("s3", _named("Chrome", "Windows"), "203.0.113.77", "3 d"),
         )
         return {
-            "three": cls(EndSessionForm(), (here, *others)),
+            "three": cls(EndSessionForm(), (here, *others), has_questions=True),
             "this one alone": cls(EndSessionForm(), (here,)),
             "password changed": cls(EndSessionForm(), (here,), has_new_password=True),
             "something saved": cls(EndSessionForm(), (here,), is_saved=True),
@@ -123,7 +125,8 @@ def _shown(form: EndSessionForm, status: int = 200) -> Response:
     has_ended = request.args.get("ended") == "1"
     has_new_password = request.method == "GET" and bool(request.args.get("password"))
     rows, is_saved = tuple(_row(view) for view in known.sessions), request.args.get("saved") == "1"
-    return SecurityPage(form, rows, has_ended, is_saved, has_new_password).render(status)
+    has_questions = bool(visit.current().tenant.every_question)
+    return SecurityPage(form, rows, has_ended, is_saved, has_new_password, has_questions).render(status)
 
 
 def _row(view: contract.SessionView) -> Session:
