@@ -41,6 +41,7 @@ class Outcome(StrEnum):
     ENOUGH = "enough"
     TOO_MANY = "too many"
     TAKEN = "taken"
+    CLOSED = "closed"
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,11 @@ _NOTICES: Final = {
         _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
     ),
     Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
+    Outcome.CLOSED: Notice(
+        _l("The account is closed to others"),
+        _l("Everybody is signed out. Set a new password, then it is yours alone again."),
+        "ok",
+    ),
     Outcome.TAKEN: Notice(_l("Somebody else proved this number"), _l("Take another number, or sign in with this one.")),
 }
 _REASONS: Final[dict[type[ApiError], Outcome]] = {

@@ -86,6 +86,12 @@ def test_while_no_mail_may_go_the_page_sets_the_password_at_once(
     assert owner.open("/login").press("Sign in", identifier=ada.email, password="Cobalt-harbour-23").status == 401
 
 
+def test_the_page_says_that_it_is_done(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+    page = new_visitor().open(changed_by_thief(world, new_visitor, ada)).press(NOT_ME)
+    assert "The account is closed to others" in page.text
+    assert "If there is an account" not in page.text, "whoever held the alarm knows that there is one"
+
+
 def test_a_new_password_ends_reset_links_and_is_told_with_a_way_to_object(new_tenant_server: NewTenantServer) -> None:
     c = a_customer(new_tenant_server)
     bearer, token = answered(c.logs_in())["access_token"], c.token()

@@ -59,8 +59,8 @@ class CheckMailPage(CodePage):
         }
 
 
-_BY_MAIL: Final = [outcome for outcome in Outcome if outcome is not Outcome.TAKEN]
-_BY_TEXT: Final = [outcome for outcome in Outcome if outcome is not Outcome.UNOPENED]
+_BY_MAIL: Final = [outcome for outcome in Outcome if outcome not in (Outcome.TAKEN, Outcome.CLOSED)]
+_BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNOPENED, Outcome.CLOSED)]
 
 
 def show() -> Response:

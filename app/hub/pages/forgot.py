@@ -30,6 +30,8 @@ from app.kit.errors import ApiError
 
 ADDRESS: Final = "/forgot-password"
 SENT: Final = "/forgot-password/sent"
+CLOSED: Final = "closed"
+"""In the address of that page: it follows on an alarm, which closed the account to others."""
 
 
 class ForgotForm(HubForm):
@@ -93,11 +95,17 @@ class ResetSentPage(CodePage):
     """We wrote to you, if we know you."""
 
     template = "pages/reset_sent.html"
+    query = {**CodePage.query, CLOSED: 1}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the account is known to whoever reads this: they took it back a moment ago."""
+        return self.outcome is Outcome.CLOSED
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
+        said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY, Outcome.CLOSED]
         return {
             "fresh": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
@@ -147,7 +155,8 @@ def show_sent() -> Response:
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt.id))
     if step.step is not Step.RESET_SENT:
         return journey.follow(step)
-    return _sent(CodeForm(), step, Outcome.SENT if request.args.get("sent") else None).render()
+    outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
+    return _sent(CodeForm(), step, outcome).render()
 
 
 @pages.post(SENT)

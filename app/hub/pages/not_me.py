@@ -11,12 +11,14 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
+from app.contract.hub import Step
 from app.contract.mailed import LinkRead
 from app.hub import journey, mailed_link
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.pages.forgot import CLOSED
 from app.kit.agents import is_machine
 
 ADDRESS: Final = "/not-me"
@@ -73,7 +75,8 @@ def submit_not_me() -> Response:
         if request.form.get("do") == "own":
             link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.token()))
             return NotMePage(AlarmForm(formdata=None), AlarmState.OWN, link.label, mailed_link.token()).render()
-        return journey.follow(api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token())))
+        step = api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token()))
+        return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _shown(AlarmForm(formdata=None), refusal.status)
 
