@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -50,7 +50,8 @@ class Settings:
     """The address that mails come from; empty: no-reply@ and the hub domain."""
     sms_url: str = ""
     """inbox: (development), twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@gateway.example/send;
-    empty: the inbox where mail goes there, else no SMS."""
+    empty: the inbox where mail goes there, else no SMS. With &voice=+15550101 Twilio reads codes out in a call from that number,
+    where a program asks for it."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
@@ -102,6 +103,12 @@ class Settings:
     @property
     def sms_target(self) -> str:
         return self.sms_url or ("inbox:" if self.mail_url.startswith("inbox:") else "")
+
+    @property
+    def sms_speaks(self) -> bool:
+        """Whether a code can be read out in a call."""
+        parts = urlsplit(self.sms_target)
+        return parts.scheme == "inbox" or (parts.scheme == "twilio" and "voice" in parse_qs(parts.query))
 
     @property
     def has_inbox(self) -> bool:
@@ -218,7 +225,12 @@ def _addresses(settings: Settings) -> tuple[_Address, ...]:
             ("inbox", "smtp", "smtps"),
             "inbox: or smtp://user:password@host:port",
         ),
-        _Address("GATEHOUSE_SMS_URL", settings.sms_url, ("inbox", *web), "inbox: or https://:token@host/path"),
+        _Address(
+            "GATEHOUSE_SMS_URL",
+            settings.sms_url,
+            ("inbox", "twilio", *web),
+            "inbox:, twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@host/path",
+        ),
         _Address(
             "GATEHOUSE_REDIS_URL",
             settings.redis_url,

@@ -123,7 +123,7 @@ class AccountDeleted(Wire):
 
 
 class ReadOwnAccount(F, AT, Wire):
-    welcome_email_template: Annotated[str | None, Query] = None
+    welcome_email_template: Annotated[str | None, Query, Field(max_length=100)] = None
     email_template: Annotated[str | None, Query] = None
     verification_url: Annotated[str | None, Query] = None
 

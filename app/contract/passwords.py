@@ -30,7 +30,7 @@ LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink)
 MAIL_CODE = (e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
 SMS_CODE = (e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
 CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
-SENT_SMS = (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached)
+SENT_SMS = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 
 class Forgot(PW, CAP):

@@ -56,7 +56,7 @@ class OldPhone(AT, PW):
     """The number that names the account."""
 
 
-NOT_TEXTED = (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached)
+NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 send_code = state(
     "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K,

@@ -105,7 +105,7 @@ class PolicyHistory(Wire):
 OWN_CHANGE_REFUSALS = (
     *MODEL_REFUSALS, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable, e.TooYoung,
     e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord, e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached,
-    e.VerificationUrlRefused, e.WrongCaptcha, e.WrongSecondCaptcha, e.NoSmsConfiguration, e.SmsLimitReached,
+    e.VerificationUrlRefused, e.WrongCaptcha, e.WrongSecondCaptcha, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.TooManyRequests,
 )  # fmt: skip
 LOCK_REFUSALS = (
@@ -179,7 +179,10 @@ confirm_deletion = state(
 )  # fmt: skip
 send_deletion_code = state(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U,
-    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated),
+    errors=(
+        e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
+        e.PrivacyPolicyOutdated,
+    ),
     summary="Send a code that deletes the signed-in account.", row="U20",
 )  # fmt: skip
 delete_by_code = state(

@@ -21,7 +21,8 @@ class PasswordLogin(F, PW, CAP, LOCK, MF, Options):
     username: str | None = Field(default=None, max_length=320)
     phone: str | None = Field(default=None, max_length=64)
     password: str = Field(max_length=1024)
-    login_url: Annotated[str | None, Query] = None
+    login_url: Annotated[str | None, Query, Field(max_length=2_000)] = None
+    password_delegation: Annotated[bool, Query] = False
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
     sms_template: Annotated[str | None, Query] = None
@@ -42,7 +43,7 @@ LOGIN_REFUSALS = (
     e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
     e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.PrivacyPolicyOutdated, e.TooManySessions, e.PasswordBreached,
     e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SmsLimitReached,
-    e.SharedSmsLimitReached, e.NoSmsConfiguration,
+    e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.DelegationFailed,
 )  # fmt: skip
 
 with_password = state(

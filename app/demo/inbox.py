@@ -95,7 +95,7 @@ def _said(vault: Vault, row: Any) -> dict[str, Any]:
 def _shown(vault: Vault, row: Any) -> dict[str, Any]:
     payload = _said(vault, row)
     text = str(payload.get("text") or "")
-    facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html")}
+    facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html", "spoken")}
     return {
         "id": row.message_id,
         "kind": row.kind,

@@ -84,6 +84,7 @@ REFUSALS = refusals(
     (1149, twice(after({"PhoneIdVerified": False}, by("phone"))), {**PHONE, "sending": {"sms_per_day": 1}}),
     (982, *locked("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),
     (1038, says(email="no address")),
+    (1215, lambda who: who.call("U12", {"email": who.email, "password": OLD}, passworddelegation="true")),
     (1091, *locked("security_question", {"securityanswer": {"car": "x"}})),
     (1094, *locked("security_question", {"securityanswer": {"pet": "x"}})),
 )
@@ -134,9 +135,11 @@ def test_a_number_gets_its_code_unless_the_caller_says_not_to(
 
 def test_whoever_calls_for_a_person_says_from_where(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server)
-    answered(send(who, "U12", Ask({"email": who.email, "password": OLD}, headers=ORIGIN), "as stated"))
+    page = {"loginurl": f"{PAGE}?secret=x#top"}
+    answered(send(who, "U12", Ask({"email": who.email, "password": OLD}, page, headers=ORIGIN), "as stated"))
     with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == "sign_in.origin")
         noted = work.all(select(audit.c.facts, audit.c.address).where(*where))
     assert [row.facts["origin_ip"] for row in noted] == ["203.0.113.7"]
+    assert [row.facts["login_url"] for row in noted] == [PAGE], "without what may be secret in it"
     assert "203.0.113.7" not in {row.address for row in noted}, "what is told is noted, and not believed"

@@ -172,6 +172,23 @@ ANSWERS = [
 ]  # fmt: skip
 
 
+def test_the_welcome_that_a_reading_asks_for_comes_once_and_to_a_proved_address(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    who = somebody(new_tenant_server).becomes(EmailVerified=False)
+    who.bearer  # noqa: B018 - the sign-in comes first
+    for _ in range(2):
+        who.own("U15", welcomeemailtemplate="hello")
+    who.becomes(EmailVerified=True)
+    before = len(letters(who.tenant.house, who.tenant.tenant_id))
+    who.own("U15")
+    assert len(letters(who.tenant.house, who.tenant.tenant_id)) == before
+    for _ in range(2):
+        who.own("U15", welcomeemailtemplate="hello")
+    sent = letters(who.tenant.house, who.tenant.tenant_id)[before:]
+    assert [(one["to"], "Welcome" in one["subject"]) for one in sent] == [(who.email, True)]
+
+
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
 def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)

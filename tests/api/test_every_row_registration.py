@@ -210,6 +210,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
     **{("U02", code): _NEW for code in (991, 1093, 1094)},
     **{(row, 970): "IsPosted without a session says it" for row in ("U01", "U02")},
     ("U01", 982): "the token is what U01 asks for; U02 asks for the captcha",
+    ("U01", 1215): "no parameter of a registration asks for password delegation",
     ("U01", 1077): "any kind of name may be registered, whichever names sign in",
     ("U01", 1183): "any kind of name may be registered, whichever names sign in",
     ("U01", 1194): "1196, at the registration itself",

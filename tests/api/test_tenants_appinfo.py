@@ -4,6 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from app.contract.letters import MailKind, MailTemplate
+from tests.support.letter_templates import states
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 APPINFO, SERVERINFO = "/ciam/appinfo", "/identity/v2/serverinfo"
@@ -105,6 +107,25 @@ def test_the_form_that_the_tenant_stated_is_published_in_its_order(new_tenant_se
         ("city", "City", "matches[firstname]"),
     ]
     assert shown[2]["options"] == [{"value": "m", "text": "Medium"}]
+
+
+def test_what_mails_hold_follows_the_tenants_templates(new_tenant_server: NewTenantServer) -> None:
+    server = new_tenant_server()
+
+    def shown() -> set[str]:
+        kinds = answered(server.send("GET", APPINFO, with_secret=False))["TemplateVerificationTypes"]
+        return {name for name, kind in kinds.items() if kind == "OTP"}
+
+    assert shown() == set(), "ours hold a link, and a code beside it"
+    states(
+        server,
+        MailTemplate(type=MailKind.VERIFICATION, subject="Code", html="<p>#OTP#</p>"),
+        MailTemplate(type=MailKind.RESET, subject="Both", html='<p>#OTP# <a href="#Url#">Go</a></p>'),
+        MailTemplate(type=MailKind.ADD_EMAIL, name="other", subject="Code", html="<p>#OTP#</p>"),
+    )
+    assert shown() == {"Registration"}, "the default of each kind alone"
+    states(server, MailTemplate(type=MailKind.ADD_EMAIL, subject="Code", html="<p>#OTP#</p>"))
+    assert shown() == {"Registration", "AddEmail"}
 
 
 def test_nothing_secret_is_shown(acme: TenantServer) -> None:

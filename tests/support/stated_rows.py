@@ -127,8 +127,6 @@ LATER_ROWS = {
 _FEDERATION = "needs an account of another provider: the issue of federation"
 _CONSENT, _PIN = "consent: the next issue", "PIN: the next issue"
 _RISK, _FACTORS = "risk checks: the issue of risk", "second factors: the next issue"
-_NEW = "a new account is neither locked nor blocked; a taken address is 936"
-_NO_SIGN_IN = "what keeps an account from signing in keeps the session out of a reset's answer, and the reset stands"
 
 NOT_RAISED: dict[int, str] = {
     909: "every endpoint is open to every tenant",
@@ -146,7 +144,6 @@ NOT_RAISED: dict[int, str] = {
     1159: "1071, which says the same and has a text",
     **dict.fromkeys((*range(1164, 1172), 1287), _RISK),
     1176: _FACTORS,
-    1215: "password delegation: the issue of federation",
     1225: _CONSENT,
     1226: _CONSENT,
     1233: _PIN,

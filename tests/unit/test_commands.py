@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from app import settings
 from app.cli import _COMMANDS, cli
 from app.identity.outbox import Outbox
 from app.identity.store import migrate
@@ -47,6 +48,20 @@ def refused(result: Result) -> str:
     assert result.exit_code == 2
     assert "Traceback" not in result.output
     return result.output.removeprefix("Error: ").strip()
+
+
+def test_every_way_to_send_text_messages_starts(tmp_path: Path) -> None:
+    """As docs/configuration.md writes them; only those that call read codes out."""
+    twilio = "twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100"
+    ways = {
+        "inbox:": True,
+        twilio: False,
+        f"{twilio}&voice=+15550101": True,
+        "https://:token@gateway.example/send": False,
+    }
+    environ = {"GATEHOUSE_SECRET_KEY": SECRETS[0]}
+    for url, speaks in ways.items():
+        assert settings.read({**environ, "GATEHOUSE_SMS_URL": url}, tmp_path).sms_speaks is speaks
 
 
 @pytest.mark.parametrize("name", list(_COMMANDS))
@@ -108,6 +123,7 @@ def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -
         (["serve"], {"mail_url": "smtp://h:abc"}, "GATEHOUSE_MAIL_URL"),
         (["serve"], {"mail_url": "smtp://"}, "GATEHOUSE_MAIL_URL"),
         (["serve"], {"sms_url": "https://"}, "GATEHOUSE_SMS_URL"),
+        (["serve"], {"sms_url": "twilio:"}, "GATEHOUSE_SMS_URL"),
         (["serve", "--only", "hub"], {"api_url": "identity:8000"}, "GATEHOUSE_API_URL"),
         (["serve"], {"development": "yes"}, "GATEHOUSE_DEVELOPMENT"),
         (["serve"], {"database_url": "postgresql://a:b@127.0.0.1:9/x"}, "does not answer"),

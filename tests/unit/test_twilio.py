@@ -4,6 +4,7 @@ import base64
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs
 
@@ -56,6 +57,15 @@ def test_a_message_is_sent_as_twilio_takes_it(gateway: Gateway) -> None:
     assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Messages.json"
     assert gateway.heard["login"] == "Basic " + base64.b64encode(b"AC1:s3cret").decode()
     assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550100"], "Body": ["482913 & more"]}
+
+
+def test_a_code_is_read_out_in_a_call_where_it_is_wanted(gateway: Gateway) -> None:
+    sender = Twilio(f"twilio://AC1:s3cret@127.0.0.1:{gateway.server_port}?from=+15550100&voice=+15550101")
+    sender.send(replace(MESSAGE, payload={**MESSAGE.payload, "spoken": "4, 8 < 9 & Söhne", "language": "de"}))
+    sender.rest()
+    assert gateway.heard["path"] == "/2010-04-01/Accounts/AC1/Calls.json"
+    said = '<Response><Say language="de-DE">4, 8 &lt; 9 &amp; Söhne</Say></Response>'
+    assert gateway.heard["form"] == {"To": ["+4930123456"], "From": ["+15550101"], "Twiml": [said]}
 
 
 @pytest.mark.parametrize(("status", "is_final"), [(400, True), (401, True), (429, False), (503, False)])

@@ -162,6 +162,7 @@ from app.contract.errors.self_service import (
 )
 from app.contract.errors.sign_in import (
     AccountBlocked,
+    DelegationFailed,
     EmailUnverified,
     ExpiredRequestToken,
     LockedDuringStep,
@@ -189,6 +190,7 @@ from app.contract.errors.sign_in import (
     UnknownSecurityQuestion,
     UsernameLoginOff,
     UsernameLoginOn,
+    VoiceOtpOff,
     WrongCaptcha,
     WrongCredentials,
     WrongCurrentPassword,
@@ -277,6 +279,7 @@ __all__ = [
     "Broken",
     "BrokenManage",
     "Dangerous",
+    "DelegationFailed",
     "EmailActionRefused",
     "EmailDomainRefused",
     "EmailHasAccount",
@@ -370,6 +373,7 @@ __all__ = [
     "UsernameLoginOn",
     "UsernameMissing",
     "UsernameTaken",
+    "VoiceOtpOff",
     "WeakPassword",
     "WrongCaptcha",
     "WrongCredentials",

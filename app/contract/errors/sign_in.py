@@ -168,6 +168,18 @@ class NoSmsConfiguration(ApiError):
     description = "No SMS configuration."
 
 
+class DelegationFailed(ApiError):
+    """Nobody but this service keeps passwords here."""
+
+    code, status, message = 1215, 403, "An error has occurred at the cloud api end"
+    description = "Password-delegation service failed: none is configured."
+
+
+class VoiceOtpOff(ApiError):
+    code, status, message = 1281, 403, "Voice OTP has not been configured"
+    description = "Voice OTP not set up."
+
+
 class SharedSmsLimitReached(ApiError):
     code, status, message = 1149, 403, "Your default Configured SMS Sending Limit Exceed"
     description = "Shared SMS quota used up."

@@ -11,15 +11,10 @@ from app.kit.server import Server
 
 
 def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.read_own)(read_own)
+    """Implement the area's operations; to read one's own may send a welcome, so it is self_service's."""
     server.implements(contract.read_by_uid)(read_by_uid)
     server.implements(contract.read_by_identifier)(read_by_identifier)
     server.implements(contract.identities)(identities)
-
-
-def read_own(call: Call, req: contract.ReadOwnAccount) -> Profile:
-    return _answer(service.own(call), req.fields_)
 
 
 def read_by_uid(call: Call, req: contract.ReadAccountByUid) -> Profile:

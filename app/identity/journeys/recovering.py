@@ -257,7 +257,7 @@ def _is_sent(
     wish = Wish(attempt=attempt.attempt_id)
     try:
         if state.by == SMS:
-            _ = sending.text(call, account, None) if account else sending.text_nobody(call, state.name, None)
+            _ = sending.text(call, account) if account else sending.text_nobody(call, state.name)
         elif account is not None:
             sending.send(call, account, wish, email=state.name if "@" in state.name else None, kind=kind)
         else:

@@ -1,4 +1,5 @@
-"""The operations by which management programs state the tenant's own mails and text messages."""
+"""The operations by which management programs state the tenant's own mails and text messages, and the configuration that
+shows what those mails hold."""
 
 from __future__ import annotations
 
@@ -8,11 +9,13 @@ from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract import letter_templates as contract
+from app.contract import tenants
 from app.contract.groups import Deleted
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.call import Call
-from app.identity.letters import keeping, store
+from app.identity.letters import keeping, service, store
 from app.identity.letters.own import OwnMail
+from app.identity.tenants import appinfo
 from app.kit.errors import ApiError
 from app.kit.server import Server
 from app.kit.wire import Nothing
@@ -29,6 +32,12 @@ _LATER_SMS = frozenset(
     | {"breached_password"}
 )
 """Types that the interface lists and that nothing sends yet."""
+_SHOWN_MAILS = {
+    "AddEmail": MailKind.ADD_EMAIL,
+    "DeleteAccount": MailKind.DELETE_ACCOUNT,
+    "ForgotPassword": MailKind.RESET,
+    "Registration": MailKind.VERIFICATION,
+}
 _TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
 _MAIL_FIELDS = {"name": "TemplateName", "subject": "Subject", "html": "Template", "text": "TextTemplate"} | {
     "sender_name": "FromName", "carries": "VerificationTokenType"
@@ -38,6 +47,7 @@ _SMS_FIELDS = {"name": "Name", "text": "Template"}
 
 def register(server: Server) -> None:
     """Implement the area's operations."""
+    server.implements(tenants.appinfo)(read_appinfo)
     server.implements(contract.list_mails)(list_mails)
     server.implements(contract.read_mails)(read_mails)
     server.implements(contract.add_mail)(add_mail)
@@ -48,6 +58,19 @@ def register(server: Server) -> None:
     server.implements(contract.add_sms)(add_sms)
     server.implements(contract.change_sms)(change_sms)
     server.implements(contract.remove_sms)(remove_sms)
+
+
+def read_appinfo(call: Call, req: tenants.AppinfoRead) -> tenants.Appinfo:
+    """Whether a mail has a link or a code says the template that is sent where none is asked for; ours has both."""
+    codes = {name for name, kind in _SHOWN_MAILS.items() if _is_code(call, kind)}
+    return tenants.Appinfo.model_validate(appinfo.of(call, codes))
+
+
+def _is_code(call: Call, kind: MailKind) -> bool:
+    carries = service.carries(call, kind, account=None)
+    return carries == "otp" or (
+        carries is None and kind is MailKind.RESET and call.tenant.settings.reset_password_codes
+    )
 
 
 def list_mails(call: Call, req: Nothing) -> contract.EmailTemplates:

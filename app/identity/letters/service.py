@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
+from app.contract import errors as e
 from app.contract.letters import Carries, MailKind, SmsKind
 from app.identity.accounts.account import Account, full_name, is_verified
 from app.identity.call import Call
@@ -22,6 +25,25 @@ from app.kit.languages import Language, negotiate
 log = logging.getLogger("gatehouse.letters")
 
 _PLAINLY = Counted()
+
+
+class TextWish(Protocol):
+    """How the caller wants a text message."""
+
+    @property
+    def sms_template(self) -> str | None: ...
+
+    @property
+    def is_voice_otp(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class _Plainly:
+    sms_template: str | None = None
+    is_voice_otp: bool = False
+
+
+PLAINLY: Final = _Plainly()
 
 
 def mail(
@@ -83,32 +105,35 @@ def sms(
     *,
     account: Account | None,
     facts: Mapping[str, str],
-    template: str | None = None,
+    wish: TextWish = PLAINLY,
     changes_for: str | None = None,
 ) -> str:
     """Post a text message and return its Sid; `account_sid` is the other half of what the operations answer.
 
     Args:
+        wish: by which of the tenant's templates; and whether a code is read out in a call.
         changes_for: the uid of who wants this number for another one; it is counted alike, whoever has the number.
 
     Raises:
-        NoSmsConfiguration: nothing sends text messages here.
+        NoSmsConfiguration: nothing sends text messages here. VoiceOtpOff: nothing calls.
         SmsLimitReached: the recipient got as many of this kind as may be.
         SharedSmsLimitReached: the tenant sent as many today as may be.
     """
     uid = account.uid if account else None
+    if wish.is_voice_otp and call.house.settings.sms_target and not call.house.settings.sms_speaks:
+        raise e.VoiceOtpOff
     send_limits.spend_sms(call, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     said = _facts(to, account, facts)
     host = urlsplit(call.issuer).netloc
     speaks = _language(call, account, None)
-    written = _own_message(call, kind, account, said, template, speaks)
-    text = (
-        text_message.bound(gsm7.plainer(written), said.otp, host)
-        if written
-        else text_message.write(kind, call.tenant.display_name, said, speaks, host)
+    text = _own_message(call, kind, account, said, wish.sms_template, speaks) or text_message.sentence(
+        kind, call.tenant.display_name, said, speaks
     )
     sid = f"SM{randomness.uid()}"
-    message_id = call.outbox.post("sms", {"to": to, "text": text, "sid": sid})
+    payload = {"to": to, "text": text_message.bound(gsm7.plainer(text), said.otp, host), "sid": sid}
+    if wish.is_voice_otp and said.otp:
+        payload |= {"spoken": text_message.spoken(text, said.otp), "language": speaks.tag}
+    message_id = call.outbox.post("sms", payload)
     call.ledger.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
     return sid
 

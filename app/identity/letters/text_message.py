@@ -15,8 +15,13 @@ _MOST_TENANT_LETTERS: Final = 30
 
 def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
     """Return the message of this kind, in the network's short alphabet where the language allows it."""
+    return bound(gsm7.plainer(sentence(kind, tenant, facts, language)), facts.otp, host)
+
+
+def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> str:
+    """Return what the message of this kind says."""
     t = catalogue(language.tag)
-    sentence = {
+    words = {
         SmsKind.VERIFICATION: t.gettext("%(code)s is your code for %(tenant)s."),
         SmsKind.RESET: t.gettext("%(code)s is your code for a new password at %(tenant)s."),
         SmsKind.WELCOME: t.gettext("Welcome to %(tenant)s. Your account is ready."),
@@ -27,11 +32,17 @@ def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: st
         SmsKind.PHONE_CHANGED: t.gettext("This number no longer opens your account at %(tenant)s. Not you? %(url)s"),
         SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
     }[kind]
-    said = [sentence % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}]
+    said = [words % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
         said.append(t.gettext("Good for %(time)s. Share it with nobody.") % {"time": span(minutes, language.tag)})
-    return bound(gsm7.plainer(" ".join(said)), facts.otp, host)
+    return " ".join(said)
+
+
+def spoken(text: str, otp: str) -> str:
+    """Return a message as a voice reads it: its code digit by digit, and everything twice."""
+    once = text.replace(otp, f"{', '.join(otp)}.")
+    return f"{once}\n{once}"
 
 
 def bound(text: str, otp: str, host: str) -> str:

@@ -78,10 +78,7 @@ def forgot_by_sms(call: Call, req: contract.ForgotBySms) -> PostedSms:
         raise e.PhoneUnverified
     sid = ""
     try:
-        if account is None:
-            sid = sending.text_nobody(call, who.identifier.value, req.sms_template)
-        else:
-            sid = sending.text(call, account, req.sms_template)
+        sid = sending.text(call, account, req) if account else sending.text_nobody(call, who.identifier.value, req)
     except e.SmsLimitReached as reason:
         _keep_silent(call, who, reason)
     return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid or f"SM{randomness.uid()}"))

@@ -12,6 +12,7 @@ from app.identity.accounts import identifiers
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.service import PLAINLY, TextWish
 from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
@@ -106,24 +107,24 @@ def page_token(call: Call, account: Account, minutes: int = PAGE_MINUTES, **fact
     return proofs.new_link(call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
-def text(call: Call, account: Account, template: str | None) -> str:
+def text(call: Call, account: Account, wish: TextWish = PLAINLY) -> str:
     """Text a code to the account's phone number; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
     code = proofs.new_code(call, ProofKind.RESET_PASSWORD, account.uid, subject=SMS, facts={"phone": account.phone})
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    sid = letters.sms(call, SmsKind.RESET, account.phone or "", account=account, facts=facts, template=template)
+    sid = letters.sms(call, SmsKind.RESET, account.phone or "", account=account, facts=facts, wish=wish)
     call.ledger.record("password.forgot", uid=account.uid, by="sms")
     return sid
 
 
-def text_nobody(call: Call, phone: str, template: str | None) -> str:
+def text_nobody(call: Call, phone: str, wish: TextWish = PLAINLY) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
     code = proofs.new_code(call, ProofKind.RESET_PASSWORD, NOBODY, subject=stranger(phone))
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    return letters.sms(quiet, SmsKind.RESET, phone, account=None, facts=facts, template=template)
+    return letters.sms(quiet, SmsKind.RESET, phone, account=None, facts=facts, wish=wish)
 
 
 def stranger(name: str) -> str:

@@ -61,6 +61,7 @@ def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
         url=req.verification_url,
         email_template=req.email_template,
         sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
         welcome_template=req.welcome_email_template,
         sends_sms=not req.has_option(NO_SMS),
     )

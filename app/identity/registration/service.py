@@ -21,7 +21,7 @@ from app.kit.limits import Rate
 
 API = "API"
 _MOST_SOURCE_LETTERS = 500
-_NOT_TEXTED = (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached)
+_NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     except e.PhoneTaken:
         if not ask.hides_taken or waits_for != "phone":
             raise
-        return _hidden_number(call, drafted.phone or "", columns)
+        return _hidden_number(call, drafted.phone or "", columns, ask.wish)
     call.ledger.record("account.registered", uid=account.uid, source=ask.source[:100])
     events.emit(call, "Register", account, ask.is_silent)
     if not waits_for:
@@ -173,7 +173,7 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     return Outcome(account, waits_for="email", held=waiting.kept(columns))
 
 
-def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
+def _hidden_number(call: Call, phone: str, columns: dict[str, Any], wish: Wish) -> Outcome:
     """Answer for a number that has an account as `_hidden` does for an address."""
     call.work.rollback()
     holder, account = accounts.by_phone(call, phone), None
@@ -181,9 +181,9 @@ def _hidden_number(call: Call, phone: str, columns: dict[str, Any]) -> Outcome:
     try:
         if holder is not None and waiting.gives_way(holder):
             account = waiting.add(call, phone, columns)
-            phones.send(call, account.uid, phone, account)
+            phones.send(call, account.uid, phone, account, wish)
         else:
-            phones.tell_owner(call, phone)
+            phones.tell_owner(call, phone, wish)
     except _NOT_TEXTED:
         call.work.rollback()
         account = None
@@ -219,7 +219,7 @@ def _text(call: Call, account: Account | None, phone: str | None, ask: Ask) -> N
     if not phone or not ask.wish.sends_sms:
         return
     try:
-        phones.send(call, account.uid if account else phones.NOBODY, phone, account, ask.wish.sms_template)
+        phones.send(call, account.uid if account else phones.NOBODY, phone, account, ask.wish)
     except _NOT_TEXTED as reason:
         if account is not None and not (
             account.email or ask.hides_taken

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import self_service as contract
+from app.contract.accounts import ReadOwnAccount
+from app.contract.accounts import read_own as read_own_account
 from app.contract.groups import Deleted, Posted, PostedSms, SmsSent, Uid
 from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
@@ -19,6 +21,7 @@ from app.kit.server import Server
 
 def register(server: Server) -> None:
     """Implement the area's operations."""
+    server.implements(read_own_account)(read_own)
     server.implements(contract.update)(update)
     server.implements(contract.set_username)(set_username)
     server.implements(contract.add_email)(add_email)
@@ -32,6 +35,15 @@ def register(server: Server) -> None:
     server.implements(contract.confirm_deletion)(confirm_deletion)
     server.implements(contract.send_deletion_code)(send_deletion_code)
     server.implements(contract.delete_by_code)(delete_by_code)
+
+
+def read_own(call: Call, req: ReadOwnAccount) -> Profile:
+    """The welcome mail that may be asked for goes once in an account's life, and not to an address that is yet to be proved."""
+    account = accounts.own(call)
+    is_theirs = account.email_verified or call.tenant.settings.email_verification == "disabled"
+    if req.welcome_email_template and is_theirs and call.raw.method != "HEAD":
+        account = verification.welcome(call, account, req.welcome_email_template)
+    return _profile(account, req.fields_)
 
 
 def update(call: Call, req: contract.OwnChanges) -> contract.OwnProfile:
@@ -99,7 +111,7 @@ def confirm_deletion(call: Call, req: contract.ConfirmDeletion) -> Posted:
 
 
 def send_deletion_code(call: Call, req: contract.DeletionCode) -> PostedSms:
-    sid = leaving.send_code(call, accounts.own(call), req.sms_template)
+    sid = leaving.send_code(call, accounts.own(call), req)
     return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid))
 
 

@@ -10,6 +10,7 @@ from app.identity.accounts import store
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.service import PLAINLY, TextWish
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import SMS_CODE, Proof, ProofKind
 from app.identity.recovery import sending
@@ -85,7 +86,7 @@ def confirm(call: Call, token: str) -> Account:
     return leave(call, proof.uid)
 
 
-def send_code(call: Call, account: Account, template: str | None = None) -> str:
+def send_code(call: Call, account: Account, wish: TextWish = PLAINLY) -> str:
     """Send a code that deletes the account; return the message's Sid.
 
     A number that nobody proved may be anybody's: whoever holds no more than a session could write their own there.
@@ -96,7 +97,7 @@ def send_code(call: Call, account: Account, template: str | None = None) -> str:
         raise e.NoPhoneOnProfile
     facts = {"otp": code_only(call, account), "minutes": str(proofs.CODE_MINUTES)}
     try:
-        sid = letters.sms(call, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, template=template)
+        sid = letters.sms(call, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, wish=wish)
     except e.NoSmsConfiguration:
         raise e.RequestInvalid from None
     call.ledger.record("deletion.asked", uid=account.uid)

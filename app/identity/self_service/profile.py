@@ -93,10 +93,15 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
         tokens.revoke_others(call, after.uid, keep, call.holder)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
         renewal.follow(call, after, "UpdateProfile")
-    wish = Wish(url=req.verification_url, email_template=req.email_template, sms_template=req.sms_template)
+    wish = Wish(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+    )
     if before.email is None and req.email:
         verification.send_to_waiting(call, after, wish)
     is_first_number = before.phone is None and after.phone is not None and call.tenant.settings.phone_login
     if is_first_number and after.phone and not req.has_option(NO_SMS):
-        phones.send(call, after.uid, after.phone, after, wish.sms_template)
+        phones.send(call, after.uid, after.phone, after, wish)
     notices.tell_changes(call, changed.before, changed.after)

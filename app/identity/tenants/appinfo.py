@@ -6,6 +6,7 @@ built yet is served as off, so that a library that reads the member finds it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
@@ -46,7 +47,7 @@ _LOCKS = {
     "security_question": "SecurityQuestion",
     "block": "Block",
 }
-_MAIL_TYPES = (
+MAIL_TYPES = (
     "AddEmail", "AutoLogin", "DeleteAccount", "ForgotPIN", "ForgotPassword", "NoRegistrationPasswordlessLogin",
     "OneClickSignin", "Registration",
 )  # fmt: skip
@@ -65,8 +66,12 @@ _SECOND_FACTORS = (
 )  # fmt: skip
 
 
-def of(call: Call) -> Json:
-    """Return every member for the tenant of this call."""
+def of(call: Call, codes: Collection[str]) -> Json:
+    """Return every member for the tenant of this call.
+
+    Args:
+        codes: the types of mails (`MAIL_TYPES`) that hold a code and no link.
+    """
     settings, captcha = call.tenant.settings, call.tenant.settings.captcha
     made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
     made.update(dict.fromkeys(OFF, False))
@@ -85,7 +90,7 @@ def of(call: Call) -> Json:
         TwoFactorAuthentication=_second_factor(settings),
         PrivacyPolicyConfiguration=_privacy_policy(settings.privacy_policy),
         OptionalRecaptchaConfiguration=_captcha_places(settings),
-        TemplateVerificationTypes=_mail_types(settings),
+        TemplateVerificationTypes={name: "OTP" if name in codes else "MAGICLINK" for name in MAIL_TYPES},
         PassKeysConfig=_passkeys(call),
         IsV2Recaptcha=captcha.provider == "recaptcha_v2",
         V2RecaptchaSiteKey=captcha.site_key if captcha.provider == "recaptcha_v2" else None,
@@ -106,11 +111,6 @@ def _questions(settings: TenantSettings) -> Json:
 def _captcha_places(settings: TenantSettings) -> Json:
     switched = {member for name in settings.captcha_at for member in _CAPTCHA_AT[name]}
     return {"IsEnabled": bool(switched), "Apis": {member: member in switched for member in _CAPTCHA_PLACES}}
-
-
-def _mail_types(settings: TenantSettings) -> Json:
-    types = dict.fromkeys(_MAIL_TYPES, "MAGICLINK")
-    return types | ({"ForgotPassword": "OTP"} if settings.reset_password_codes else {})
 
 
 def _privacy_policy(policy: PrivacyPolicy) -> Json:

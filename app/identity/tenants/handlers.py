@@ -1,4 +1,4 @@
-"""The operations that show a tenant's configuration and the service's clock."""
+"""The operation that shows the service's clock."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from datetime import datetime, timedelta
 
 from app.contract import tenants as contract
 from app.identity.call import Call
-from app.identity.tenants import appinfo
 from app.kit.server import Server
 
 
 def register(server: Server) -> None:
-    """Implement the area's operations."""
-    server.implements(contract.appinfo)(read_appinfo)
+    """Implement the area's operations; the configuration speaks of mails, so it is answered by letters."""
     server.implements(contract.serverinfo)(read_serverinfo)
-
-
-def read_appinfo(call: Call, req: contract.AppinfoRead) -> contract.Appinfo:
-    return contract.Appinfo.model_validate(appinfo.of(call))
 
 
 def read_serverinfo(call: Call, req: contract.ServerinfoRead) -> contract.Serverinfo:

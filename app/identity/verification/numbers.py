@@ -9,6 +9,7 @@ from app.identity.accounts import identifiers
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.service import TextWish
 from app.identity.verification import phones
 from app.kit.limits import Rate
 from app.kit.server import Server
@@ -27,18 +28,18 @@ def send_code(call: Call, req: contract.CodeWanted) -> PostedSms:
     spend(call, "phone_code")
     phone = read(req.phone)
     if call.holder is not None:
-        return _sent(call, _again(call, phone, req.sms_template))
+        return _sent(call, _again(call, phone, req))
     account = accounts.by_phone(call, phone)
     hides = call.tenant.settings.hide_unknown_accounts
     if hides and (account is None or account.phone_verified or not account.is_active or account.is_deleted):
-        return _sent(call, phones.send_to_nobody(call, phone))
+        return _sent(call, phones.send_to_nobody(call, phone, req))
     if account is None:
         raise e.UnknownAccount
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
-    return _sent(call, phones.send(call, account.uid, phone, account, req.sms_template))
+    return _sent(call, phones.send(call, account.uid, phone, account, req))
 
 
 def change(call: Call, req: contract.NewPhone) -> PostedSms:
@@ -50,7 +51,7 @@ def change(call: Call, req: contract.NewPhone) -> PostedSms:
     if phone is None:
         raise e.MalformedPhone
     hides = call.tenant.settings.hide_unknown_accounts
-    return _sent(call, phones.ask(call, account, phone, req.sms_template, hides_taken=hides))
+    return _sent(call, phones.ask(call, account, phone, req, hides_taken=hides))
 
 
 def remove(call: Call, req: contract.OldPhone) -> Deleted:
@@ -81,15 +82,15 @@ def spend(call: Call, what: str) -> None:
         call.spend(what, Rate(most, 60), call.network)
 
 
-def _again(call: Call, phone: str, template: str | None) -> str:
+def _again(call: Call, phone: str, wish: TextWish) -> str:
     account = accounts.own(call)
     if phone == phones.asked(call, account):
-        return phones.ask(call, account, phone, template, hides_taken=call.tenant.settings.hide_unknown_accounts)
+        return phones.ask(call, account, phone, wish, hides_taken=call.tenant.settings.hide_unknown_accounts)
     if phone != account.phone:
         raise e.UnknownPhone
     if account.phone_verified:
         raise e.PhoneVerifiedOrNoToken
-    return phones.send(call, account.uid, phone, account, template)
+    return phones.send(call, account.uid, phone, account, wish)
 
 
 def _sent(call: Call, sid: str) -> PostedSms:

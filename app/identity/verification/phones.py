@@ -13,6 +13,7 @@ from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.letters.service import PLAINLY, TextWish
 from app.identity.outbox import Unsent
 from app.identity.proofs import service as proofs
 from app.identity.proofs import store as sent_codes
@@ -24,33 +25,33 @@ _NEXT = "next"
 """The subject of the code for another number: an account asks for one at a time."""
 
 
-def send(call: Call, uid: str, phone: str, account: Account | None, template: str | None = None) -> str:
+def send(call: Call, uid: str, phone: str, account: Account | None, wish: TextWish = PLAINLY) -> str:
     """Text a code to a number that an account has, or will have; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
     code = proofs.new_code(call, ProofKind.PHONE, uid, subject=phone)
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    sid = letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, template=template)
+    sid = letters.sms(call, SmsKind.VERIFICATION, phone, account=account, facts=facts, wish=wish)
     call.ledger.record("verification.sent", uid=account.uid if account else None, by="sms")
     return sid
 
 
-def send_to_nobody(call: Call, phone: str) -> str:
+def send_to_nobody(call: Call, phone: str, wish: TextWish = PLAINLY) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
-    return send(replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault)), NOBODY, phone, None)
+    return send(replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault)), NOBODY, phone, None, wish)
 
 
-def tell_owner(call: Call, phone: str) -> str:
+def tell_owner(call: Call, phone: str, wish: TextWish = PLAINLY) -> str:
     """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
     proofs.new_code(call, ProofKind.PHONE, NOBODY, subject=phone)
     facts = {"url": f"{call.issuer}/login"}
-    sid = letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts)
+    sid = letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish)
     call.ledger.record("verification.sent", by="sms")
     return sid
 
 
-def ask(call: Call, account: Account, phone: str, template: str | None = None, *, hides_taken: bool = False) -> str:
+def ask(call: Call, account: Account, phone: str, wish: TextWish = PLAINLY, *, hides_taken: bool = False) -> str:
     """Text a code to another number, which is the account's once it is proved; return the message's Sid.
 
     One that somebody only stated is not theirs. With `hides_taken` a proved one is answered as a free one.
@@ -69,9 +70,11 @@ def ask(call: Call, account: Account, phone: str, template: str | None = None, *
     call.ledger.record("phone.asked", uid=account.uid)
     if is_taken:
         facts = {"url": f"{call.issuer}/login"}
-        return letters.sms(call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, changes_for=account.uid)
+        return letters.sms(
+            call, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish, changes_for=account.uid
+        )
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    return letters.sms(call, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, template=template)
+    return letters.sms(call, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
 
 
 def asked(call: Call, account: Account) -> str | None:

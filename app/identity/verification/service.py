@@ -26,7 +26,7 @@ from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
 KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
-_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff)
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Wish:
     url: str | None = None  # a page of the relying party; ours where there is none
     email_template: str | None = None
     sms_template: str | None = None
+    is_voice_otp: bool = False  # the text message is read out in a call
     welcome_template: str | None = None  # for the mail that follows the proof
     sends_sms: bool = True
     attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
@@ -112,7 +113,7 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
             if isinstance(refusal, e.EmailUnverified):
                 send(apart, account, wish)
             elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
-                phones.send(apart, account.uid, account.phone, account, wish.sms_template)
+                phones.send(apart, account.uid, account.phone, account, wish)
     except _NOT_SENT as reason:
         call.ledger.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
         return reason
