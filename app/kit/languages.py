@@ -37,12 +37,16 @@ LANGUAGES: Final = {
 }
 SOURCE: Final = LANGUAGES["en"]
 """The language that the sentences in the code are written in."""
+_MOST_LETTERS: Final = 100  # RFC 5646 section 4.4.1 wants 35 to be taken
 
 
 def lookup(wanted: str, offered: Iterable[str]) -> str | None:
-    """Return the offered tag that serves a wanted one (RFC 4647 §3.4: `de-CH-1996`, then `de-CH`, then `de`)."""
+    """Return the offered tag that serves a wanted one (RFC 4647 §3.4: `de-CH-1996`, then `de-CH`, then `de`).
+
+    What follows in a longer tag than any is cut off: addresses and cookies bring it, and each part costs a try.
+    """
     table = {tag.lower(): tag for tag in offered}
-    parts = wanted.strip().replace("_", "-").lower().split("-")
+    parts = wanted.strip()[:_MOST_LETTERS].replace("_", "-").lower().split("-")
     while parts and parts[0]:
         if found := table.get("-".join(parts)):
             return found

@@ -8,6 +8,7 @@ import pytest
 
 from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
 from app.identity.letters.drawing import span
+from app.kit.clock import thread_cpu_seconds
 from tests.support.oauth_world import World
 from tests.support.visitor import Seen, Visitor
 
@@ -145,3 +146,9 @@ def test_arabic_counts_in_six_ways(minutes: int, sentence: str) -> None:
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])
 def test_arabic_counts_days(days: int, sentence: str) -> None:
     assert span(days * 24 * 60, "ar") == sentence
+
+
+def test_a_tag_without_end_costs_no_more_than_a_long_one() -> None:
+    begun = thread_cpu_seconds()
+    assert lookup("de-" + "ab-" * 10_000, ["en", "de"]) == "de"
+    assert thread_cpu_seconds() - begun < 0.1, "each part was tried: the square of their number"
