@@ -180,6 +180,21 @@ def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: At
     assert "Rex" not in again.html
 
 
+def test_a_username_is_offered_where_one_signs_in_with_it(new_world: NewWorld, new_visitor_at: At) -> None:
+    pages = []
+    for is_on in (True, False):
+        world = new_world(email_login=True, username_login=is_on)
+        pages.append(signed_in(new_visitor_at(world), world.person("ada@example.com")).text)
+    assert ["Username" in page for page in pages] == [True, False]
+
+
+def test_whose_address_is_not_confirmed_reads_why_no_mail_deletes_it(new_world: NewWorld, new_visitor_at: At) -> None:
+    visitor = new_visitor_at(new_world(email_verification="optional"))
+    visitor.open("/register").press("Create account", email="ada@example.com", password="Zebra-kettle-91")
+    refused = visitor.open("/delete-account").press("Send me the mail")
+    assert "Confirm your address first" in refused.text
+
+
 def test_an_account_is_deleted_and_kept_after_all(world: World, visitor: Visitor, ada: Person) -> None:
     mailed = signed_in(visitor, ada, "/delete-account").press("Send me the mail")
     assert mailed.heading == "Check your mail"

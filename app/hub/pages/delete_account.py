@@ -28,6 +28,9 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/delete-account"
 KEEP: Final = "/keep-account"
 _SAMPLE_DAY: Final = "2026-12-05"
+_UNCONFIRMED: Final = Notice(
+    _l("Confirm your address first"), _l("The mail that deletes an account goes to a confirmed address only.")
+)
 
 
 class AskForm(ProvedForm):
@@ -79,6 +82,7 @@ class DeleteAccountPage(Page):
             "wrong password": cls(wrong),
             "enough mail": cls(AskForm(), refusal_notice(e.MailLimitReached())),
             "no address": cls(AskForm(), has_email=False),
+            "not confirmed": cls(AskForm(), _UNCONFIRMED),
         }
 
 
@@ -212,7 +216,7 @@ def submit_delete_account() -> Response:
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.take_refusal(refusal) else _problem(refusal)
         return DeleteAccountPage(form, problem).render(refusal.status)
     return journey.onward(f"{ADDRESS}?mailed=1")
 
@@ -236,6 +240,10 @@ def submit_keep_account() -> Response:
         return KeepAccountPage(form, "", is_over=True).render(refusal.status)
     attempt = visit.current().attempt
     return journey.onward(f"{KEEP}?{urlencode({'kept': 1, **({'attempt': attempt.id} if attempt else {})})}")
+
+
+def _problem(refusal: ApiError) -> Notice:
+    return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
 
 
 def offer_to_keep(refusal: e.AccountLeaving) -> Response:

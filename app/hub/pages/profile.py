@@ -59,6 +59,8 @@ class ProfilePage(Page):
     is_saved: bool = False
     has_phone: bool = False
     """People sign in with numbers here."""
+    has_username: bool = False
+    """People sign in with usernames here, or this one has one."""
 
     @property
     def notice(self) -> Notice | None:
@@ -94,8 +96,8 @@ class ProfilePage(Page):
             ),
         )
         return {
-            "full": cls("Ada Lovelace", "ada@example.com", full),
-            "with numbers": cls("Ada Lovelace", "ada@example.com", full, has_phone=True),
+            "full": cls("Ada Lovelace", "ada@example.com", full, has_username=True),
+            "with numbers": cls("Ada Lovelace", "ada@example.com", full, has_phone=True, has_username=True),
             "bare": cls(
                 "",
                 "ada@example.com",
@@ -124,7 +126,7 @@ def show_profile() -> Response:
     if known is None:
         return callback.begin("/profile")
     groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
-    picture = str(known.profile.get("ImageUrl") or "")
+    picture, named_by = str(known.profile.get("ImageUrl") or ""), visit.current().tenant.identifiers
     return ProfilePage(
         name=known.person.name or "",
         account=known.person.label,
@@ -132,7 +134,8 @@ def show_profile() -> Response:
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_landing_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
-        has_phone=Identifier.PHONE in visit.current().tenant.identifiers,
+        has_phone=Identifier.PHONE in named_by,
+        has_username=Identifier.USERNAME in named_by or bool(known.profile.get("UserName")),
     ).render()
 
 
