@@ -1,10 +1,21 @@
-"""What tells people from machines: the challenge that our own pages show, and its answer."""
+"""What tells people from machines: what our own pages show, and its answer."""
 
 from typing import Any, Literal
 
 from pydantic import Field
 
 from app.kit.wire import Wire
+
+Provider = Literal["recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"]
+"""Whose challenge a tenant may use in place of ours."""
+
+
+class Widget(Wire):
+    """The challenge of the tenant's provider, which a script of the provider draws on our pages."""
+
+    provider: Provider
+    site_key: str
+    has_question: bool = True  # our own stands beside it, for whoever cannot use it
 
 
 class Question(Wire):
@@ -24,11 +35,13 @@ class Challenge(Wire):
 
 
 class CaptchaAnswer(Wire):
-    """What came back with a challenge; an answer in any script's digits."""
+    """What came back with a challenge, an answer in any script's digits; or what the provider's widget gave instead."""
 
     challenge: str = Field(default="", max_length=600)
     answer: str = Field(default="", max_length=100)
     work: str = Field(default="", max_length=20)
+    proof: str = Field(default="", max_length=8_000)
+    randstr: str = Field(default="", max_length=200)  # the second half of Tencent's proof
 
 
 class Lock(Wire):

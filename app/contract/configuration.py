@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
+from app.contract.captcha import Provider
 from app.contract.letters import Sending
 from app.contract.registration_form import FormField
 from app.contract.stated import Stated
@@ -30,12 +31,15 @@ class Lockout(Stated):
 
 
 class Captcha(Stated):
-    """What tells people from machines (interface tenant-config.md section 8). Our own pages always ask `own`, which
-    needs nothing from elsewhere; programs bring the answer of the provider named here."""
+    """What tells people from machines (interface tenant-config.md section 8): `own`, which needs nothing from elsewhere, or
+    a provider with its `site_key` and the tenant's `captcha_secret`. Programs bring the provider's answer; pages show its
+    widget, whose script runs there and could read what is typed. Beside the widget stands a question of our own, unless
+    `fallback` is off: then nobody comes in who has no JavaScript, cannot use the widget, or whose network keeps it away."""
 
-    provider: Literal["own", "recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"] = "own"
+    provider: Literal["own", Provider] = "own"
     site_key: str = Field(default="", max_length=200)  # the public one; the secret is captcha_secret of the tenant
     threshold: float = Field(default=0.5, ge=0, le=1)  # recaptcha_v3: the least score; hcaptcha: the highest risk
+    fallback: bool = True  # our pages ask a question of our own beside the widget
     work_bits: int = Field(default=17, ge=8, le=22)  # own: each more doubles what a browser computes
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.captcha import CaptchaAnswer, Challenge
+from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
 from app.contract.families import HUB
 from app.contract.groups import SecurityAnswer
@@ -133,6 +133,7 @@ class TenantView(Wire):
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: what people may answer beforehand
     registration_form: list[FormField] = Field(default_factory=list)
     registration_captcha: bool = False
+    captcha: Widget | None = None  # None: our own challenge
     password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
 
 

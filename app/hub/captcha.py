@@ -1,7 +1,8 @@
-"""The captcha of our own forms: a question in the visitor's language, and work for the browser where it runs scripts.
+"""The captcha of our own forms: a question in the visitor's language, and work for the browser where it runs scripts; or
+the widget of the tenant's provider, with the question for whoever cannot use it.
 
 Any form takes it: declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, `ask` what a refusal
-brings, and draw it with the macro `captcha` of `macros/forms.html`; the page runs the module `work`.
+brings, and draw it with the macro `captcha` of `macros/forms.html`; the page runs the module `work`, or `widget` instead.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
 from app.contract.captcha import CaptchaAnswer, Challenge, Question
+from app.hub import visit
+from app.hub.captcha_widget import Widget
 
 NUMBERS: Final = (
     lazy_pgettext("number", "zero"),
@@ -44,45 +47,75 @@ _ASKED: Final = re.compile(
 )
 
 
+_PARTS: Final = ("challenge", "asked", "work", "proof", "randstr")
+_WIDGET_ALONE: Final = "widget"
+
+
 class CaptchaField(StringField):
     """What a challenge asks, and its answer. Nothing is drawn before `ask`, or before a form brings its challenge back."""
 
     asked: Challenge | None = None
-    work: str = ""
+    provided: Widget | None = None
+    """The widget of the tenant's provider, in front of the question or alone."""
+    was_answered: bool = False
+    """In words, before it was asked anew."""
 
     def process(self, formdata: Any, data: Any = None, extra_filters: Any = None) -> None:
         """Take the answer with the challenge that it belongs to."""
         super().process(formdata, data, extra_filters)
-        given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in ("challenge", "asked", "work")}
-        self._keep(_read(given["challenge"], given["asked"]))
-        self.work = given["work"]
+        given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
+        if given["asked"]:
+            self._keep(_read(given["challenge"], given["asked"]), visit.current().tenant.captcha)
+        self.work, self.proof, self.randstr = given["work"], given["proof"], given["randstr"]
 
-    def ask(self, challenge: Challenge) -> None:
-        """Ask anew: what was answered before counts no more."""
-        self._keep(challenge)
-        self.data, self.work = "", ""
+    def ask(self, challenge: Challenge | None, widget: Widget | None = None) -> None:
+        """Ask anew, by a challenge of ours or the tenant's widget: what was answered before counts no more."""
+        self.was_answered = bool(self.data)
+        self._keep(challenge, widget or visit.current().tenant.captcha)
+        self.data = self.work = self.proof = self.randstr = ""
 
-    def _keep(self, challenge: Challenge | None) -> None:
-        self.asked = challenge
+    def _keep(self, challenge: Challenge | None, widget: Widget | None) -> None:
+        self.asked, self.provided = challenge, widget
         if challenge is not None and challenge.question is not None:
             self.label.text = in_words(challenge.question)
 
     @property
+    def is_asked(self) -> bool:
+        return self.asked is not None or self.provided is not None
+
+    @property
     def answer(self) -> CaptchaAnswer | None:
         """What goes with the request; raises ValidationError for what is beyond all measure."""
-        if self.asked is None:
+        if not self.is_asked:
             return None
-        return CaptchaAnswer(challenge=self.asked.token, answer=self.data or "", work=self.work)
+        token = self.asked.token if self.asked else ""
+        return CaptchaAnswer(
+            challenge=token, answer=self.data or "", work=self.work, proof=self.proof, randstr=self.randstr
+        )
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
-        """What the form carries unseen, so that it can be drawn again without asking anybody."""
+        """What the form carries unseen, so that it can be drawn again without asking anybody. A proof is for one try."""
+        names = {"proof": "", "randstr": ""} if self.provided else {"work": self.work}
         if self.asked is None or self.asked.question is None:
-            return []
-        question = self.asked.question
-        told = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
-        names = {"challenge": self.asked.token, "asked": ".".join(told), "work": self.work}
+            names["asked"] = _WIDGET_ALONE
+        else:
+            question = self.asked.question
+            told = [str(self.asked.work_bits), self.asked.work_seed, question.kind, *map(str, question.numbers)]
+            names |= {"challenge": self.asked.token, "asked": ".".join(told)}
         return [(f"{self.name}_{name}", value) for name, value in names.items()]
+
+    @property
+    def refused(self) -> tuple[str, Any]:
+        """Where it is said that nothing was shown that opens, and how: at the question, or on the form where none stands."""
+        if self.provided is None or self.was_answered:
+            return self.name, OTHER_QUESTION
+        return (self.name, _UNPROVED) if self.asked else ("", _UNPROVED_ALONE)
+
+
+OTHER_QUESTION: Final = _l("That was not the answer. Here is another question.")
+_UNPROVED: Final = _l("That could not be confirmed. Try it once more, or answer this question.")
+_UNPROVED_ALONE: Final = _l("That you are no machine could not be confirmed. Try it once more.")
 
 
 def _read(token: str, asked: str) -> Challenge | None:

@@ -14,6 +14,8 @@ from flask_babel import lazy_gettext as _l
 from app.hub import forms, locale, visit
 from app.hub.assets import Asset, Assets
 from app.hub.brand import in_language
+from app.hub.captcha import CaptchaField
+from app.hub.captcha_widget import Widget
 from app.hub.forms import HubForm
 from app.hub.locale import LANGUAGES, Language
 from app.hub.safety import content_policy
@@ -118,11 +120,18 @@ class Page:
         """Addresses of the page's own pictures elsewhere on the web."""
         return ()
 
+    @property
+    def widget(self) -> Widget | None:
+        """The captcha provider's widget, where this page shows it: only then may anything of the provider run here."""
+        asked = getattr(getattr(self, "form", None), "captcha", None)
+        return asked.provided if isinstance(asked, CaptchaField) else None
+
     def html(self) -> str:
         """Return the page drawn for the current visit."""
         here = visit.current()
         assets: Assets = current_app.extensions["gatehouse.assets"]
-        script = assets.script(self.scripts) if self.scripts else None
+        scripts = tuple("widget" if name == "work" and self.widget else name for name in self.scripts)
+        script = assets.script(scripts) if scripts else None
         frame = Frame(here, locale.current(), assets.style(), script, self.query)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
@@ -130,7 +139,8 @@ class Page:
 
     def render(self, status: int = 200) -> Response:
         """Return the page as an answer, compressed where the browser takes it."""
-        return _answer(self.html(), status, self.form_targets, self.pictures)
+        services = self.widget.sources if self.widget else ()
+        return _answer(self.html(), status, self.form_targets, self.pictures, services)
 
 
 def attempt_targets(here: Visit) -> tuple[str, ...]:
@@ -138,7 +148,13 @@ def attempt_targets(here: Visit) -> tuple[str, ...]:
     return (here.attempt.redirect_scheme,) if here.attempt else ()
 
 
-def _answer(html: str, status: int, form_targets: Iterable[str], pictures: Iterable[str] = ()) -> Response:
+def _answer(
+    html: str,
+    status: int,
+    form_targets: Iterable[str],
+    pictures: Iterable[str] = (),
+    services: tuple[str, ...] = (),
+) -> Response:
     here = visit.current()
     body = html.encode("utf-8", "replace")
     response = Response(status=status, content_type="text/html; charset=utf-8")
@@ -150,7 +166,7 @@ def _answer(html: str, status: int, form_targets: Iterable[str], pictures: Itera
     response.headers["Content-Language"] = locale.current().tag
     images = {origin(address) for address in (here.tenant.brand.logo, *pictures) if address.startswith("https://")}
     response.headers["Content-Security-Policy"] = content_policy(
-        here.nonce, form_targets=form_targets, images=sorted(images)
+        here.nonce, form_targets=form_targets, images=sorted(images), services=services
     )
     if here.attempt and here.attempt.display == "popup":
         # The page that opened the pop-up waits for it: keep their tie.

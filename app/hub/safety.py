@@ -85,7 +85,9 @@ def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
     return default is not None and where == here and (sent.scheme == "https" or not is_https)
 
 
-def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = ()) -> str:
+def content_policy(
+    nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = (), services: tuple[str, ...] = ()
+) -> str:
     """Return the Content-Security-Policy of a page. What is not one plain source is left out: it could end a directive.
 
     Args:
@@ -93,11 +95,14 @@ def content_policy(nonce: str, *, form_targets: Iterable[str] = (), images: Iter
         form_targets: sources beside ourselves where the redirects after a form may lead; browsers hold `form-action`
             against every redirect that follows a POST.
         images: origins of pictures that the tenant or the page names.
+        services: sources of a service whose scripts run on this page (`captcha_widget`): they may call and frame it.
     """
     sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(["'self'", *filter(is_source, form_targets)])
+    own = " ".join([f"'nonce-{nonce}'", *services])
+    theirs = "".join(f"{directive} {' '.join(services)}; " for directive in ("frame-src", "connect-src") if services)
     return (
-        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src {sources}; "
+        f"default-src 'none'; script-src {own}; style-src {own}; {theirs}img-src {sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
     )
 

@@ -61,6 +61,12 @@ ASKING: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION, Refusal.ANSWER})
 BEYOND_THIS_PAGE: Final = frozenset({Refusal.QUESTION, Refusal.LOCKED, Refusal.BLOCKED, Refusal.DISABLED})
 """Where somebody else may have to help; nobody is told whether an account has a security answer at all."""
 
+CHECK_MORE: Final = Notice(
+    _l("One check more"),
+    _l("There were too many tries. Type your password again, and show below it that you are no machine."),
+)
+"""Of a lock that the widget of a captcha provider opens."""
+
 _NOTICES: Final = {
     Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
     Refusal.CAPTCHA: Notice(

@@ -15,6 +15,7 @@ from app.contract.configuration import PasswordPolicy
 from app.contract.errors import UnknownTenant
 from app.contract.registration_form import FormField
 from app.hub.brand import HOUSE_COLOUR, Brand
+from app.hub.captcha_widget import Widget
 from app.kit.client import Client, ServiceUnavailable, Told
 from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
@@ -66,6 +67,8 @@ class Tenant:
     """What the page of registration draws; None where the tenant takes none."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
     """The rules that the identity service enforces for new passwords."""
+    captcha: Widget | None = None
+    """The captcha provider's; None where our own challenge stands alone."""
 
 
 HOUSE: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
@@ -149,6 +152,9 @@ def seen(view: contract.TenantView) -> Tenant:
         password_policy=view.password_policy,
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
+        captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
+        if view.captcha
+        else None,
     )
 
 

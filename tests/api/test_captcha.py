@@ -21,7 +21,7 @@ from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes
 from app.identity.tenants.tables import tenants
 from app.settings import SettingsError, read
-from tests.support.captchas import Provider, worked
+from tests.support.captchas import BELIEVED, DOUBTED, Provider, keep_secret, providing, worked
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 LOGIN = "/identity/v2/auth/login"
@@ -172,29 +172,23 @@ def test_tries_with_a_solved_captcha_are_limited(new_tenant_server: NewTenantSer
 
 @pytest.fixture
 def provider(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """A provider that believes everybody, at the addresses of all of them."""
-    with Provider() as made:
-        urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
-        monkeypatch.setattr(house, "settings", replace(house.settings, captcha_urls=urls))
+    with providing(house, monkeypatch) as made:
         yield made
 
 
-def change(tenant: TenantServer, secret: str | None = None, **settings: Any) -> None:
-    """Change settings, or seal a captcha secret, as `gatehouse apply` would."""
+def change(tenant: TenantServer, **settings: Any) -> None:
+    """Change settings, as `gatehouse apply` would."""
     with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
         held = changes.named(work, tenant.name)
         assert held
-        values: dict[str, Any] = {"settings": {**held.settings, **settings}}
-        if secret is not None:
-            context = changes.captcha_context(tenant.tenant_id)
-            values["captcha_secret"] = tenant.house.vault.seal(secret.encode(), context)
-        work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(**values))
+        values = {**held.settings, **settings}
+        work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(settings=values))
     tenant.house.directory.forget()
 
 
 def elsewhere(locked: Locked, kind: str, **captcha: Any) -> TenantServer:
     tenant = locked(kind, **captcha)
-    change(tenant, secret="a secret key")
+    keep_secret(tenant.house, tenant.tenant_id)
     return tenant
 
 
@@ -205,7 +199,6 @@ SPELT = [
     ("tencent", {"qq_captcha_ticket": "an answer", "qq_captcha_randstr": "random"}),
     ("tencent", {"qq_recaptcha_ticket": "an answer", "qq_recaptcha_randstr": "random"}),
 ]
-BELIEVED = {"tencent": b'{"response": "1", "evil_level": "0"}'}
 
 
 @pytest.mark.parametrize("place", ["query", "body"])
@@ -238,7 +231,7 @@ def test_who_has_a_provider_gets_no_challenge_of_ours(locked: Locked, provider: 
 def test_an_answer_that_the_provider_does_not_believe_is_refused(
     locked: Locked, provider: Provider, kind: str, code: int
 ) -> None:
-    provider.says = b'{"success": false, "response": "0", "error-codes": ["timeout-or-duplicate"]}'
+    provider.says = DOUBTED
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
     assert refused(logs_in(elsewhere(locked, kind), **given)) == (403, code)
 

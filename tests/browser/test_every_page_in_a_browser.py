@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support import samples
+from tests.support.captcha_widgets import provide
 from tests.support.checkers import axe_source
 
 AXE = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
@@ -29,6 +30,7 @@ def opened(browser: Browser, **how: Any) -> Iterator[tuple[Page, list[str]]]:
     complaints: list[str] = []
     page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda problem: complaints.append(str(problem)))
+    provide(page)
     page.route("https://shop.example.com/**", lambda route: route.fulfill(body="<title>Shop</title>"))
     yield page, complaints
     context.close()

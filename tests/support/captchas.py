@@ -5,14 +5,30 @@ from __future__ import annotations
 import hashlib
 import itertools
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+from sqlalchemy import update
+
 from app.contract.captcha import Question
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from app.identity.tenants.tables import tenants
 from tests.support.visitor import Seen
+
+SECRET = "a secret key"
+BELIEVED = {
+    "recaptcha_v3": b'{"success": true, "score": 0.9}',
+    "tencent": b'{"response": "1", "evil_level": "0"}',
+}
+"""Where it is not what the others say."""
+DOUBTED = b'{"success": false, "response": "0", "error-codes": ["timeout-or-duplicate"]}'
 
 
 def answer_to(question: Question) -> int:
@@ -87,3 +103,20 @@ class Provider:
             self.waits.set()
         self._server.shutdown()
         self._server.server_close()
+
+
+@contextmanager
+def providing(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A provider that believes everybody, at the addresses of all of them."""
+    with Provider() as made:
+        urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
+        monkeypatch.setattr(house, "settings", replace(house.settings, captcha_urls=urls))
+        yield made
+
+
+def keep_secret(house: House, tenant_id: str, secret: str = SECRET) -> None:
+    """Seal a captcha secret, as `gatehouse apply` would."""
+    sealed = house.vault.seal(secret.encode(), changes.captcha_context(tenant_id))
+    with UnitOfWork(house.database, tenant_id).apart() as work:
+        work.run(update(tenants).where(tenants.c.tenant_id == tenant_id).values(captcha_secret=sealed))
+    house.directory.forget()

@@ -18,11 +18,12 @@ from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
 from app.hub import captcha, journey, visit
 from app.hub.arrival import api, named_attempt, workings
-from app.hub.captcha import CaptchaField
+from app.hub.captcha import OTHER_QUESTION, CaptchaField
+from app.hub.captcha_widget import Widget
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
-from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, Refusal, reason_of, refused
+from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
@@ -50,9 +51,9 @@ class LoginForm(HubForm):
             captcha=self.captcha.answer,
         )
 
-    def ask(self, lock: Lock) -> None:
+    def ask(self, lock: Lock, *, by_captcha: bool) -> None:
         """Ask what opens the lock that the service met; what was answered before is gone."""
-        if lock.captcha is not None:
+        if lock.captcha is not None or by_captcha:
             self.captcha.ask(lock.captcha)
         if lock.question_id is not None:
             self.security_answer.data = ""
@@ -139,6 +140,8 @@ class LoginPage(Page):
     def notice(self) -> Notice | None:
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
+        if self.refusal is Refusal.CAPTCHA and self.widget:
+            return CHECK_MORE
         return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
@@ -188,17 +191,22 @@ class LockedLoginPage(LoginPage):
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
         wrong_captcha, wrong_answer = _asking(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))), _asking(None)
-        wrong_captcha.refuse("captcha", _OTHER_QUESTION)
+        wrong_captcha.refuse("captcha", OTHER_QUESTION)
         wrong_answer.refuse("security_answer", _WRONG_ANSWER)
         worked = _asking(captcha.sample(work_bits=8))
         worked.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
+        elsewhere, unseen = _asking(captcha.sample()), _asking(captcha.sample())
+        elsewhere.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
+        unseen.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
         return {
             "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=Refusal.CAPTCHA),
             "captcha of a position": cls(_asking(position), refusal=Refusal.CAPTCHA),
             "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=Refusal.WRONG),
             "captcha answered by the browser": cls(worked, refusal=Refusal.WRONG),
             "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
+            "captcha of a provider": cls(elsewhere, refusal=Refusal.CAPTCHA),
+            "captcha of a provider that nobody sees": cls(unseen, refusal=Refusal.CAPTCHA),
             "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
         }
@@ -214,7 +222,6 @@ def _asking(challenge: Challenge | None) -> LoginForm:
     return form
 
 
-_OTHER_QUESTION = _l("That was not the answer. Here is another question.")
 _WRONG_ANSWER = _l("That is not the answer we know.")
 
 
@@ -264,20 +271,18 @@ def _plain_visit() -> contract.Next:
 def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> LoginPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
-    kind = LockedLoginPage if form.captcha.asked or form.asks_question else LoginPage
+    kind = LockedLoginPage if form.captcha.is_asked or form.asks_question else LoginPage
     return kind(form, here.tenant.identifiers, asking, here.tenant.has_remember_me, refusal, wait_seconds)
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
     """Draw the page again; a lock is asked about at once, and what it refused lies on its field."""
-    has_asked = form.captcha.asked is not None or form.asks_question
-    if refusal.data:
-        form.ask(Lock.model_validate(refusal.data))
+    has_asked = form.captcha.is_asked or form.asks_question
+    form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _BY_CAPTCHA))
     reason = reason_of(refusal)
-    for kind, field, sentence in _ON_A_FIELD if has_asked else ():
-        if isinstance(refusal, kind):
-            form.refuse(field, sentence)
-            reason = Refusal.ANSWER
+    for field, sentence in _problems(form, refusal) if has_asked else ():
+        form.refuse(field, sentence)
+        reason = Refusal.ANSWER
     if reason is Refusal.QUESTION and not form.asks_question:
         reason = Refusal.LOCKED
     response = _page(form, reason, _wait_seconds(refusal)).render(refusal.status)
@@ -286,11 +291,17 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     return response
 
 
+def _problems(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
+    if isinstance(refusal, e.WrongCaptcha) or (isinstance(refusal, e.LockedForCaptcha) and form.captcha.provided):
+        return [form.captcha.refused]
+    return [(field, sentence) for kind, field, sentence in _ON_A_FIELD if isinstance(refusal, kind)]
+
+
+_BY_CAPTCHA = (e.LockedForCaptcha, e.WrongCaptcha)
 _UNANSWERED = _l("Answer this question, too.")
 _ON_A_FIELD = (
     (e.LockedForCaptcha, "captcha", _UNANSWERED),
     (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
-    (e.WrongCaptcha, "captcha", _OTHER_QUESTION),
     (e.WrongQuestionOrAnswer, "security_answer", _WRONG_ANSWER),
 )
 

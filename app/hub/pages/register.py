@@ -20,6 +20,7 @@ from app.contract.registration_form import IDENTIFIERS, TERMS, FormField, Option
 from app.hub import captcha, journey, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.captcha import CaptchaField
+from app.hub.captcha_widget import Widget
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
@@ -112,7 +113,13 @@ class RegisterPage(Page):
         puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, **typed)
         puzzled.captcha.ask(captcha.sample())
         again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
-        again.refuse("captcha", _OTHER_QUESTION)
+        again.refuse("captcha", captcha.OTHER_QUESTION)
+        boxed, unproved, alone = (RegisterForm.of(_USUAL, **typed) for _ in range(3))
+        boxed.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
+        unproved.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
+        alone.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
+        for form in (unproved, alone):
+            form.refuse(*form.captcha.refused)
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
@@ -121,6 +128,9 @@ class RegisterPage(Page):
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
+            "captcha of a provider": cls(boxed, rules),
+            "captcha of a provider refused": cls(unproved, rules),
+            "captcha of a provider alone refused": cls(alone, rules),
             "too many": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
             "token": cls(RegisterForm.of(_USUAL, **typed).refused_token(), rules),
         }
@@ -183,7 +193,9 @@ def show_register() -> Response:
     asking = here.attempt.relying_party if here.attempt else ""
     if offered.has_captcha:
         form = RegisterForm.of(offered.form)
-        form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()))
+        widget = here.tenant.captcha
+        is_asked = widget is None or widget.has_question
+        form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
         return _page(form).render()
     hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
     if hint or request.args.keys() - {"attempt"}:
@@ -234,12 +246,12 @@ def _off() -> Response:
 
 def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Response:
     """Draw the page again with what was typed; each reason stands at its field."""
-    if refusal.data:
-        lock = Lock.model_validate(refusal.data)
-        if lock.captcha is not None:
-            form.captcha.ask(lock.captcha)
+    lock = Lock.model_validate(refusal.data or {})
+    if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
+        form.captcha.ask(lock.captcha)
     reason = Refusal.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
-    for name, sentence in _reasons(offered, refusal) if reason is None else ():
+    reasons = [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _reasons(offered, refusal)
+    for name, sentence in reasons if reason is None else ():
         form.refuse(name, sentence)
     response = _page(form, reason, refusal.retry_after_seconds or 0, refusal).render(refusal.status)
     if refusal.retry_after_seconds:
@@ -265,7 +277,6 @@ def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
 
 _CHECK = _l("Check how this is written.")
 _CHECK_ALL = _l("Check what you typed, then try again.")
-_OTHER_QUESTION = _l("That was not the answer. Here is another question.")
 _TAKEN = _l("Somebody has this one already. Choose another one.")
 _NOT_HERE = _l("This address may not be used here. Take another one.")
 _ON_A_FIELD = (
@@ -283,5 +294,4 @@ _ON_A_FIELD = (
     (e.MalformedDate, "birth_date", _l("There is no such day.")),
     (e.TooYoung, "birth_date", _l("You are too young to have an account here.")),
     (e.PolicyNotAccepted, TERMS, _l("Tick this box to go on.")),
-    (e.WrongCaptcha, "captcha", _OTHER_QUESTION),
 )

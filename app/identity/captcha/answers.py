@@ -41,8 +41,11 @@ def of_parameters(req: CAP) -> Shown:
 
 def of_form(answer: CaptchaAnswer | None) -> Shown:
     """Return what a visitor of our pages sent; a challenge with neither answer nor work is none."""
-    is_given = answer is not None and answer.challenge and (answer.answer.strip() or answer.work)
-    return Shown(own=answer if is_given else None)
+    if answer is None:
+        return Shown()
+    own = answer if answer.challenge and (answer.answer.strip() or answer.work) else None
+    proof = answer.proof  # whose widget it is of, the tenant's settings say
+    return Shown(recaptcha=proof, hcaptcha=proof, ticket=proof, randstr=answer.randstr, own=own)
 
 
 def _cut(text: str | None) -> str:

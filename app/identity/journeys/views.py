@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from app.contract import hub
+from app.contract.captcha import Widget
+from app.contract.configuration import Captcha
 from app.identity.call import Call
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
@@ -34,9 +36,16 @@ def tenant(call: Call) -> hub.TenantView:
         every_question=settings.security_questions,
         registration_form=list(registration_form.of(settings)),
         registration_captcha=settings.registration_captcha,
+        captcha=_widget(settings.captcha),
         password_policy=settings.password_policy,
         uses_https=call.house.settings.public_scheme == "https",
     )
+
+
+def _widget(captcha: Captcha) -> Widget | None:
+    if captcha.provider == "own":
+        return None
+    return Widget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)
 
 
 def cookie(call: Call, session: BrowserSession, text: str) -> hub.Session:
