@@ -1,4 +1,4 @@
-"""Fifty people at once, one address, username or number: exactly one account, whoever asks and however it is spelt."""
+"""Fifty people at once, one address or username, one number alone: exactly one account, whoever asks and however it is spelt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
-from app.identity.accounts.tables import accounts
+from app.identity.accounts.tables import accounts, identifiers
 from app.identity.store.unit import UnitOfWork
 from tests.support.letterbox import mailed_to
 from tests.support.oauth_world import NewWorld, World
@@ -53,14 +53,12 @@ def test_of_fifty_people_at_the_page_one_gets_the_account_and_all_see_the_same(
     assert len(sent_to(world)) <= RACERS
 
 
-NAMED = [
-    ({"username": "countess"}, {"UserName": "countess"}, 1017),
-    ({"phone": "+4930123456"}, {"PhoneId": "+4930123456"}, 1058),
-]
+NAMED = [({"username": "countess"}, {"UserName": "countess"}, 1017)]
+NUMBER = "+4930123456"
 FORM = ("email", "username", "phone")
 
 
-@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username", "phone"])
+@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
 def test_of_fifty_people_who_want_one_name_one_gets_it(
     new_world: NewWorld, hub_app: Flask, typed: dict[str, str], members: dict[str, str], code: int
 ) -> None:
@@ -73,7 +71,7 @@ def test_of_fifty_people_who_want_one_name_one_gets_it(
     assert accounts_of(world) == 1
 
 
-@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username", "phone"])
+@pytest.mark.parametrize(("typed", "members", "code"), NAMED, ids=["username"])
 def test_of_fifty_programs_that_want_one_name_one_gets_it(
     new_tenant_server: NewTenantServer, typed: dict[str, str], members: dict[str, str], code: int
 ) -> None:
@@ -84,6 +82,28 @@ def test_of_fifty_programs_that_want_one_name_one_gets_it(
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, code): RACERS - 1}
+    assert accounts_of(acme) == 1
+
+
+def test_fifty_state_one_number_and_one_of_them_holds_it(new_tenant_server: NewTenantServer) -> None:
+    """A number is whose who proves it: to have stated it first keeps nobody out (tests/api/test_contested_numbers.py)."""
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_login=True)
+    bodies = [
+        {"Password": PASSWORD, "Email": primary(f"person{number}@example.test"), "PhoneId": NUMBER}
+        for number in range(RACERS)
+    ]
+    answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
+    assert Counter(refused(answer) for answer in answers) == {(200, None): RACERS}
+    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+        where = (identifiers.c.tenant_id == acme.tenant_id, identifiers.c.value == NUMBER)
+        assert len(work.all(identifiers.select().where(*where))) == 1
+
+
+def test_of_fifty_who_have_nothing_but_one_number_one_is_added(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, phone_login=True)
+    bodies: list[dict[str, Any]] = [{"Password": PASSWORD, "PhoneId": NUMBER} for _ in range(RACERS)]
+    answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
+    assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, 1058): RACERS - 1}
     assert accounts_of(acme) == 1
 
 

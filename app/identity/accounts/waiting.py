@@ -54,6 +54,12 @@ def gives_way(account: Account) -> bool:
     return is_own and not is_used and not is_proved and account.is_active and not account.is_deleted
 
 
+def yields(holder: Account, kind: str) -> bool:
+    """Return whether whoever proves a name gets it: an account that gives way goes whole; a number that its account only
+    stated leaves it, however much that account is used."""
+    return gives_way(holder) or (kind == PHONE and not holder.phone_verified)
+
+
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
     """Let an account wait for the proof of its normalized address or number, and return it as it would be.
 
@@ -66,7 +72,7 @@ def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
         call.work.run(insert(waiting_accounts), row)
     except IntegrityError:
         raise e.UidTaken from None
-    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
+    return _waiting(call, held)
 
 
 def kept(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +116,7 @@ def prolong(call: Call, uid: str) -> Account | None:
     found = call.work.one(longer.returning(W.held))
     if found is None:
         return None
-    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **dict(found.held), "read_at": call.now})
+    return _waiting(call, found.held)
 
 
 def settle(call: Call, uid: str) -> Account | None:
@@ -120,24 +126,32 @@ def settle(call: Call, uid: str) -> Account | None:
     and the one who proved the address inherits nothing.
     """
     where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid, W.expires_at > call.now)
-    found = call.work.one(delete(waiting_accounts).where(*where).returning(W.email, W.held))
+    found = call.work.one(select(W.email).where(*where))
     if found is None:
         return None
-    holder = store.by_identifier(call, _kind(found.email), found.email)
-    if holder is not None:
-        locked = store.change(call, holder.uid, {})
-        if locked is None or not gives_way(locked):
-            return None
-        give_way(call, locked, uid)
-    end(call, found.email)
-    account = _add(call, dict(found.held), found.email)
+    kind = _kind(found.email)
+    holder = store.by_identifier(call, kind, found.email)
+    locked = store.change(call, holder.uid, {}) if holder is not None else None
+    if holder is not None and (locked is None or not yields(locked, kind)):
+        return None
+    waited = end(call, found.email)  # after the lock: who proves what the holder has comes in this order, too
+    if uid not in waited:
+        return None
+    if locked is not None:
+        take = give_way if gives_way(locked) else give_number_up
+        take(call, locked, uid)
+    account = _add(call, waited[uid], found.email)
     events.emit(call, "Register", account, False)
     return account
 
 
-def end(call: Call, email: str) -> None:
-    """Forget the accounts that wait for a normalized address or number which has been proved."""
-    call.work.run(delete(waiting_accounts).where(W.tenant_id == call.tenant.tenant_id, W.email == email))
+def end(call: Call, email: str) -> dict[str, dict[str, Any]]:
+    """Forget the accounts that wait for a normalized address or number which has been proved, and return their columns."""
+    where = (W.tenant_id == call.tenant.tenant_id, W.email == email)
+    return {
+        row.uid: dict(row.held)
+        for row in call.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held))
+    }
 
 
 def give_way(call: Call, holder: Account, to: str) -> None:
@@ -147,6 +161,19 @@ def give_way(call: Call, holder: Account, to: str) -> None:
     call.ledger.record("account.gave_way", uid=holder.uid, to=to)
 
 
+def give_number_up(call: Call, holder: Account, to: str) -> None:
+    """Take a number from an account, which is locked, that only stated it, for the one that proved it."""
+    store.let_go(call, holder.uid, PHONE)
+    store.change(call, holder.uid, {"phone": None})
+    call.ledger.record("phone.gave_way", uid=holder.uid, to=to)
+
+
+def is_only_stated(call: Call, phone: str) -> bool:
+    """Return whether an account has the number and nobody proved it: others may state it as well, and hold it once they prove it."""
+    holder = store.by_identifier(call, PHONE, phone)
+    return holder is not None and not holder.phone_verified
+
+
 def is_contested(call: Call, email: str) -> bool:
     """Return whether more than one registered with the normalized address: who proves it need not have been this one."""
     where = (W.tenant_id == call.tenant.tenant_id, W.email == email, W.expires_at > call.now)
@@ -154,11 +181,23 @@ def is_contested(call: Call, email: str) -> bool:
     return len(waiting) > 1 or bool(waiting and store.by_identifier(call, _kind(email), email))
 
 
+def alone(call: Call, email: str) -> Account | None:
+    """Return the account that waits for a normalized address or number, where only one does."""
+    where = (W.tenant_id == call.tenant.tenant_id, W.email == email, W.expires_at > call.now)
+    found = call.work.run(select(W.held).where(*where).limit(2)).all()
+    return _waiting(call, found[0].held) if len(found) == 1 else None
+
+
 def password_hash(call: Call, uid: str) -> str | None:
     """Return the hash of the password that was typed for an account that waits."""
     where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid, W.expires_at > call.now)
     found = call.work.one(select(W.held).where(*where))
     return found.held["password_hash"] if found else None
+
+
+def _waiting(call: Call, held: Mapping[str, Any]) -> Account:
+    """Return an account that waits, as it would be."""
+    return Account(**{**_FRESH, **dict.fromkeys(_INSTANTS, call.now), **held, "read_at": call.now})
 
 
 def _kind(form: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.contract.profile import Write
-from app.identity.accounts import editing, naming, store
+from app.identity.accounts import editing, naming, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.accounts.naming import Emails
@@ -131,10 +131,22 @@ def add(call: Call, draft: Draft, columns: dict[str, Any]) -> Account:
     named = list(zip(draft.addresses.forms, columns["emails"], strict=True))
     held = [(EMAIL, form, bool(columns["email_verified"])) for form, entry in named if not entry.get("pending")]
     held += [(USERNAME, draft.username, True)] if draft.username else []
-    held += [(PHONE, draft.phone, bool(columns["phone_verified"]))] if draft.phone else []
+    held += (
+        [(PHONE, draft.phone, bool(columns["phone_verified"]))]
+        if draft.phone and _is_held(call, draft, columns)
+        else []
+    )
     if any(entry.get("pending") and store.by_identifier(call, EMAIL, form) for form, entry in named):
         raise e.EmailRegistered
     try:
         return store.add(call, columns, held)
     except store.Taken as conflict:
         raise taken(conflict) from None
+
+
+def _is_held(call: Call, draft: Draft, columns: dict[str, Any]) -> bool:
+    """Return whether the account holds its number from the beginning: not one that somebody else states, where a person
+    makes the account and has another name. It is theirs as soon as they prove it."""
+    is_own = bool(columns["private"].get(waiting.SELF_REGISTERED))
+    is_named = bool(draft.addresses.forms or draft.username)
+    return not (is_own and is_named and draft.phone and waiting.is_only_stated(call, draft.phone))

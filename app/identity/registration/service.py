@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from app.contract import errors as e
 from app.identity.accounts import identifiers, naming, policies, waiting
 from app.identity.accounts import service as accounts
+from app.identity.accounts.identifiers import PHONE
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.registration import demands, drafting, links
@@ -103,15 +104,15 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
     columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
-        account = drafting.add(call, drafted, columns)
+        account = _add(call, drafted, columns)
     except e.EmailRegistered:
         if not ask.hides_taken:
             raise
         return _hidden(call, drafted, columns, ask)
     except e.PhoneTaken:
-        if not ask.hides_taken or waits_for != "phone":
+        if waits_for != "phone" or not (ask.hides_taken or _is_anothers_word(call, drafted.phone or "")):
             raise
-        return _hidden_number(call, drafted.phone or "", columns, ask.wish)
+        return _beside_number(call, drafted.phone or "", columns, ask)
     call.ledger.record("account.registered", uid=account.uid, source=ask.source[:100])
     events.emit(call, "Register", account, ask.is_silent)
     if not waits_for:
@@ -120,12 +121,25 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     return Outcome(account, not waits_for, waits_for, waiting.kept(columns))
 
 
+def _add(call: Call, drafted: Draft, columns: dict[str, Any]) -> Account:
+    """Add the account; of two who state a number in the same moment the second one does not hold it."""
+    try:
+        return drafting.add(call, drafted, columns)
+    except e.PhoneTaken:
+        call.work.rollback()
+        is_named = bool(drafted.addresses.forms or drafted.username)
+        if not (is_named and waiting.is_only_stated(call, drafted.phone or "")):
+            raise
+    return drafting.add(call, drafted, columns)
+
+
 def _refuse_taken_names(call: Call, drafted: Draft) -> None:
     """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
     if drafted.username and accounts.by_username(call, drafted.username) is not None:
         raise e.UsernameTaken
     is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
-    if is_told and drafted.phone and accounts.by_phone(call, drafted.phone) is not None:
+    holder = accounts.by_phone(call, drafted.phone) if is_told and drafted.phone else None
+    if holder is not None and holder.phone_verified:
         raise e.PhoneTaken
 
 
@@ -173,18 +187,28 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
     return Outcome(account, waits_for="email", held=waiting.kept(columns))
 
 
-def _hidden_number(call: Call, phone: str, columns: dict[str, Any], wish: Wish) -> Outcome:
+def _is_anothers_word(call: Call, phone: str) -> bool:
+    """Return whether an account that is in use only states the number: it keeps nobody out. One that was never used goes by
+    the code, as the interface has it (U62, U63)."""
+    call.work.rollback()
+    holder = accounts.by_phone(call, phone)
+    return holder is not None and waiting.yields(holder, PHONE) and not waiting.gives_way(holder)
+
+
+def _beside_number(call: Call, phone: str, columns: dict[str, Any], ask: Ask) -> Outcome:
     """Answer for a number that has an account as `_hidden` does for an address."""
     call.work.rollback()
     holder, account = accounts.by_phone(call, phone), None
     call.ledger.record("register.taken", uid=holder.uid if holder else None)
     try:
-        if holder is not None and waiting.gives_way(holder):
+        if holder is not None and waiting.yields(holder, PHONE):
             account = waiting.add(call, phone, columns)
-            phones.send(call, account.uid, phone, account, wish)
+            phones.send(call, account.uid, phone, account, ask.wish)
         else:
-            phones.tell_owner(call, phone, wish)
+            phones.tell_owner(call, phone, ask.wish)
     except _NOT_TEXTED:
+        if not ask.hides_taken:
+            raise
         call.work.rollback()
         account = None
     return Outcome(account, waits_for="phone", held=waiting.kept(columns))

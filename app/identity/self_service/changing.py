@@ -12,7 +12,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import Names, PersonFields
 from app.contract.profile import Write
-from app.identity.accounts import editing, identifiers, naming, spoken, store
+from app.identity.accounts import editing, identifiers, naming, spoken, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.accounts.naming import Emails
@@ -147,7 +147,8 @@ def _identifiers(call: Call, wanted: Wanted, fresh: Account) -> Columns:
             taken_now += [(EMAIL, form, False) for form in wanted.addresses.forms]
     if wanted.phone is not None and fresh.phone is None:
         values["phone"] = wanted.phone
-        taken_now.append((PHONE, wanted.phone, False))
+        if not (wanted.is_own and waiting.is_only_stated(call, wanted.phone)):
+            taken_now.append((PHONE, wanted.phone, False))
     if wanted.drops_username or (wanted.username is not None and wanted.username != fresh.username):
         store.let_go(call, fresh.uid, USERNAME)
         values["username"] = wanted.username

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.profile import Profile
@@ -47,6 +49,7 @@ def _prove_own(call: Call, account: Account, req: contract.CodeShown) -> None:
 def _proved(call: Call, phone: str, req: contract.CodeShown) -> Account:
     hides = call.tenant.settings.hide_unknown_accounts
     who = sought.named(call, Identifier("phone", phone), is_hidden=hides)
+    who = replace(who, holder=numbers.whose(call, phone))
     if who.holder is None and not hides:
         raise e.UnknownPhone
     is_open = verified.open_lock(call, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))

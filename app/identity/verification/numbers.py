@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.groups import Deleted, PostedSms, SmsSent
-from app.identity.accounts import identifiers
+from app.identity.accounts import identifiers, proving, waiting
 from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.letters.service import TextWish
@@ -29,8 +30,7 @@ def send_code(call: Call, req: contract.CodeWanted) -> PostedSms:
     phone = read(req.phone)
     if call.holder is not None:
         return _sent(call, _again(call, phone, req))
-    account = accounts.by_phone(call, phone)
-    hides = call.tenant.settings.hide_unknown_accounts
+    account, hides = whose(call, phone), call.tenant.settings.hide_unknown_accounts
     if hides and (account is None or account.phone_verified or not account.is_active or account.is_deleted):
         return _sent(call, phones.send_to_nobody(call, phone, req))
     if account is None:
@@ -64,6 +64,23 @@ def refuse_off(call: Call) -> None:
     """Raise 1074 where numbers name nobody."""
     if not call.tenant.settings.phone_login:
         raise e.PhoneLoginOff
+
+
+def whose(call: Call, phone: str) -> Account | None:
+    """Return the account for which a code alone proves a number: the one that has it, unless somebody else may be using that.
+
+    Who holds the number need not be who uses the account that states it, where somebody signs in there already, or proved an
+    address that they registered with. A code alone would lead them into the other's account. Whoever registers with the
+    number then waits, and is the one; where several registered, nobody is: our pages know which registration is whose.
+    """
+    holder = accounts.by_phone(call, phone)
+    if holder is None or holder.phone_verified:
+        return holder
+    is_used = holder.logins > 0 or holder.last_login_at is not None
+    is_own_word = bool(holder.private.get(waiting.SELF_REGISTERED)) and not proving.is_first(holder)
+    if is_used or is_own_word:
+        return waiting.alone(call, phone)
+    return None if waiting.is_contested(call, phone) else holder
 
 
 def read(typed: str | None) -> str:

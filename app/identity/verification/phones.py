@@ -126,6 +126,7 @@ def confirm(call: Call, proof: Proof, *, knows_password: bool = False, is_silent
     if not (is_other or knows_password):
         values |= proving.drop_unproved(call, fresh)
     _hold(call, fresh, phone)
+    waiting.end(call, phone)
     after = store.change(call, fresh.uid, values) or fresh
     for kind in (ProofKind.PHONE, ProofKind.ADD_PHONE):
         proofs.close(call, fresh.uid, kind)
@@ -165,9 +166,8 @@ def _hold(call: Call, fresh: Account, phone: str) -> None:
         other = store.change(call, holder.uid, {})
         if other is not None and other.phone_verified:
             raise e.PhoneTaken
-        store.let_go(call, holder.uid, PHONE)
-        store.change(call, holder.uid, {"phone": None})
-        call.ledger.record("phone.gave_way", uid=holder.uid, to=fresh.uid)
+        if other is not None:
+            waiting.give_number_up(call, other, fresh.uid)
     store.let_go(call, fresh.uid, PHONE)
     try:
         store.hold(call, fresh.uid, [(PHONE, phone, True)])
