@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.contract import hub_verification as contract
 from app.contract.hub import Next, Step
-from app.identity.accounts import waiting
+from app.identity.accounts import store, waiting
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.call import Call
 from app.identity.journeys import awaiting, checking
@@ -60,7 +60,10 @@ def _changed(call: Call, attempt: Attempt, state: Checking, typed: str) -> Next:
         return checking.step(call, attempt, state)
     registration.spend(call)
     call.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
-    proofs.close(call, str(state.held["uid"]))  # first: whoever proves it in this moment locks the proof first, too
+    store.change(call, str(state.held["uid"]), {})
+    proofs.close(
+        call, str(state.held["uid"])
+    )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
     latest = attempts.locked(call, attempt)
     now = awaiting.of(latest)
     if now is None or latest.is_done or now.subject != state.subject:

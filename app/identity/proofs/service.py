@@ -21,6 +21,7 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.accounts import gate, sought
 from app.identity.accounts import service as accounts
+from app.identity.accounts import store as accounts_store
 from app.identity.accounts.gate import Lock
 from app.identity.accounts.identifiers import NOBODY
 from app.identity.accounts.service import Account
@@ -188,6 +189,7 @@ def spend_link(call: Call, kind: ProofKind, token: str) -> Proof:
     Raises as `peek_link` does.
     """
     found = _open_link(call, kind, token)
+    accounts_store.change(call, found.uid, {})  # everybody locks the account first, and its proofs after it
     if not store.use(call, found.proof_id):
         raise e.UsedLink
     return _proof(found)
@@ -263,6 +265,7 @@ def check_code(
 
 def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open: bool = False) -> None:
     """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed."""
+    accounts_store.change(call, proof.uid, {})  # as `spend_link` does
     if not store.use(call, proof.proof_id):
         raise _why_not(call, store.newest_code(call, proof.kind, proof.uid, proof.subject), errors)
     gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
