@@ -82,7 +82,10 @@ def confirm(call: Call, token: str) -> Account:
     fresh = store.change(call, proof.uid, {})
     if fresh is not None and not sending.still_reaches(fresh, proof):
         raise e.ExpiredLink
-    proofs.spend_link(call, ProofKind.DELETE_ACCOUNT, token)
+    try:
+        proofs.spend_link(call, ProofKind.DELETE_ACCOUNT, token)
+    except e.UnknownLink:  # the account is gone meanwhile, and its links with it
+        raise e.WrongDeleteToken from None
     return leave(call, proof.uid)
 
 

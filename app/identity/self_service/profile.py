@@ -52,7 +52,7 @@ def update(call: Call, account: Account, req: OwnChanges, *, session_id: str | N
     for form in wanted.addresses.forms if wanted.addresses else ():
         demands.refuse_address(settings.email_access, form)
     demands.refuse_age(call, wanted.edits.stated.get("BirthDate"))
-    changed = changing.write(call, account.uid, wanted)
+    changed = _written(call, account, wanted)
     _follow_up(call, changed, req, session_id)
     events.emit(call, "UpdateProfile", changed.after, req.is_silent)
     return changed.after
@@ -66,10 +66,18 @@ def set_username(call: Call, account: Account, username: str | None, *, is_silen
     if not username:
         raise e.UsernameMissing
     wanted = Wanted(editing.Edits(), username=naming.username(call.tenant.settings, username, account.username))
-    changed = changing.write(call, account.uid, wanted)
+    changed = _written(call, account, wanted)
     notices.tell_changes(call, changed.before, changed.after)
     events.emit(call, "UpdateProfile", changed.after, is_silent)
     return changed.after
+
+
+def _written(call: Call, account: Account, wanted: Wanted) -> Changed:
+    """Write the change; raises NotAuthenticated where the account is gone in this very moment, and with it who asks."""
+    try:
+        return changing.write(call, account.uid, wanted)
+    except e.UnknownUid:
+        raise e.NotAuthenticated from None
 
 
 def _refuse_answers(call: Call, account: Account, answers: dict[str, str] | None) -> None:

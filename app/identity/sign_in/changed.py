@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.groups import Posted
-from app.identity.accounts import gate
+from app.identity.accounts import gate, store
 from app.identity.accounts import service as accounts
 from app.identity.accounts.gate import Lock
 from app.identity.accounts.service import Account
@@ -79,7 +79,9 @@ def set_password(call: Call, req: contract.SetPassword) -> contract.PasswordHash
     if account.password_hash is None:
         raise e.NoEmailProfile
     hashed = renewal.weighed(call, account, req.password)
-    fresh = renewal.locked(call, account)
+    fresh = store.change(call, account.uid, {})  # one that is closed gets it too, and stays closed
+    if fresh is None:
+        raise e.UnknownUid
     after = renewal.write(call, fresh, hashed, is_silent=req.is_silent, event="SetPassword")
     end_everything(call, after)
     return _answer(after)
