@@ -296,11 +296,6 @@ def close_later(call: Call, proof: Proof) -> None:
     store.close_later(call, proof.kind, proof.uid, proof.expires_at)
 
 
-def forget(call: Call, uid: str) -> None:
-    """Remove everything of an account that is deleted."""
-    store.remove(call, uid)
-
-
 def refuse_locked(call: Call, account: Account) -> None:
     """Refuse an account that is locked by too many failures, as sign-in does (interface user.md section 2.1).
 
@@ -396,7 +391,7 @@ def _key(secret: bytes) -> bytes:
 
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
-    "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in", "forget",
+    "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in",
     "has_link_form", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

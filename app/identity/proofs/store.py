@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.call import Call
@@ -146,11 +146,6 @@ def close_later(call: Call, kind: str, uid: str, expires_at: datetime) -> None:
     """End what is open of one kind that was sent no earlier than another that lives as long."""
     where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
     call.work.run(update(proofs).where(*where, P.expires_at >= expires_at).values(state=REPLACED))
-
-
-def remove(call: Call, uid: str) -> None:
-    """Forget what was sent to an account that is deleted."""
-    call.work.run(delete(proofs).where(P.tenant_id == call.tenant.tenant_id, P.uid == uid))
 
 
 def _one(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:
