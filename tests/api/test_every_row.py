@@ -9,6 +9,7 @@ from collections import Counter
 
 from tests.api import (
     test_every_row_account,
+    test_every_row_linking,
     test_every_row_login,
     test_every_row_password,
     test_every_row_profile,
@@ -17,12 +18,13 @@ from tests.api import (
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
 from tests.support.rows import Answer, Refusal
-from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, ROWS
+from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, REFUSING_ROWS, ROWS
 
 FILES = (
     test_every_row_registration,
     test_every_row_verification,
     test_every_row_login,
+    test_every_row_linking,
     test_every_row_profile,
     test_every_row_account,
     test_every_row_password,
@@ -37,7 +39,8 @@ RAISED = {(one.row, one.code) for one in REFUSALS} | {
 
 
 def test_every_row_answers() -> None:
-    assert {one.row for one in ANSWERS} == set(ROWS)
+    assert {one.row for one in ANSWERS} == set(ROWS) - set(REFUSING_ROWS)
+    assert {one.row for one in REFUSALS} >= set(REFUSING_ROWS)
 
 
 def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
@@ -48,10 +51,9 @@ def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
     ways = sum(len(list(one.ways())) for one in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
-    print(
-        f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:"
-    )
-    for row, reason in LATER_ROWS.items():
+    held = f"{len(ROWS)} rows, {len(REFUSING_ROWS)} of them refuse, {len(RAISED)} pairs raised, {ways} ways to ask"
+    print(f"{held}; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:")
+    for row, reason in {**LATER_ROWS, **REFUSING_ROWS}.items():
         print(f"  {row}: {reason}")
     for reason, count in why.most_common():
         print(f"  {count} pairs: {reason}")

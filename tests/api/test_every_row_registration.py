@@ -1,4 +1,4 @@
-"""Every refusal and every answer of registration and of the lists that its form offers: rows U01, U02, U10, U11, A51 to A56."""
+"""Every refusal and every answer of registration and of the lists that its form offers: rows U01, U02, U10, U11, A51 to A56, A58."""
 
 from __future__ import annotations
 
@@ -236,6 +236,10 @@ def _solved(who: Somebody) -> Ask:
     return Ask({**BY_NAME, **solved(who.call("U02", BY_NAME))}, {"options": "preventverificationsms"})
 
 
+CLOCK = {
+    "ServerLocation": str, "ServerName": str, "CurrentTime": str,
+    "Sott": {"StartTime": str, "EndTime": str, "TimeDifference": "5 Minutes"},
+}  # fmt: skip
 ANSWERS = [
     Answer("U01", lambda who: Ask(BY_NAME, {"sott": sott_of(who.tenant), "verificationurl": PAGE}), SESSION, OPEN,
            events=("Register", "Login")),
@@ -249,6 +253,7 @@ ANSWERS = [
     Answer("A54", lambda who: Ask(at={"recordid": record(who)}), DELETED),
     Answer("A55", lambda who: Ask(at={"type": record(who) and "school"}), DELETED),
     Answer("A56", lambda _: Ask(query={"timedifference": "5"}), Whole(frozenset({"Sott", "ExpiryTime"}))),
+    Answer("A58", lambda _: Ask(query={"timedifference": "5"}), CLOCK),
 ]  # fmt: skip
 
 

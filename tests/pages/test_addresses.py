@@ -269,3 +269,13 @@ def test_static_files_are_kept_for_ever_and_found_by_older_pages(visitor: Visito
     assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
     for strange in ("hub.css", "..%2f..%2fpyproject.toml", "nothing.000000000000.js", "once.once.000000000000.js"):
         assert visitor.client.get(f"/static/{strange}", base_url=visitor.home).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("provider", "code"), [("google", "1223"), ("FaceBook", "1223"), ("myspace", "1190"), ("", "1190")]
+)
+def test_a_provider_that_is_not_set_up_is_said_and_leads_nowhere(visitor: Visitor, provider: str, code: str) -> None:
+    asked = f"/requesthandler.ASPX?apikey=x&provider={provider}&callback=https%3A%2F%2Fevil.example%2F"
+    page = visitor.open(asked)
+    assert (page.status, "That way to sign in is not set up" in page.text, code in page.text) == (403, True, True)
+    assert "evil" not in page.html.replace("evil.example%2F", "")

@@ -65,6 +65,10 @@ class RequestTrouble:
         _l("The application's request is incomplete"),
         _l("Go back to the application and start there once more. If it stays like this, tell its makers."),
     )
+    NO_PROVIDER: Final = Explanation(
+        _l("That way to sign in is not set up"),
+        _l("The link that brought you here leads to a provider that cannot be used here. Sign in another way."),
+    )
     SIGN_IN_FAILED: Final = Explanation(
         _l("Signing in did not finish"), _l("The answer did not fit what this browser had asked for. Start once more.")
     )
@@ -114,6 +118,7 @@ class ErrorPage(Page):
             "unknown application": cls(RequestTrouble.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),
             "address not registered": cls(RequestTrouble.WRONG_ADDRESS, 400, detail="redirect_uri", **back),
             "incomplete request": cls(RequestTrouble.BAD_REQUEST, 400, detail="invalid_request", **back),
+            "no such provider": cls(RequestTrouble.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
             "sign-in did not finish": cls(RequestTrouble.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),
         }
 

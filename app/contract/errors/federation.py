@@ -1,0 +1,38 @@
+"""Refusals around accounts of other providers (interface user.md sections 2 and 3)."""
+
+from app.kit.errors import ApiError
+
+
+class WrongCandidate(ApiError):
+    code, status, message = 905, 403, "Access token is invalid"
+    description = "Candidate token not valid or revoked."
+
+
+class NotLinkable(ApiError):
+    code, status, message = 983, 403, "Account cannot be linked"
+    description = "This identity cannot be linked: it is not one of another provider."
+
+
+class NothingToUnlink(ApiError):
+    code, status, message = 987, 403, "Account cannot be unlinked"
+    description = "Account has no second identity to unlink."
+
+
+class UnknownIdentity(ApiError):
+    code, status, message = 1065, 403, "Provider name or Provider Id is invalid"
+    description = "Provider name or id wrong."
+
+
+class UnknownProvider(ApiError):
+    code, status, message = 1078, 403, "Provider is invalid"
+    description = "Provider name not valid for link/unlink."
+
+
+class NoCallbackLoginOff(ApiError):
+    code, status, message = 1160, 403, "No callback login is not enabled for your site"
+    description = "Social login without callback is off."
+
+
+class OwnIdentityKept(ApiError):
+    code, status, message = 1219, 403, "Account cannot be unlinked"
+    description = "Own identity cannot be unlinked."

@@ -1,0 +1,79 @@
+"""Identities of other providers, linked to an account (interface user.md sections 2 and 3, rows U13, U29 to U31).
+
+No provider is configured yet: what the rows refuse without one is refused, and nothing can be linked.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.errors import federation as refusals
+from app.contract.groups import AT, PW, Deleted, F, Posted
+from app.contract.sign_in import Login
+from app.contract.stating import state
+from app.kit.operation import K, U
+from app.kit.wire import From
+
+Query = From.QUERY
+Guid = Annotated[str | None, Field(max_length=100)]
+Name = Annotated[str | None, Field(max_length=200)]
+
+PROVIDERS = frozenset(
+    {
+        "facebook", "google", "yahoo", "live", "twitter", "linkedin", "foursquare", "qq", "github", "paypal", "sinaweibo",
+        "wechat", "apple", "salesforce", "amazon",
+    }
+)  # fmt: skip
+"""Those that a tenant can configure (seed: Update social provider configuration)."""
+
+
+class Ping(F):
+    """The client GUID that the browser took to the provider."""
+
+    client_guid: Annotated[str | None, Query, Field(max_length=100)] = None
+    verification_url: Annotated[str | None, Query, Field(max_length=2_000)] = None
+    email_template: Annotated[str | None, Query, Field(max_length=100)] = None
+    welcome_email_template: Annotated[str | None, Query, Field(max_length=100)] = None
+
+
+class Link(AT, PW):
+    """`candidatetoken`, a user token of the other identity's sign-in, or the client GUID of one."""
+
+    candidate_token: Annotated[str | None, Field(max_length=2_000)] = None
+    client_guid: Guid = None
+
+
+class LinkByGuid(AT, PW):
+    client_guid: Guid = None
+
+
+class Unlink(AT, PW):
+    """`Provider` and `ID` of an identity, as the profile has them."""
+
+    provider: Name = None
+    provider_id: Name = None
+
+
+sign_in = state(
+    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, errors=(refusals.NoCallbackLoginOff,),
+    summary="Finish a sign-in through another provider that began without a callback.", row="U13",
+)  # fmt: skip
+link = state(
+    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U,
+    errors=(refusals.WrongCandidate, refusals.NotLinkable, refusals.NoCallbackLoginOff, e.PrivacyPolicyOutdated),
+    summary="Link an identity of another provider to the signed-in account.", row="U29",
+)  # fmt: skip
+link_by_guid = state(
+    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U,
+    errors=(refusals.NoCallbackLoginOff, e.PrivacyPolicyOutdated),
+    summary="Link the identity of a sign-in without a callback.", row="U30",
+)  # fmt: skip
+unlink = state(
+    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U,
+    errors=(
+        refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept,
+        e.PrivacyPolicyOutdated,
+    ),
+    summary="Unlink an identity of another provider.", row="U31",
+)  # fmt: skip
