@@ -94,6 +94,30 @@ def test_the_owner_registers_with_the_number_and_has_an_account_of_their_own(
     assert (left["Uid"], left["PhoneId"]) == (thief, None), "who stated it loses the number, and nothing else"
 
 
+def test_what_the_tenants_server_states_is_its_word(server: TenantServer) -> None:
+    """An account that a server made with a number, and nobody used, is there for who holds the number."""
+    uid = server.create(PhoneId=NUMBER)["Uid"]
+    assert register(server, "ada@example.test", PhoneId=NUMBER, Password=OWNERS).status_code == 403
+    assert register(server, None, PhoneId=NUMBER, Password=OWNERS).status_code in (
+        200,
+        403,
+    )  # hidden: its owner is told
+    answered(ask(server))
+    assert answered(prove(server, code_in(texts(server)[-1])))["Profile"]["Uid"] == uid
+
+
+def test_a_number_that_is_registered_over_is_said_to_be_free_and_a_proved_one_is_not(server: TenantServer) -> None:
+    def is_taken() -> bool:
+        answer = server.send("GET", "/identity/v2/auth/phone", with_secret=False, phone=NUMBER)
+        return bool(answered(answer)["IsExist"])
+
+    in_use(server, PhoneId=NUMBER)
+    assert is_taken() is False
+    answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))
+    answered(prove(server, code_in(texts(server)[-1])))
+    assert is_taken() is True
+
+
 def test_a_lost_code_comes_again_for_the_owner_who_registered(server: TenantServer) -> None:
     in_use(server, PhoneId=NUMBER)
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))

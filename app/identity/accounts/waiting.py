@@ -48,16 +48,32 @@ def gives_way(account: Account) -> bool:
 
     One that was ever signed in to is in use, and stays whoever registers: its owner may have proved nothing either.
     """
-    is_used = account.logins > 0 or account.last_login_at is not None
-    is_proved = account.email_verified or account.phone_verified or any(one.get("verified") for one in account.emails)
+    is_own, is_proved = (
+        bool(account.private.get(SELF_REGISTERED)),
+        account.phone_verified or _has_proved_address(account),
+    )
+    return is_own and not _is_used(account) and not is_proved and account.is_active and not account.is_deleted
+
+
+def is_anothers_word(account: Account) -> bool:
+    """Return whether the number that an account states may be that of somebody else than who uses the account: they signed
+    in, or proved an address that they registered with, and not the number. What a server states is the tenant's word."""
     is_own = bool(account.private.get(SELF_REGISTERED))
-    return is_own and not is_used and not is_proved and account.is_active and not account.is_deleted
+    return not account.phone_verified and (_is_used(account) or (is_own and _has_proved_address(account)))
 
 
 def yields(holder: Account, kind: str) -> bool:
     """Return whether whoever proves a name gets it: an account that gives way goes whole; a number that its account only
     stated leaves it, however much that account is used."""
-    return gives_way(holder) or (kind == PHONE and not holder.phone_verified)
+    return gives_way(holder) or (kind == PHONE and is_anothers_word(holder))
+
+
+def _is_used(account: Account) -> bool:
+    return account.logins > 0 or account.last_login_at is not None
+
+
+def _has_proved_address(account: Account) -> bool:
+    return account.email_verified or any(one.get("verified") for one in account.emails)
 
 
 def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
@@ -169,9 +185,10 @@ def give_number_up(call: Call, holder: Account, to: str) -> None:
 
 
 def is_only_stated(call: Call, phone: str) -> bool:
-    """Return whether an account has the number and nobody proved it: others may state it as well, and hold it once they prove it."""
+    """Return whether a person's account has the number and nobody proved it: others may state it as well, and hold it once
+    they prove it."""
     holder = store.by_identifier(call, PHONE, phone)
-    return holder is not None and not holder.phone_verified
+    return holder is not None and yields(holder, PHONE)
 
 
 def is_contested(call: Call, email: str) -> bool:

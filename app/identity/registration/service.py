@@ -139,7 +139,7 @@ def _refuse_taken_names(call: Call, drafted: Draft) -> None:
         raise e.UsernameTaken
     is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
     holder = accounts.by_phone(call, drafted.phone) if is_told and drafted.phone else None
-    if holder is not None and holder.phone_verified:
+    if holder is not None and not waiting.yields(holder, PHONE):
         raise e.PhoneTaken
 
 
@@ -192,7 +192,7 @@ def _is_anothers_word(call: Call, phone: str) -> bool:
     the code, as the interface has it (U62, U63)."""
     call.work.rollback()
     holder = accounts.by_phone(call, phone)
-    return holder is not None and waiting.yields(holder, PHONE) and not waiting.gives_way(holder)
+    return holder is not None and waiting.is_anothers_word(holder)
 
 
 def _beside_number(call: Call, phone: str, columns: dict[str, Any], ask: Ask) -> Outcome:

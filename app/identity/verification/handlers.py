@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import verification as contract
-from app.identity.accounts import identifiers, naming
+from app.identity.accounts import identifiers, naming, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -69,7 +69,8 @@ def phone_availability(call: Call, req: contract.PhoneAvailability) -> contract.
         raise e.BadParameter.names("phone")
     if identifiers.normal_phone(req.phone) is None:
         raise e.MalformedPhone
-    return contract.Exist(is_exist=accounts.by_phone(call, req.phone) is not None)
+    holder = accounts.by_phone(call, req.phone)
+    return contract.Exist(is_exist=holder is not None and not waiting.is_anothers_word(holder))
 
 
 def username_availability(call: Call, req: contract.UsernameAvailability) -> contract.Exist:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import phones as contract
 from app.contract.groups import Deleted, PostedSms, SmsSent
-from app.identity.accounts import identifiers, proving, waiting
+from app.identity.accounts import identifiers, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -76,9 +76,7 @@ def whose(call: Call, phone: str) -> Account | None:
     holder = accounts.by_phone(call, phone)
     if holder is None or holder.phone_verified:
         return holder
-    is_used = holder.logins > 0 or holder.last_login_at is not None
-    is_own_word = bool(holder.private.get(waiting.SELF_REGISTERED)) and not proving.is_first(holder)
-    if is_used or is_own_word:
+    if waiting.is_anothers_word(holder):
         return waiting.alone(call, phone)
     return None if waiting.is_contested(call, phone) else holder
 
