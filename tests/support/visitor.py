@@ -84,6 +84,11 @@ class Seen:
         """What stands in the page, without its head."""
         return words(self.html.partition("<body")[2])
 
+    def says(self, but_for: str = "") -> str:
+        """Return the text without a name and without the seconds that pass: two looks a moment apart say the same."""
+        text = self.text.replace("\u00a0", " ")
+        return re.sub(r"\d+ seconds?", "a while", text.replace(but_for, "") if but_for else text)
+
     @property
     def language(self) -> str:
         return str(re.findall(r'<html lang="([\w-]+)"', self.html)[0])
