@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors as e
 from app.contract import verification as contract
 from app.contract.profile import Profile
@@ -75,9 +73,7 @@ def _spend_code(call: Call, code: str, email: str | None, code_id: str | None, s
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
-    who = sought.named(call, Identifier("email", address), is_hidden=hides)
-    if who.holder is None:
-        who = replace(who, holder=verification.account_of(call, address))
+    who = Sought(call, Identifier("email", address), verification.account_of(call, address), hides)
     uid = sent.uid if sent else _waiting_uid(who)
     if uid is None or (who.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode

@@ -121,15 +121,18 @@ def send_after_refusal(call: Call, account: Account, refusal: ApiError, wish: Wi
 
 
 def account_of(call: Call, email: str) -> Account | None:
-    """Return the account that holds an address, else the one that asked last for a proof that it is theirs."""
+    """Return the account that holds an address, else the one that asked last for a proof that it is theirs.
+
+    Where nobody is to learn who has an account all is asked in every case: the time of the answer tells nothing.
+    """
     form = identifiers.normal(EMAIL, email)
     held = store.by_identifier(call, EMAIL, form)
-    if held is not None:
+    if held is not None and not call.tenant.settings.hide_unknown_accounts:
         return held
-    uid = proofs.asked_for(call, KINDS, form)
-    account = store.by_uid(call, uid) if uid else None
+    account = store.by_uid(call, proofs.asked_for(call, KINDS, form) or proofs.NOBODY)
     pending = [one for one in account.emails if one.get("pending")] if account is not None else []
-    return account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
+    asking = account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
+    return held or asking
 
 
 def added_by(account: Account, email: str) -> str:
