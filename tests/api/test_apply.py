@@ -1,7 +1,6 @@
 """`gatehouse apply` and `export` over both databases."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ from app.identity.tenants import changes, directory
 from app.identity.vault import Vault
 from app.kit import randomness
 from app.kit.clock import monotonic
-from app.settings import Settings
-from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.house import SECRET as HOUSE_SECRET
 
 KEY, SECRET = "9b2f0e6c-0d4f-4f0e-8f63-1d2a5b7c9e01", "5f1c7a32-7b0e-4a55-9c1d-3e8f6a2b4c02"
 ACME = f"""tenants:
@@ -44,18 +42,9 @@ ACME = f"""tenants:
 ADA = {"FirstName": "Ada", "RegistrationSource": "API"}  # no page registered her
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def ours(request: pytest.FixtureRequest) -> Iterator[House]:
-    if request.param == "sqlite":
-        url = request.getfixturevalue("sqlite_url")
-        migrate.upgrade(url)
-    else:
-        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
-        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
-        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
-    yield house
-    house.database.dispose()
+@pytest.fixture
+def ours(own_house: House) -> House:
+    return own_house
 
 
 def applied(house: House, text: str, *, prune: bool = False) -> Plan:
@@ -338,7 +327,7 @@ def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Ho
 
 def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: House) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
-    ours.vault = Vault((b"1" * 32, b"0" * 32))
+    ours.vault = Vault((b"1" * 32, HOUSE_SECRET))
     assert reseal(ours) == 2  # the API secret is the other; no signing key was needed yet
     ours.vault = Vault((b"1" * 32,))
     assert captcha_secret(ours) == "from the provider"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,8 @@ from app.identity.configuration.problems import ConfigurationError
 from app.identity.configuration.reading import read
 from app.identity.house import House
 from app.identity.letters import store as templates
-from app.identity.store import migrate
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes
-from app.settings import Settings
-from tests.support.servers import RUNTIME, PostgresUrls
 
 HEAD = "tenants:\n  - name: acme\n"
 MAILS = """\
@@ -37,18 +33,9 @@ MAILS = """\
 """
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def ours(request: pytest.FixtureRequest) -> Iterator[House]:
-    if request.param == "sqlite":
-        url = request.getfixturevalue("sqlite_url")
-        migrate.upgrade(url)
-    else:
-        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
-        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
-        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
-    yield house
-    house.database.dispose()
+@pytest.fixture
+def ours(own_house: House) -> House:
+    return own_house
 
 
 def applied(house: House, text: str, *, prune: bool = False) -> Plan:

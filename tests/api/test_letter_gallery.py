@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from werkzeug.test import Client
 
@@ -13,25 +10,14 @@ from app.demo.inbox import create_inbox
 from app.identity.configuration import apply as configuration
 from app.identity.configuration.reading import read_file
 from app.identity.house import House
-from app.identity.store import migrate
-from app.settings import ROOT, Settings
-from tests.support.servers import RUNTIME, PostgresUrls
+from app.settings import ROOT
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def inbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Client]:
+@pytest.fixture
+def inbox(own_house: House) -> Client:
     """The demo's inbox, over the demo's tenants."""
-    if request.param == "sqlite":
-        url = request.getfixturevalue("sqlite_url")
-        migrate.upgrade(url)
-    else:
-        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
-        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
-        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    house = House(Settings(database_url=url, secrets=(b"0" * 32,)))
-    configuration.apply(house, read_file(ROOT / "examples" / "demo.yaml"))
-    yield Client(create_inbox(house.database, house.vault))
-    house.database.dispose()
+    configuration.apply(own_house, read_file(ROOT / "examples" / "demo.yaml"))
+    return Client(create_inbox(own_house.database, own_house.vault))
 
 
 @pytest.mark.parametrize(
