@@ -2,6 +2,7 @@
 
 from app.identity.accounts import tables as accounts
 from app.identity.captcha import tables as captcha
+from app.identity.credentials import tables as credentials
 from app.identity.letters import tables as letters
 from app.identity.oauth import tables as oauth
 from app.identity.proofs import tables as proofs
@@ -10,8 +11,10 @@ from app.identity.sign_in import tables as sign_in
 from app.identity.store.tables import metadata
 from app.identity.tasks import tables as tasks
 from app.identity.tenants import tables as tenants
+from app.identity.tickets import tables as tickets
 from app.identity.tokens import tables as tokens
 
 __all__ = [
-    "accounts", "captcha", "letters", "metadata", "oauth", "proofs", "registration", "sign_in", "tasks", "tenants", "tokens",
+    "accounts", "captcha", "credentials", "letters", "metadata", "oauth", "proofs", "registration", "sign_in", "tasks",
+    "tenants", "tickets", "tokens",
 ]  # fmt: skip

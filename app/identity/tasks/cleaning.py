@@ -23,7 +23,7 @@ from app.identity.tenants.store import NOBODY
 BATCH = 500
 KEPT = {
     "codes": timedelta(hours=1), "refresh_tokens": timedelta(days=1), "proofs": timedelta(days=7),
-    "waiting_accounts": timedelta(days=7),
+    "waiting_accounts": timedelta(days=7), "tickets": timedelta(days=1),
 }  # fmt: skip
 """How long after its end a row is kept: a code or token that comes a second time must still be known as used, and a link that is
 over can be replaced by a new one."""

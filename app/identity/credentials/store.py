@@ -1,0 +1,167 @@
+"""The queries of credentials, always inside the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.call import Call
+from app.identity.credentials.tables import credentials
+from app.identity.store.unit import UnitOfWork
+from app.identity.vault import Vault
+from app.kit import randomness
+
+C = credentials.c
+
+
+@dataclass(frozen=True)
+class Credential:
+    """One enrolled proof, or one that is about to be."""
+
+    credential_id: str
+    uid: str
+    kind: str
+    lookup: str | None
+    sealed: bytes | None
+    facts: dict[str, Any]
+    is_enrolled: bool
+    counter: int
+    created_at: datetime
+    used_at: datetime | None
+
+
+class Held(Exception):
+    """The lookup belongs to another credential."""
+
+
+_COLUMNS = tuple(C[name] for name in Credential.__dataclass_fields__)
+# Made once: every sign-in asks this where the tenant has second factors.
+_OF_ACCOUNT = (
+    select(*_COLUMNS)
+    .where(C.tenant_id == bindparam("tenant"), C.uid == bindparam("account"))
+    .order_by(C.created_at, C.credential_id)
+)
+
+
+def of_account(call: Call, uid: str) -> list[Credential]:
+    """Return all credentials of an account, the oldest first."""
+    rows = call.work.run(_OF_ACCOUNT, {"tenant": call.tenant.tenant_id, "account": uid}).all()
+    return [_credential(row) for row in rows]
+
+
+def of_kind(call: Call, uid: str, kind: str) -> list[Credential]:
+    """Return an account's credentials of one kind, the oldest first."""
+    return [one for one in of_account(call, uid) if one.kind == kind]
+
+
+def by_lookup(call: Call, kind: str, lookup: str) -> Credential | None:
+    """Return the credential of that digest, whoever has it."""
+    where = (C.tenant_id == call.tenant.tenant_id, C.kind == kind, C.lookup == lookup)
+    row = call.work.one(select(*_COLUMNS).where(*where))
+    return _credential(row) if row is not None else None
+
+
+def add(
+    call: Call,
+    uid: str,
+    kind: str,
+    *,
+    facts: Mapping[str, Any] | None = None,
+    secret: bytes | None = None,
+    lookup: str | None = None,
+    is_enrolled: bool = False,
+    counter: int = 0,
+) -> Credential:
+    """Keep a credential; `secret` lies sealed, bound to its row. Raises Held where another has the lookup."""
+    credential_id = randomness.uid()
+    sealed = (
+        call.house.vault.seal(secret, context(call.tenant.tenant_id, credential_id)) if secret is not None else None
+    )
+    row = {
+        "credential_id": credential_id,
+        "uid": uid,
+        "kind": kind,
+        "lookup": lookup,
+        "sealed": sealed,
+        "facts": dict(facts or {}),
+        "is_enrolled": is_enrolled,
+        "counter": counter,
+        "created_at": call.now,
+        "used_at": None,
+    }
+    try:
+        call.work.run(insert(credentials), {"tenant_id": call.tenant.tenant_id, **row})
+    except IntegrityError:
+        raise Held from None
+    return Credential(**row)  # type: ignore[arg-type]  # the row has the fields' types
+
+
+def secret_of(call: Call, credential: Credential) -> bytes:
+    """Return what a credential keeps sealed; raises Unsealable."""
+    return call.house.vault.open(credential.sealed or b"", context(call.tenant.tenant_id, credential.credential_id))
+
+
+def enrol(call: Call, credential: Credential, **values: Any) -> bool:
+    """Mark it proved, in the call's transaction; of many at once one is told True."""
+    where = (*_one(call, credential.credential_id), C.is_enrolled.is_(False))
+    return call.work.changed(update(credentials).where(*where).values(is_enrolled=True, used_at=call.now, **values)) > 0
+
+
+def advance(call: Call, credential: Credential, counter: int, **values: Any) -> bool:
+    """Note a use with a counter that only rises; False where it was used up to there before. Of many at once one wins."""
+    where = (*_one(call, credential.credential_id), C.counter < counter)
+    noted = update(credentials).where(*where).values(counter=counter, used_at=call.now, **values)
+    return call.work.changed(noted) > 0
+
+
+def note(call: Call, credential: Credential, **values: Any) -> bool:
+    """Write columns of a credential; False where it is gone."""
+    return call.work.changed(update(credentials).where(*_one(call, credential.credential_id)).values(**values)) > 0
+
+
+def remove(call: Call, uid: str, kinds: Collection[str], credential_id: str | None = None) -> int:
+    """Remove an account's credentials of some kinds, or one of them; returns how many were there."""
+    where = [C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.kind.in_(kinds)]
+    where += [C.credential_id == credential_id] if credential_id is not None else []
+    return call.work.changed(delete(credentials).where(*where))
+
+
+def use_up(call: Call, uid: str, kind: str, lookup: str) -> bool:
+    """Remove the credential of that digest: what works once. Of many at once one is told True."""
+    where = (C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
+    return call.work.changed(delete(credentials).where(*where)) > 0
+
+
+def reseal(work: UnitOfWork, vault: Vault) -> int:
+    """Seal secrets anew where they lie under an older one; returns how many."""
+    count, rows = (
+        0,
+        work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))),
+    )
+    for row in rows:
+        if not vault.is_current(row.sealed):
+            place = context(work.tenant_id, row.credential_id)
+            where = (C.tenant_id == work.tenant_id, C.credential_id == row.credential_id, C.sealed == row.sealed)
+            count += work.changed(
+                update(credentials).where(*where).values(sealed=vault.seal(vault.open(row.sealed, place), place))
+            )
+    return count
+
+
+def context(tenant_id: str, credential_id: str) -> str:
+    """What a sealed secret is bound to."""
+    return f"{tenant_id} credential {credential_id}"
+
+
+def _one(call: Call, credential_id: str) -> tuple[Any, Any]:
+    return C.tenant_id == call.tenant.tenant_id, C.credential_id == credential_id
+
+
+def _credential(row: Row[Any]) -> Credential:
+    return Credential(**row._mapping)

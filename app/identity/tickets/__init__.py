@@ -1,0 +1,1 @@
+"""Tickets: opaque texts that stand for a moment of a journey, kept as digests."""

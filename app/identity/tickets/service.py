@@ -1,0 +1,127 @@
+"""Opaque texts that stand for a moment of a journey: a second-factor token, a validation token, a WebAuthn challenge.
+
+A ticket is unguessable, lies as a digest, belongs to one tenant and one kind, ends by itself, and is used up by one
+statement: of many at once one wins. What is short enough to be guessed is a code, and belongs to `proofs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.call import Call
+from app.identity.tickets.tables import tickets
+from app.kit import randomness
+
+T = tickets.c
+OPEN = "open"
+NOBODY = "nobody"
+_MOST_LETTERS = 500
+
+
+class TicketKind(StrEnum):
+    """What a ticket is for: one of a kind opens nothing of another."""
+
+    SECOND_FACTOR = "second_factor"  # mfa.md section 1: SecondFactorAuthenticationToken
+    STEP_UP = "step_up"  # mfa.md section 7: SecondFactorValidationToken
+    CONSENT = "consent"  # user.md row U83: ConsentToken
+    PIN_SETTING = "pin_setting"  # user.md row U68: PINAuthToken
+    PIN_SESSION = "pin_session"  # user.md row U67: session_token
+    PASSKEY_CREATION = "passkey_creation"  # named by its challenge (WebAuthn section 7.1)
+    PASSKEY_REQUEST = "passkey_request"  # named by its challenge (WebAuthn section 7.2)
+    TRUSTED_BROWSER = "trusted_browser"
+    SMART_LOGIN = "smart_login"  # user.md section 8: clientguid
+    PUSH = "push"
+    DUO = "duo"
+
+
+class Taken(Exception):
+    """Another ticket of the kind has this text."""
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """What a text stands for."""
+
+    kind: TicketKind
+    ticket_hash: str
+    uid: str
+    facts: dict[str, Any]
+    state: str
+    created_at: datetime
+    expires_at: datetime
+    text: str = field(default="", repr=False)  # known where it was shown or made
+
+    def is_over(self, now: datetime) -> bool:
+        return self.expires_at <= now
+
+
+def issue(
+    call: Call,
+    kind: TicketKind,
+    uid: str,
+    *,
+    lives_for: timedelta,
+    facts: Mapping[str, Any] | None = None,
+    text: str | None = None,
+) -> Ticket:
+    """Keep a new ticket and return it with its text: a GUID, unless it is made elsewhere. Raises Taken for a text that is in use."""
+    shown = text if text is not None else randomness.guid()
+    made = Ticket(kind, randomness.digest(shown), uid, dict(facts or {}), OPEN, call.now, call.now + lives_for, shown)
+    row = {name: getattr(made, name) for name in Ticket.__dataclass_fields__ if name != "text"}
+    try:
+        call.work.run(insert(tickets), {"tenant_id": call.tenant.tenant_id, **row})
+    except IntegrityError:
+        raise Taken from None
+    return made
+
+
+def find(call: Call, kind: TicketKind, text: str | None) -> Ticket | None:
+    """Return what a text stands for, over or not (`is_over`); ended ones are kept for a while, used ones are gone."""
+    if not text or len(text) > _MOST_LETTERS:
+        return None
+    columns = [T[name] for name in Ticket.__dataclass_fields__ if name != "text"]
+    where = (T.tenant_id == call.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text))
+    row = call.work.one(select(*columns).where(*where))
+    return Ticket(**{**row._mapping, "kind": TicketKind(row.kind), "text": text}) if row is not None else None
+
+
+def of_account(call: Call, kind: TicketKind, uid: str) -> list[Ticket]:
+    """Return an account's tickets of a kind that are not over, the newest first; their texts are not known."""
+    columns = [T[name] for name in Ticket.__dataclass_fields__ if name != "text"]
+    where = (T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.kind == kind, T.expires_at > call.now)
+    rows = call.work.all(select(*columns).where(*where).order_by(T.created_at.desc()))
+    return [Ticket(**{**row._mapping, "kind": TicketKind(row.kind)}) for row in rows]
+
+
+def spend(call: Call, ticket: Ticket) -> bool:
+    """Use a ticket up, in the call's transaction: a refusal that follows leaves it. Of many at once one is told True."""
+    return call.work.changed(delete(tickets).where(*_one(call, ticket), T.expires_at > call.now)) > 0
+
+
+def note(call: Call, ticket: Ticket, **facts: Any) -> Ticket:
+    """Keep facts beside those that are there."""
+    after = replace(ticket, facts={**ticket.facts, **facts})
+    call.work.run(update(tickets).where(*_one(call, ticket)).values(facts=after.facts))
+    return after
+
+
+def move(call: Call, ticket: Ticket, state: str, **facts: Any) -> bool:
+    """Bring a ticket from the state in which it was read to another; of many at once one is told True."""
+    where = (*_one(call, ticket), T.state == ticket.state, T.expires_at > call.now)
+    return call.work.changed(update(tickets).where(*where).values(state=state, facts={**ticket.facts, **facts})) > 0
+
+
+def close_all(call: Call, uid: str, *kinds: TicketKind) -> None:
+    """End an account's tickets of some kinds."""
+    call.work.run(delete(tickets).where(T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))
+
+
+def _one(call: Call, ticket: Ticket) -> tuple[Any, ...]:
+    return T.tenant_id == call.tenant.tenant_id, T.kind == ticket.kind, T.ticket_hash == ticket.ticket_hash
