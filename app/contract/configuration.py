@@ -121,6 +121,25 @@ class PrivacyPolicy(Stated):
     versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
 
 
+class CustomObject(Stated):
+    """A kind of record that the tenant's programs keep with an account (interface user.md section 11). Records of one that is
+    no longer stated stay, and are found again once it is."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")] | None = (
+        None  # `customobjectid`, which may stand in the name's place; absent: it is known by its name
+    )
+    max_records_per_account: int = Field(default=50, ge=1, le=1_000)
+    max_record_bytes: int = Field(default=100_000, ge=100, le=1_000_000)  # as JSON, in UTF-8
+
+
+def _told_apart(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:
+    for marks in ([one.name for one in objects], [one.id for one in objects if one.id is not None]):
+        if len(set(marks)) < len(marks):
+            raise ValueError("each name and each id once")
+    return objects
+
+
 class TenantSettings(Stated):
     """Everything that a tenant may switch."""
 
@@ -169,6 +188,7 @@ class TenantSettings(Stated):
     session_limit: int = Field(default=0, ge=0, le=100)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
+    custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_told_apart)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")
     default_locale: str = "en"

@@ -26,6 +26,7 @@ def state(
     on: Host = Host.API,
     accepts: Accept = Accept.JSON_OR_FORM,
     errors: tuple[type[ApiError], ...] = (),
+    no_object: type[ApiError] | None = None,
     summary: str,
     row: str = "",
     scope: str = "",
@@ -41,18 +42,7 @@ def state(
     method, _, path = address.partition(" ")
     asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
-    operation = Operation(
-        name,
-        method,
-        path,
-        request,
-        response,
-        auth,
-        family,
-        scope=scope,
-        takes_markup=takes_markup,
-        **asked,
-        **published,
-    )
+    special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object}
+    operation = Operation(name, method, path, request, response, auth, family, **asked, **published, **special)
     CATALOGUE.add(operation)
     return operation

@@ -165,7 +165,8 @@ def _written(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, 
     query = {wire: value for wire, value in placed[From.QUERY].items() if value is not None}
     address = f"{path}?{urlencode(query)}" if query else path
     headers = {wire: str(value) for wire, value in placed[From.HEADER].items() if value is not None}
-    body = to_json(held) if shape.has_body else b""
+    whole = next(iter(placed[From.WHOLE].values()), None)
+    body = to_json(whole if shape.places[From.WHOLE] else held) if shape.has_body else b""
     return address, body, headers
 
 

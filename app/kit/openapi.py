@@ -106,7 +106,7 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
     if bodies and first.method not in ("GET", "HEAD"):
         schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
         kinds = dict.fromkeys(kind for operation in held for kind in operation.accepts.value)
-        required = len(bodies) == len(held) and all(shape_of(operation.request).required_body for operation in held)
+        required = len(bodies) == len(held) and all(shape_of(operation.request).needs_body for operation in held)
         entry["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
     also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]
     if also:
@@ -197,7 +197,11 @@ class _Schemas:
 
     def body_of(self, operation: AnyOperation) -> dict[str, Any] | None:
         """Return the schema of the body: the fields that travel there."""
-        names = set(shape_of(operation.request).places[From.BODY].values())
+        shape = shape_of(operation.request)
+        if shape.places[From.WHOLE]:
+            properties, _ = self._properties(operation)
+            return dict(properties[next(iter(shape.places[From.WHOLE].values()))])
+        names = set(shape.places[From.BODY].values())
         made = self._made[self._name(operation.request, "validation")]
         if not names and not made.get("additionalProperties"):
             return None

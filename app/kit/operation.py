@@ -112,6 +112,9 @@ class Operation(Generic[Req, Res]):
     on: Host = Host.API
     accepts: Accept = Accept.JSON_OR_FORM
     errors: tuple[type[ApiError], ...] = ()
+    no_object: type[ApiError] | None = (
+        None  # refuses a body of JSON that is no object, where the family's error does not
+    )
     summary: str = ""
     row: str = ""  # the id of the interface table's row, for example U12
     public: bool = True
@@ -122,7 +125,10 @@ class Operation(Generic[Req, Res]):
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "every_error", tuple(dict.fromkeys(self.errors + self.family.errors_for(self.auth))))
+        own = (self.no_object,) if self.no_object else ()
+        object.__setattr__(
+            self, "every_error", tuple(dict.fromkeys((*self.errors, *own, *self.family.errors_for(self.auth))))
+        )
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Yield (method, path) for the operation's own address and its aliases."""

@@ -89,14 +89,15 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """
     family = operation.family
     unreadable = family.body_error(raw.method)
+    no_object = operation.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
     wanted = shape_of(operation.request)
     if not raw.body.strip():
-        if wanted.required_body and raw.method in ("POST", "PUT", "DELETE", "PATCH"):
+        if wanted.needs_body and raw.method in ("POST", "PUT", "DELETE", "PATCH"):
             if raw.media_type and raw.media_type not in operation.accepts.value:
                 raise family.bad_content_type
-            raise unreadable("The body is empty.")
+            raise no_object("The body is empty.")
         return {}
     if not wanted.has_body and raw.method in ("GET", "HEAD"):
         return {}
@@ -104,7 +105,7 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
         raise family.bad_content_type
     if raw.media_type in Accept.FORM.value:
         return _read_form(raw.body, unreadable, operation)
-    return _read_json(raw.body, unreadable, operation)
+    return _read_json(raw.body, unreadable, no_object, operation)
 
 
 def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
@@ -121,13 +122,15 @@ def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
     return read
 
 
-def _read_json(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
+def _read_json(
+    body: bytes, unreadable: type[ApiError], no_object: type[ApiError], operation: AnyOperation
+) -> dict[str, Any]:
     try:
         members = from_json(body, allow_inf_nan=False)
     except (ValueError, RecursionError):
         raise unreadable from None
     if not isinstance(members, dict):
-        raise unreadable("The body must be one JSON object.")
+        raise no_object("The body must be one JSON object.")
     if danger.may_hold_any(body) and danger.is_in(members, with_markup=operation.public and not operation.takes_markup):
         raise operation.family.dangerous
     return members
@@ -139,9 +142,8 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     Raises the family's `bad_parameter`, naming the first parameter that is missing or malformed.
     """
     shape = shape_of(operation.request)
-    values: dict[str, Any] = (
-        dict(body) if shape.has_body or operation.request.model_config.get("extra") == "allow" else {}
-    )
+    is_read = shape.places[From.BODY] or operation.request.model_config.get("extra") == "allow"
+    values: dict[str, Any] = dict(body) if is_read else dict.fromkeys(shape.places[From.WHOLE], body)
     lowered = {name.lower(): name for name in values}
     for place in (From.PATH, From.QUERY, From.HEADER):
         for name, wire in shape.places[place].items():

@@ -19,6 +19,7 @@ class From(Enum):
     """Where a request's field travels when it is not in the body: `Annotated[str, From.PATH]`."""
 
     BODY = "body"
+    WHOLE = "whole"  # the body itself is this field: a free object, whose members are nobody's parameters
     QUERY = "query"
     PATH = "path"
     HEADER = "header"
@@ -114,7 +115,11 @@ class Shape:
 
     @property
     def has_body(self) -> bool:
-        return bool(self.places[From.BODY])
+        return bool(self.places[From.BODY] or self.places[From.WHOLE])
+
+    @property
+    def needs_body(self) -> bool:
+        return bool(self.required_body or self.places[From.WHOLE])
 
 
 def _wire_name(name: str, info: Any) -> str:

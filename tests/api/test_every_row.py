@@ -9,6 +9,7 @@ from collections import Counter
 
 from tests.api import (
     test_every_row_account,
+    test_every_row_custom_objects,
     test_every_row_linking,
     test_every_row_login,
     test_every_row_password,
@@ -28,6 +29,7 @@ FILES = (
     test_every_row_profile,
     test_every_row_account,
     test_every_row_password,
+    test_every_row_custom_objects,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

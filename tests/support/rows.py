@@ -43,9 +43,10 @@ class Somebody(Customer):
         self.held = self.held or str(self.tenant.tokens(self.uid)["access_token"])
         return self.held
 
-    def own(self, row: str, body: Any = None, **query: Any) -> TestResponse:
-        """Ask a row with the access token."""
-        return self.tenant.send(ROWS[row].method, ROWS[row].path, body, bearer=self.bearer, **query)
+    def own(self, row: str, body: Any = None, *, at: Mapping[str, str] | None = None, **query: Any) -> TestResponse:
+        """Ask a row with the access token; `at` fills the path."""
+        path = ROWS[row].path.format(**(at or {}))
+        return self.tenant.send(ROWS[row].method, path, body, bearer=self.bearer, **query)
 
     def call(self, row: str, body: Any = None, **query: Any) -> TestResponse:
         """Ask a row with the API key alone."""

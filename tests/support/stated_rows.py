@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5, account.md sections 1, 2, 7 and 8, statuses from errors.md. Nothing here is read from the code.
+user.md sections 1 to 5 and 11, account.md sections 1, 2, 7 and 8, statuses from errors.md. Nothing here is read from the code.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 BAD_REQUEST = frozenset(
     {
-        908, 920, 965, 968, 1032, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
+        908, 920, 965, 968, 1032, 1035, 1036, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
         1201, 1202, 1203, 1213, 1214, 2017,
     }
 )  # fmt: skip
@@ -105,6 +105,11 @@ ROWS: dict[str, Row] = {
     "U39": Row("GET", f"{A}/securityquestion/username", "K", "938 1092 1095"),
     "U40": Row("GET", f"{A}/securityquestion/phone", "K", "938 1092 1095 1184"),
     "U41": Row("GET", f"{A}/securityquestion/accesstoken", "K+U", "1092 1095"),
+    "U78": Row("POST", f"{A}/customobject", "K+U", "1035 1036 1064 1002 999", marks="PW", takes_form=False),
+    "U79": Row("GET", f"{A}/customobject", "K+U", "1057 1064"),
+    "U80": Row("GET", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057 995"),
+    "U81": Row("PUT", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1035 1057", marks="PW", takes_form=False),
+    "U82": Row("DELETE", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057", marks="PW"),
     "A14": Row("GET", f"{M}/account/{{uid}}/privacypolicy/history", "K+S", "1195 984"),
     "A15": Row("GET", f"{M}/account/{{uid}}/password", "K+S", "1039 984"),
     "A16": Row("PUT", f"{M}/account/{{uid}}/password", "K+S", "908 1015 1039 1134 1216 984"),

@@ -41,6 +41,11 @@ def problems(part: str) -> list[str]:
             "password_policy.max_length: expected at least min_length, which is 100; found 20",
         ),
         ("custom_fields: [a, a]", "custom_fields: expected each entry once; found a list"),
+        ("custom_objects: [{name: a}, {name: a}]", "custom_objects: expected each name and each id once; found a list"),
+        (
+            "custom_objects: [{name: a, id: x}, {name: b, id: x}]",
+            "custom_objects: expected each name and each id once; found a list",
+        ),
         ("custom_fields: [' ']", "custom_fields[0]: expected words, not blanks alone; found ' '"),
         ("security_questions: {pet: ''}", "security_questions.pet: expected words, not blanks alone; found ''"),
     ],

@@ -95,6 +95,13 @@ def change(call: Call, uid: str, values: dict[str, Any]) -> Account | None:
     return _found(call, call.work.one(statement))
 
 
+def lock(call: Call, uid: str) -> bool:
+    """Lock an account until the commit, as `change` does, and leave it as it is; returns whether it is there."""
+    call.work.begin()
+    where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
+    return call.work.one(select(A.uid).where(*where).with_for_update()) is not None
+
+
 def remove(call: Call, uid: str) -> bool:
     """Delete an account and what it held; returns whether it was there."""
     call.work.run(delete(identifiers).where(I.tenant_id == call.tenant.tenant_id, I.uid == uid))

@@ -3,6 +3,7 @@
 from app.identity.accounts import tables as accounts
 from app.identity.captcha import tables as captcha
 from app.identity.credentials import tables as credentials
+from app.identity.custom_objects import tables as custom_objects
 from app.identity.letters import tables as letters
 from app.identity.oauth import tables as oauth
 from app.identity.proofs import tables as proofs
@@ -15,6 +16,6 @@ from app.identity.tickets import tables as tickets
 from app.identity.tokens import tables as tokens
 
 __all__ = [
-    "accounts", "captcha", "credentials", "letters", "metadata", "oauth", "proofs", "registration", "sign_in", "tasks",
-    "tenants", "tickets", "tokens",
+    "accounts", "captcha", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs", "registration",
+    "sign_in", "tasks", "tenants", "tickets", "tokens",
 ]  # fmt: skip

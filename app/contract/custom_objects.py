@@ -1,0 +1,106 @@
+"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, rows U78-U82)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.errors import custom_objects as refusals
+from app.contract.groups import AT, PW, Deleted
+from app.contract.stating import state
+from app.kit.operation import Accept, K, U
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+Update = Literal["default", "replace", "partialreplace"]
+
+
+class Named(Lower):
+    """Which object: its name, or its id in the name's place."""
+
+    object_name: Annotated[str | None, Query, Field(max_length=200)] = None
+    custom_object_id: Annotated[str | None, Query, Field(max_length=200)] = None
+
+
+class RecordAddress(Lower):
+    object_record_id: Annotated[str, From.PATH]
+
+
+class Content(Lower):
+    """What is kept: the body as it is."""
+
+    record: Annotated[dict[str, Any], From.WHOLE]
+
+
+class HowUpdated(Lower):
+    """`partialreplace` sets the members that the body has and leaves the others; else the body takes the record's place."""
+
+    update_type: Annotated[Update, Query] = "default"
+
+
+class OwnRecordAdded(AT, PW, Named, Content):
+    pass
+
+
+class OwnRecordsRead(AT, Named):
+    pass
+
+
+class OwnRecordRead(AT, Named, RecordAddress):
+    pass
+
+
+class OwnRecordChanged(AT, PW, Named, RecordAddress, HowUpdated, Content):
+    pass
+
+
+class OwnRecordRemoved(AT, PW, Named, RecordAddress):
+    pass
+
+
+class Record(Wire):
+    id: str
+    uid: str
+    is_active: bool = True
+    is_deleted: bool = False
+    date_created: str
+    date_modified: str
+    custom_object: dict[str, Any]
+
+
+class Records(Wire):
+    """Every record of one object, the oldest first."""
+
+    data: list[Record] = Field(alias="data")
+    count: int
+
+
+_OWN = "/identity/v2/auth/customobject"
+NAMING = (
+    refusals.CustomObjectsOff, refusals.ObjectNameMissing, refusals.UnknownObjectName, refusals.WrongObjectId,
+    e.PrivacyPolicyOutdated,
+)  # fmt: skip
+
+add = state(
+    "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, accepts=Accept.JSON,
+    no_object=refusals.MalformedObject, errors=(*NAMING, refusals.ObjectFull),
+    summary="Add a record of a custom object to the signed-in account.", row="U78",
+)  # fmt: skip
+read_all = state(
+    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, errors=(*NAMING, refusals.NoSuchObject),
+    summary="Read the signed-in account's records of a custom object.", row="U79",
+)  # fmt: skip
+read = state(
+    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U,
+    errors=(*NAMING, refusals.NoSuchObject, refusals.MalformedRecordId),
+    summary="Read one of the signed-in account's records.", row="U80",
+)  # fmt: skip
+change = state(
+    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, accepts=Accept.JSON,
+    no_object=refusals.MalformedObject, errors=(*NAMING, refusals.NoSuchObject),
+    summary="Change one of the signed-in account's records, member by member or as a whole.", row="U81",
+)  # fmt: skip
+remove = state(
+    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U,
+    errors=(*NAMING, refusals.NoSuchObject), summary="Remove one of the signed-in account's records.", row="U82",
+)  # fmt: skip

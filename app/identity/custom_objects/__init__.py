@@ -1,0 +1,1 @@
+"""Custom objects: records that a tenant's programs keep with an account."""

@@ -1,0 +1,73 @@
+"""The operations of custom objects. Each names the object first, so that what is off or unknown is said before anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy.engine import Row
+
+from app.contract import custom_objects as contract
+from app.contract import errors as e
+from app.contract.groups import Deleted
+from app.identity.accounts import service as accounts
+from app.identity.call import Call
+from app.identity.custom_objects import service
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.add)(add)
+    server.implements(contract.read_all)(read_all)
+    server.implements(contract.read)(read)
+    server.implements(contract.change)(change)
+    server.implements(contract.remove)(remove)
+
+
+def add(call: Call, req: contract.OwnRecordAdded) -> contract.Record:
+    account, kind = accounts.own(call), service.stated(call, req)
+    try:
+        return _view(service.add(call, account, kind, _content(call, req), is_silent=req.is_silent))
+    except e.UnknownUid:  # gone in this very moment, and with it who asks
+        raise e.NotAuthenticated from None
+
+
+def read_all(call: Call, req: contract.OwnRecordsRead) -> contract.Records:
+    rows = service.read_all(call, accounts.own(call), service.stated(call, req))
+    return contract.Records(data=[_view(row) for row in rows], count=len(rows))
+
+
+def read(call: Call, req: contract.OwnRecordRead) -> contract.Record:
+    return _view(service.read(call, accounts.own(call), service.stated(call, req), req.object_record_id))
+
+
+def change(call: Call, req: contract.OwnRecordChanged) -> contract.Record:
+    account, kind, content = accounts.own(call), service.stated(call, req), _content(call, req)
+    changed = service.change(
+        call, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
+    )
+    return _view(changed)
+
+
+def remove(call: Call, req: contract.OwnRecordRemoved) -> Deleted:
+    account, kind = accounts.own(call), service.stated(call, req)
+    service.remove(call, account, kind, req.object_record_id, is_silent=req.is_silent)
+    return Deleted()
+
+
+def _content(call: Call, req: contract.Content) -> dict[str, Any]:
+    """Return what is to be kept: without the token, where the body was what showed it."""
+    if call.raw.bearer() or call.raw.first("access_token"):
+        return req.record
+    return {name: value for name, value in req.record.items() if name.lower() != "access_token"}
+
+
+def _view(row: Row[Any]) -> contract.Record:
+    return contract.Record(
+        id=row.record_id,
+        uid=row.uid,
+        date_created=iso(row.created_at) or "",
+        date_modified=iso(row.modified_at) or "",
+        custom_object=row.content,
+    )

@@ -1,0 +1,57 @@
+"""The queries of custom objects, always inside the tenant, the account and the object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.identity.call import Call
+from app.identity.custom_objects.tables import custom_records
+from app.kit import randomness
+
+R = custom_records.c
+_COLUMNS = tuple(column for column in custom_records.columns if column.name not in ("tenant_id", "object_name"))
+
+
+def add(call: Call, uid: str, name: str, content: dict[str, Any]) -> Row[Any]:
+    """Add a record and return it."""
+    named = {"tenant_id": call.tenant.tenant_id, "record_id": randomness.guid(), "uid": uid, "object_name": name}
+    row: dict[str, Any] = {**named, "content": content, "created_at": call.now, "modified_at": call.now}
+    return call.work.run(insert(custom_records).values(row).returning(*_COLUMNS)).one()
+
+
+def count(call: Call, uid: str, name: str) -> int:
+    """Return how many records of the object the account has."""
+    row = call.work.one(select(func.count()).select_from(custom_records).where(*_of(call, uid, name)))
+    return int(row[0]) if row else 0
+
+
+def of_account(call: Call, uid: str, name: str) -> Sequence[Row[Any]]:
+    """Return the account's records of the object, the oldest first."""
+    ordered = select(*_COLUMNS).where(*_of(call, uid, name)).order_by(R.created_at, R.record_id)
+    return call.work.all(ordered)
+
+
+def named(call: Call, uid: str, name: str, record_id: str) -> Row[Any] | None:
+    """Return one record."""
+    return call.work.one(select(*_COLUMNS).where(*_of(call, uid, name), R.record_id == record_id))
+
+
+def change(call: Call, uid: str, name: str, record_id: str, content: dict[str, Any] | None = None) -> Row[Any] | None:
+    """Write a record and return it as it is then; the row stays locked until the commit."""
+    values: dict[str, Any] = {"modified_at": call.now, **({} if content is None else {"content": content})}
+    where = (*_of(call, uid, name), R.record_id == record_id)
+    return call.work.one(update(custom_records).where(*where).values(**values).returning(*_COLUMNS))
+
+
+def remove(call: Call, uid: str, name: str, record_id: str) -> bool:
+    """Remove a record; return whether it was there."""
+    where = (*_of(call, uid, name), R.record_id == record_id)
+    return call.work.changed(delete(custom_records).where(*where)) > 0
+
+
+def _of(call: Call, uid: str, name: str) -> tuple[Any, ...]:
+    return R.tenant_id == call.tenant.tenant_id, R.uid == uid, R.object_name == name
