@@ -8,6 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from app.contract.captcha import Provider
 from app.contract.letters import Sending
 from app.contract.registration_form import FormField
+from app.contract.second_factor_settings import SecondFactors
 from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
@@ -152,7 +153,8 @@ class TenantSettings(Stated):
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...
     ] = ()  # programs bring one there, always
-    two_factor: Mode = "disabled"
+    two_factor: Mode = "disabled"  # optional: whoever enrolled a second factor is asked for it
+    second_factors: SecondFactors = SecondFactors()
     passkeys: bool = False
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
     phone_login: bool = False

@@ -30,6 +30,8 @@ class Step(StrEnum):
     FORGOT = "forgot"
     RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
     NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
+    SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
+    BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
     MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
@@ -101,6 +103,7 @@ class Next(Wire):
     can_change: bool = False  # CHECK_MAIL: this browser registered, and may name another address or number
     session: Session | None = None  # renew the session cookie with this
     ends_session: bool = False  # drop the session cookie
+    trusted: Session | None = None  # keep this in the cookie of a browser that is not asked for a second factor
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
     problem: str | None = None  # REFUSED: which rule, one word: client, redirect_uri, request, tenant, return_url ...
 

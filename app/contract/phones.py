@@ -8,6 +8,7 @@ from app.contract import errors as e
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
+from app.contract.second_factors.challenge import Challenge
 from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From, Wire
@@ -35,7 +36,7 @@ class CodeShown(AT, F, PW, CAP, LOCK):
 
 
 class PhoneVerified(Wire):
-    """A session; `is_posted` alone where an access token was shown."""
+    """A session, or a challenge where a second factor is wanted; `is_posted` alone where an access token was shown."""
 
     sparse: ClassVar[bool] = True
 
@@ -44,6 +45,7 @@ class PhoneVerified(Wire):
     access_token: str | None = Field(default=None, alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
     expires_in: str | None = Field(default=None, alias="expires_in")
+    second_factor_authentication: Challenge | None = None
 
 
 class NewPhone(AT, PW):

@@ -47,6 +47,6 @@ LOGIN_REFUSALS = (
 )  # fmt: skip
 
 with_password = state(
-    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K, errors=LOGIN_REFUSALS,
-    summary="Sign in with a password and an email, a username or a phone number.", row="U12",
+    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K,
+    errors=(*LOGIN_REFUSALS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.", row="U12",
 )  # fmt: skip

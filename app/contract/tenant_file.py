@@ -28,7 +28,6 @@ BESIDE_SETTINGS = ("url_whitelist", "registration_form")
 """Settings that the file states beside `settings`, as long lists of their own."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
-    "two_factor": ("optional", "required"),
     "passkeys": (True,),
     "legacy_native_login": (True,),
 }

@@ -11,6 +11,7 @@ class Visit(BaseModel):
     host: str  # the tenant host, with port
     scheme: str = "http"
     session: str | None = None  # the browser session's cookie
+    trusted: str | None = None  # the cookie of a browser that is not asked for a second factor
     binding: str | None = None  # the browser's secret of the attempt at hand
     address: str = ""  # the client's address, after trusted proxies
     agent: str = ""

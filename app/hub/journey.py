@@ -20,6 +20,8 @@ from app.hub.pages.trouble import ErrorPage, RequestTrouble, StartAgainPage
 PAGES: Final = {
     Step.LOGIN: "/login",
     Step.REGISTER: "/register",
+    Step.SECOND_FACTOR: "/second-factor",
+    Step.BACKUP_CODES: "/backup-codes",
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",
     Step.PRIVACY_POLICY: "/privacy-policy",

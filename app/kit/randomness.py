@@ -44,3 +44,8 @@ def digest(text: str) -> str:
     return (
         base64.urlsafe_b64encode(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()).rstrip(b"=").decode()
     )
+
+
+def hexadecimal(length: int) -> str:
+    """Return so many random hex digits, in lower case."""
+    return secrets.token_hex((length + 1) // 2)[:length]

@@ -68,7 +68,7 @@ def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("two_factor", "required"), ("two_factor", "optional"), ("passkeys", "true"), ("legacy_native_login", "true")],
+    [("passkeys", "true"), ("legacy_native_login", "true")],
 )
 def test_a_setting_that_this_version_does_not_serve_is_refused_in_these_words(key: str, value: str) -> None:
     assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [
@@ -76,7 +76,7 @@ def test_a_setting_that_this_version_does_not_serve_is_refused_in_these_words(ke
     ]
 
 
-@pytest.mark.parametrize("stated", ["two_factor: disabled", "passkeys: false", "legacy_native_login: false"])
+@pytest.mark.parametrize("stated", ["passkeys: false", "legacy_native_login: false"])
 def test_a_setting_that_is_off_may_be_stated_before_it_is_served(stated: str) -> None:
     assert read(f"{ACME}    settings: {{{stated}}}".encode(), "f.yaml", Path()).tenants[0].settings
 

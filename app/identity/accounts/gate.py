@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from sqlalchemy import Update, and_, bindparam, case, or_, select, update
@@ -46,13 +47,41 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
     attempts = int(row[0]) if row else 0
     if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
-    values = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
+    work.run(update(accounts).where(*_where(work, uid)).values(**_lock(account, settings, now)))
+    return Failure(attempts, True)
+
+
+def count_try(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
+    """Count a try at a short code before it is compared, so that of many at once no more are compared than may be.
+
+    None where the tries are used up: the account is locked then. A wrong one is told to `fail`, a right one to
+    `forget_failures` or `admit`.
+    """
+    lockout = settings.lockout
+    is_limited = lockout.type != "none" and lockout.maximum_failed_attempts > 0
+    most = lockout.maximum_failed_attempts if is_limited else _NO_END
+    given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": most}
+    row = work.run(_TRIED, given).one_or_none()
+    if row is None:
+        fail(work, account, settings, now)
+        return None
+    return Failure(int(row[0]), int(row[0]) >= most)
+
+
+def fail(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
+    """Lock an account whose tries are used up, unless it is locked."""
+    values = _lock(account, settings, now)
+    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False)).values(**values))
+
+
+def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str, Any]:
+    lockout = settings.lockout
+    values: dict[str, Any] = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
     if lockout.type == "suspend" or _is_unanswerable(account, settings):
         values["locked_until"] = now + timedelta(seconds=lockout.suspend_seconds)
     if lockout.type == "block":
         values["is_active"] = False
-    work.run(update(accounts).where(*_where(work, uid)).values(**values))
-    return Failure(attempts, True)
+    return values
 
 
 def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
@@ -63,18 +92,21 @@ def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
     return settings.lockout.type == "security_question" and not is_answered and not settings.hide_unknown_accounts
 
 
-def _failure() -> Any:
-    """Return the first statement of `count_failure`: made once, as that of a stranger's failure is."""
+def _failure(*, is_try: bool = False) -> Any:
+    """Return the first statement of `count_failure`, or of `count_try`: made once, as that of a stranger's failure is."""
     now = bindparam("now", type_=A.locked_until.type)
     over = and_(A.locked_until.is_not(None), A.locked_until <= now)  # a suspension that is past starts a new count
     counted = case((over, 1), else_=A.failed_attempts + 1)
     values = {"failed_attempts": counted, "locked_until": case((over, None), else_=A.locked_until)}
     values["is_locked"] = case((over, False), else_=A.is_locked)
-    where = (A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
+    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
+    if is_try:
+        where.append(or_(over, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
     return update(accounts).where(*where).values(**values).returning(A.failed_attempts)
 
 
-_FAILED = _failure()
+_FAILED, _TRIED = _failure(), _failure(is_try=True)
+_NO_END = 1_000_000_000
 
 
 def admit(
@@ -85,8 +117,12 @@ def admit(
     *,
     answered: bool,
     new_hash: str | None,
+    is_whole: bool = True,
 ) -> bool:
     """Record a good sign-in, unless the account was locked, closed or got another password meanwhile.
+
+    One that is not whole, as a second factor is still to come, counts for nothing: whoever has the password alone would
+    begin the count of failures anew each time.
 
     The guard makes the threshold exact under concurrency: of many parallel guesses a right one that comes after the
     last allowed failure is refused.
@@ -94,10 +130,10 @@ def admit(
     given = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
         given["hash"] = new_hash
-    return work.run(_ADMISSIONS[answered, new_hash is not None], given).rowcount > 0
+    return work.run(_ADMISSIONS[answered, new_hash is not None, is_whole], given).rowcount > 0
 
 
-def _admission(answered: bool, is_rehashed: bool) -> Update:
+def _admission(answered: bool, is_rehashed: bool, is_whole: bool) -> Update:
     """Return the statement of `admit`: made once, since to build it costs more than to run it."""
     now = bindparam("now", type_=A.locked_until.type)
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_active, A.is_deleted.is_(False)]
@@ -113,14 +149,14 @@ def _admission(answered: bool, is_rehashed: bool) -> Update:
         "last_login_at": now,
         "modified_at": now,
     }
+    if not is_whole:
+        values = {"failed_attempts": A.failed_attempts}
     if is_rehashed:
         values["password_hash"] = bindparam("hash")
     return update(accounts).where(*where).values(**values)
 
 
-_ADMISSIONS = {
-    (answered, rehashed): _admission(answered, rehashed) for answered in (False, True) for rehashed in (False, True)
-}
+_ADMISSIONS = {switches: _admission(*switches) for switches in product((False, True), repeat=3)}
 
 
 def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -> None:

@@ -125,10 +125,13 @@ def note(call: Call, credential: Credential, **values: Any) -> bool:
     return call.work.changed(update(credentials).where(*_one(call, credential.credential_id)).values(**values)) > 0
 
 
-def remove(call: Call, uid: str, kinds: Collection[str], credential_id: str | None = None) -> int:
-    """Remove an account's credentials of some kinds, or one of them; returns how many were there."""
+def remove(
+    call: Call, uid: str, kinds: Collection[str], credential_id: str | None = None, *, but: str | None = None
+) -> int:
+    """Remove an account's credentials of some kinds, or one of them, or all `but` one; returns how many were there."""
     where = [C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.kind.in_(kinds)]
     where += [C.credential_id == credential_id] if credential_id is not None else []
+    where += [C.credential_id != but] if but is not None else []
     return call.work.changed(delete(credentials).where(*where))
 
 

@@ -17,7 +17,7 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
-from app.identity.journeys import awaiting, views
+from app.identity.journeys import awaiting, entering
 from app.identity.journeys import next as journey
 from app.identity.journeys.awaiting import MAIL, SMS, Checking
 from app.identity.oauth import views as oauth
@@ -26,6 +26,7 @@ from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
 from app.identity.sign_in import attempts, sessions, verified
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.second_factor import Way
 from app.identity.verification import phones
 from app.identity.verification import service as verification
 from app.kit import randomness
@@ -234,11 +235,10 @@ def _texted(call: Call, attempt: Attempt, state: Checking, code: str) -> Next:
     account = phones.confirm(
         call, proof, knows_password=_knows(attempt, proof, _hash_of(call, store.by_uid(call, state.uid), state.uid))
     )
-    if not _knows(attempt, proof, account.password_hash) or not sign_in.enter(call, account, "phone"):
-        return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
-    remember = state.remember and call.tenant.settings.remember_me
-    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD, _SMS), remember)
-    return journey.advance(call, attempt, session).model_copy(update={"session": views.cookie(call, session, text)})
+    known = _knows(attempt, proof, account.password_hash)
+    way = Way((sign_in.PASSWORD, _SMS), "phone", remember=entering.remembering(call, state.remember))
+    entered = entering.enter(call, attempt, account, way) if known else None
+    return entered or Next(step=Step.LOGIN, attempt=attempt.attempt_id)
 
 
 def _confirmed(
@@ -302,11 +302,10 @@ def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, 
     state = awaiting.of(attempt) if attempt is not None else None
     knows = _knows(attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
-    if may_enter and sign_in.enter(call, account):
-        remember = knows and state is not None and state.remember and call.tenant.settings.remember_me
-        session, text = sessions.start(call, account.uid, (sign_in.PASSWORD if knows else _BY_MAIL,), remember)
-        after = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
-        return after.model_copy(update={"session": views.cookie(call, session, text)})
+    remember = entering.remembering(call, knows and state is not None and state.remember)
+    way = Way((sign_in.PASSWORD if knows else _BY_MAIL,), remember=remember)
+    if may_enter and (entered := entering.enter(call, attempt, account, way)) is not None:
+        return entered
     asked = str(proof.facts.get("attempt") or "")
     return Next(
         step=Step.EMAIL_CONFIRMED,

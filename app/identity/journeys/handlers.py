@@ -14,6 +14,8 @@ from app.identity.captcha import service as captcha
 from app.identity.journeys import (
     awaiting,
     checking,
+    entering,
+    factor_steps,
     own_account,
     own_names,
     readdressing,
@@ -27,6 +29,7 @@ from app.identity.oauth import views as oauth_views
 from app.identity.sign_in import attempts, identifiers, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
+from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.whitelist import is_allowed
 from app.identity.tokens import service as tokens
@@ -37,6 +40,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    factor_steps.register(server)
     readdressing.register(server)
     own_account.register(server)
     own_names.register(server)
@@ -77,6 +81,8 @@ def resume(call: Call, req: hub.AttemptRequest) -> Next:
     session = sessions.current(call)
     if attempt.is_done:
         return journey.after_the_end(session)
+    if session is None and (waits := factor_steps.step(call, attempt)) is not None:
+        return waits
     if session is None and (state := awaiting.of(attempt)) is not None:
         return checking.step(call, attempt, state)
     return journey.advance(call, attempt, session)
@@ -97,22 +103,17 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     going_on = attempt if attempt is not None and not attempt.is_done else None
     identifier = identifiers.guessed(call.tenant.settings, req.identifier)
     proof = Proof(req.security_answer, captcha.of_form(req.captcha))
-    remember = req.remember and call.tenant.settings.remember_me
+    remember = entering.remembering(call, req.remember)
     if (waits := checking.again(call, going_on, identifier, req.password)) is not None:
         return waits
     try:
-        account = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
+        passed = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
         return checking.after_password(call, going_on, sought.account_of(call, identifier), remember)
     except e.PhoneUnverified:
         return checking.after_password_by_phone(call, going_on, sought.account_of(call, identifier), remember)
-    if (too_old := recovering.expired(call, account, going_on, remember)) is not None:
-        return too_old
-    session, text = sessions.start(call, account.uid, (sign_in.PASSWORD,), remember)
-    step = (
-        journey.to_return_address(call, session, None) if attempt is None else journey.advance(call, attempt, session)
-    )
-    return step.model_copy(update={"session": views.cookie(call, session, text)})
+    way = Way((sign_in.PASSWORD,), identifier.kind, passed.opens_lock, remember)
+    return entering.onward(call, attempt, passed.account, way, passed.wanted)
 
 
 def answer_consent(call: Call, req: hub.ConsentRequest) -> Next:

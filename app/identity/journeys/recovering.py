@@ -18,7 +18,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
-from app.identity.journeys import awaiting, views
+from app.identity.journeys import awaiting, entering, expiry, views
 from app.identity.journeys import next as journey
 from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
@@ -27,8 +27,8 @@ from app.identity.recovery import restoring, sending, whom
 from app.identity.recovery.handlers import spend
 from app.identity.recovery.sending import MAIL, SMS, Wish
 from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
-from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import whitelist
 from app.kit import randomness
@@ -37,7 +37,7 @@ from app.kit.limits import Rate
 from app.kit.server import Server
 
 WAITS = timedelta(hours=1)
-EXPIRED, CODE = "expired", "code"
+CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
 _TRIES = Rate(20, 600)  # per attempt, whoever's name it is
 _KEY = "recovering"
@@ -131,15 +131,12 @@ def reset(call: Call, req: contract.NewPassword) -> Next:
     recovered.spend(call)
     attempt = _living(call, req.attempt)
     account, proof = recovered.with_link(call, req.token, req.password)
-    is_step = proof.facts.get("reason") == EXPIRED
-    settings = call.tenant.settings
-    signs_in = settings.login_on_password_reset and settings.two_factor != "required"  # a mailbox is one factor
-    if (is_step or signs_in) and sign_in.enter(call, account):
-        remember = is_step and bool(proof.facts.get("remember"))
-        method = sign_in.PASSWORD if is_step else "otp"  # RFC 8176
-        session, text = sessions.start(call, account.uid, (method,), remember)
-        step = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
-        return step.model_copy(update={"session": views.cookie(call, session, text)})
+    is_step = proof.facts.get("reason") == expiry.REASON
+    if is_step or call.tenant.settings.login_on_password_reset:
+        methods = tuple(proof.facts.get("methods") or ("otp",))  # RFC 8176; a mailbox is one factor
+        way = Way(methods, remember=is_step and bool(proof.facts.get("remember")))
+        if (step := entering.enter(call, attempt, account, way)) is not None:
+            return step
     label = str(proof.facts.get("email") or label_of(account))
     if attempt is not None:
         attempts.note(call, attempt, lives_for=WAITS, **{_KEY: None})
@@ -210,15 +207,6 @@ def alarm(call: Call, req: contract.AlarmRequest) -> Next:
         step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,
         attempt_lifetime_seconds=lasts,
     )  # fmt: skip
-
-
-def expired(call: Call, account: Account, attempt: Attempt | None, remember: bool) -> Next | None:
-    """Return the step of somebody whose password is right and too old; None where it is not."""
-    if account.password_expires_at is None or account.password_expires_at > call.now:
-        return None
-    token = sending.page_token(call, account, reason=EXPIRED, remember=remember)
-    call.ledger.record("password.expired", uid=account.uid)
-    return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id if attempt else None, address=token)
 
 
 def label_of(account: Account) -> str:

@@ -13,13 +13,15 @@ from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.accounts import identifiers
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import awaiting, checking, views
+from app.identity.journeys import awaiting, checking, entering
 from app.identity.journeys import next as journey
 from app.identity.registration import service as registration
 from app.identity.registration.service import Ask, Outcome
+from app.identity.second_factors import service as factors
 from app.identity.sign_in import attempts, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt, Drawn
+from app.identity.sign_in.second_factor import Way
 from app.identity.tenants import registration_form, whitelist
 from app.identity.verification.service import Wish
 from app.kit.errors import ApiError
@@ -105,9 +107,8 @@ def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome) 
             return _waiting(call, attempt, typed, outcome)
         own, binding = attempts.open(call, journey.RETURN, {}, begun)
         return _waiting(call, own, typed, outcome).model_copy(update={"binding": binding})
-    session, text = sessions.start(call, outcome.account.uid, (sign_in.PASSWORD,), False)
-    step = journey.advance(call, attempt, session) if attempt else journey.to_return_address(call, session, None)
-    return step.model_copy(update={"session": views.cookie(call, session, text)})
+    wanted = factors.wanted(call, outcome.account)
+    return entering.onward(call, attempt, outcome.account, Way((sign_in.PASSWORD,)), wanted)
 
 
 def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome) -> Next:

@@ -101,7 +101,9 @@ def code_only(call: Call, account: Account, subject: str, *, email: str | None =
     ), minutes
 
 
-def page_token(call: Call, account: Account, minutes: int = PAGE_MINUTES, **facts: str | bool | None) -> str:
+def page_token(
+    call: Call, account: Account, minutes: int = PAGE_MINUTES, **facts: str | bool | list[str] | None
+) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
     subject = str(facts.get("reason") or "page")
     return proofs.new_link(call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts)

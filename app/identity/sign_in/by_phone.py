@@ -6,16 +6,15 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import phones as contract
-from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.sign_in import locks, service, verified
+from app.identity.sign_in import entry, locks, verified
+from app.identity.sign_in.second_factor import Way
 from app.identity.verification import numbers, phones
-from app.kit.clock import iso
 from app.kit.server import Server
 
 
@@ -59,13 +58,6 @@ def _proved(call: Call, phone: str, req: contract.CodeShown) -> Account:
 
 
 def _signed_in(call: Call, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:
-    """Begin a session; a refusal leaves code and number as they were."""
-    service.admit(call, account, "phone")
-    issued = service.issue(call, account)
-    profile = accounts.signed_in_profile(call, account)
-    return contract.PhoneVerified(
-        profile=Profile.of(accounts.project(profile, req.fields_)),
-        access_token=issued.access_token,
-        refresh_token=issued.refresh_token,
-        expires_in=iso(issued.access_expires_at) or "",
-    )
+    """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
+    login = entry.enter(call, account, Way(("sms",), "phone", is_silent=req.is_silent), fields=req.fields_)
+    return contract.PhoneVerified.model_construct(**dict(login))

@@ -3,15 +3,18 @@
 from app.contract import errors as e
 from app.contract import sign_in as contract
 from app.contract.groups import NO_SMS
-from app.contract.profile import Profile
-from app.identity.accounts import service as accounts
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.second_factors.signing_in import with_password as with_factors_stated
+from app.identity.authenticators.protocol import Wish as FactorWish
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.registration import service as registration
-from app.identity.sign_in import by_phone, changed, identifiers, recovered, service, verified
+from app.identity.second_factors import service as factors
+from app.identity.sign_in import by_phone, changed, entry, factor_rows, identifiers, recovered, service, verified
 from app.identity.sign_in.locks import Proof
+from app.identity.sign_in.second_factor import Way
+from app.identity.sign_in.service import Passed
 from app.identity.verification.service import Wish
-from app.kit.clock import iso
 from app.kit.server import Server
 
 ORIGIN = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
@@ -21,6 +24,8 @@ _MOST_ORIGIN_LETTERS = 200
 def register(server: Server) -> None:
     """Implement the area's operations."""
     server.implements(contract.with_password)(with_password)
+    server.implements(with_factors_stated)(with_factors)
+    factor_rows.register(server)
     verified.register(server)
     recovered.register(server)
     changed.register(server)
@@ -49,20 +54,30 @@ def _note_origin(call: Call, login_url: str | None) -> None:
 
 
 def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
-    proof = Proof(req.security_answer, captcha.of_parameters(req))
+    """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
+    if call.tenant.settings.two_factor != "disabled":
+        raise e.TwoFactorOn
+    passed, way = _passed(call, req)
+    return entry.plain(entry.session(call, passed.account, way, req.fields_))
+
+
+def with_factors(call: Call, req: contract.PasswordLogin) -> FactorLogin:
+    factors.refuse_off(call.tenant.settings)
+    passed, way = _passed(call, req)
+    if passed.wanted is None:
+        return entry.session(call, passed.account, way, req.fields_)
+    wish = FactorWish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return entry.challenge(call, passed.wanted, way, wish)
+
+
+def _passed(call: Call, req: contract.PasswordLogin) -> tuple[Passed, Way]:
     settings = call.tenant.settings
     identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
     _note_origin(call, req.login_url)
     if req.password_delegation:
         raise e.DelegationFailed
-    account = service.verify(
+    proof = Proof(req.security_answer, captcha.of_parameters(req))
+    passed = service.verify(
         call, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
     )
-    issued = service.issue(call, account)
-    profile = accounts.signed_in_profile(call, account)
-    return contract.Login(
-        profile=Profile.of(accounts.project(profile, req.fields_)),
-        access_token=issued.access_token,
-        refresh_token=issued.refresh_token,
-        expires_in=iso(issued.access_expires_at) or "",
-    )
+    return passed, Way((service.PASSWORD,), identifier.kind, passed.opens_lock, is_silent=req.is_silent)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import passwords as contract
-from app.contract.profile import Profile
-from app.contract.sign_in import Login
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
 from app.identity.accounts.gate import Lock
@@ -19,9 +17,11 @@ from app.identity.proofs.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, 
 from app.identity.recovery import renewal, sending, whom
 from app.identity.recovery.handlers import refuse_captcha
 from app.identity.recovery.whom import refuse_closed, refuse_stranger
-from app.identity.sign_in import locks, service, sessions
+from app.identity.sign_in import entry, locks, sessions
+from app.identity.sign_in.second_factor import Way
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
 from app.identity.tokens import service as tokens
-from app.kit.clock import iso
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -208,6 +208,7 @@ def end_everything(
     """End the account's sessions and tokens, but for those of who changed the password."""
     sessions.end_all(call, account.uid, except_session)
     tokens.revoke_all(call, account.uid, except_session, except_token)
+    tickets.close_all(call, account.uid, TicketKind.SECOND_FACTOR, TicketKind.TRUSTED_BROWSER)
     call.ledger.record("sessions.ended", uid=account.uid, reason="password")
 
 
@@ -279,15 +280,8 @@ def _open(call: Call, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
 
 def _posted(call: Call, account: Account, *, is_silent: bool) -> contract.PasswordReset:
     """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
-    settings = call.tenant.settings
-    is_wanted = settings.login_on_password_reset and settings.two_factor != "required"
-    if not is_wanted or not service.enter(call, account, is_silent=is_silent):
+    is_wanted = call.tenant.settings.login_on_password_reset
+    way = Way(("otp",), is_silent=is_silent)
+    if not is_wanted or not entry.alone(call, account, way):
         return contract.PasswordReset()
-    issued = service.issue(call, account)
-    session = Login(
-        profile=Profile.of(accounts.signed_in_profile(call, account)),
-        access_token=issued.access_token,
-        refresh_token=issued.refresh_token,
-        expires_in=iso(issued.access_expires_at) or "",
-    )
-    return contract.PasswordReset(data=session)
+    return contract.PasswordReset(data=entry.plain(entry.session(call, account, way)))

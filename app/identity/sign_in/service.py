@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.contract import errors as e
 from app.identity.accounts import gate, policies, sought, strangers
@@ -12,6 +12,9 @@ from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.passwords import setting
+from app.identity.proofs import service as proofs
+from app.identity.second_factors import service as second_factors
+from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import breached, identifiers, locks, sessions, undoing
 from app.identity.sign_in.locks import Proof
 from app.identity.tasks import events
@@ -26,6 +29,15 @@ from app.kit.limits import Rate
 PASSWORD = "pwd"  # RFC 8176
 
 
+@dataclass(frozen=True)
+class Passed:
+    """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
+
+    account: Account
+    wanted: Wanted | None = None
+    opens_lock: bool = False
+
+
 def verify(
     call: Call,
     identifier: Identifier,
@@ -35,8 +47,8 @@ def verify(
     hides_unknown: bool,
     wish: Wish | None = None,
     is_silent: bool = False,
-) -> Account:
-    """Return the account that this password opens; the sign-in is recorded on it.
+) -> Passed:
+    """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
 
     Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
     does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
@@ -70,21 +82,29 @@ def verify(
         new_hash = call.hashing.hash(password)
     _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
     breached.refuse(call, account, password)
+    wanted = second_factors.wanted(call, account)
     is_admitted = gate.admit(
-        call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash
-    )
+        call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash,
+        is_whole=wanted is None,
+    )  # fmt: skip
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _locked_meanwhile(call, who, is_answered) or e.WrongCredentials()
     is_secure = setting.is_secure(settings.password_policy, password, setting.words_of(account))
     account = accounts.grade_password(call, account, is_secure=is_secure)
-    events.emit(call, "Login", account, is_silent)
-    return account
+    if wanted is None:
+        events.emit(call, "Login", account, is_silent)
+    return Passed(account, wanted, is_answered)
+
+
+def may_enter(call: Call, account: Account, kind: str = "email") -> bool:
+    """Return whether an account that is named by an identifier of this kind may sign in at all."""
+    return not account.is_locked_now and closed(call, account, Identifier(kind, "")) is None
 
 
 def enter(call: Call, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
-    """Record a sign-in that stands on a verified address or number; False where the account may not sign in."""
-    if account.is_locked_now or _closed(call, account, Identifier(kind, "")) is not None:
+    """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
+    if not may_enter(call, account, kind):
         return False
     if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         return False
@@ -92,20 +112,20 @@ def enter(call: Call, account: Account, kind: str = "email", *, is_silent: bool 
     return True
 
 
-def admit(call: Call, account: Account, kind: str) -> None:
-    """Record such a sign-in; raises why the account may not sign in: 991, 1176, 1194, 1191 and the like."""
-    refusal = _closed(call, account, Identifier(kind, ""))
-    if refusal is not None:
+def admit(call: Call, account: Account, kind: str, *, is_silent: bool = False) -> None:
+    """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
+    proofs.refuse_locked(call, account)
+    if (refusal := closed(call, account, Identifier(kind, ""))) is not None:
         raise refusal
-    if not enter(call, account, kind):
+    if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         raise e.AccountBlocked
+    events.emit(call, "Login", account, is_silent)
 
 
-def issue(call: Call, account: Account) -> Issued:
-    """Return the tokens of the interface's own sign-in."""
-    return tokens.issue(
-        call, uid=account.uid, facts={"provider": "Email", "agent": call.agent, "address": call.address}
-    )
+def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,)) -> Issued:
+    """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176)."""
+    facts = {"provider": "Email", "agent": call.agent, "address": call.address, "amr": list(methods)}
+    return tokens.issue(call, uid=account.uid, facts=facts)
 
 
 def _is_over_session_limit(call: Call, account: Account) -> bool:
@@ -175,17 +195,17 @@ def _still_locked(call: Call, who: Sought, answered: Lock | None, failure: Failu
 
 def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lock | None, wish: Wish | None) -> None:
     """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
-    closed = _closed(call, who.account, identifier) if who.account else None
-    if closed is not None:
+    refusal = closed(call, who.account, identifier) if who.account else None
+    if refusal is not None:
         late = _locked_meanwhile(call, who, answered is not None)
-        if late is None and who.account and isinstance(closed, e.PrivacyPolicyOutdated):
-            closed.data = _policy_token(call, who.account)
+        if late is None and who.account and isinstance(refusal, e.PrivacyPolicyOutdated):
+            refusal.data = _policy_token(call, who.account)
         if late is None and who.account and wish is not None:
-            unsent = verification.send_after_refusal(call, who.account, closed, wish)
+            unsent = verification.send_after_refusal(call, who.account, refusal, wish)
             late = (
                 unsent if call.visit is None and not who.is_hidden else None
             )  # 970 and 1066 say that something was sent
-        raise late or (locks.told(call, who, answered, closed) if answered and call.visit else closed)
+        raise late or (locks.told(call, who, answered, refusal) if answered and call.visit else refusal)
     call.work.pause()
 
 
@@ -196,7 +216,8 @@ def _policy_token(call: Call, account: Account) -> dict[str, str | None]:
     return {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
 
 
-def _closed(call: Call, account: Account, identifier: Identifier) -> ApiError | None:
+def closed(call: Call, account: Account, identifier: Identifier) -> ApiError | None:
+    """Return why an account may not sign in by an identifier of this kind; None where it may."""
     if account.is_deleted and account.leaves_at is not None and account.is_active and call.visit is not None:
         return undoing.refusal(call, account)
     if not account.is_active or account.is_deleted:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import verification as contract
-from app.contract.profile import Profile
-from app.contract.sign_in import Login
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought, waiting
@@ -16,10 +14,10 @@ from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
-from app.identity.sign_in import locks, service, sessions
+from app.identity.sign_in import entry, locks, sessions
+from app.identity.sign_in.second_factor import Way
 from app.identity.tokens import service as tokens
 from app.identity.verification import service as verification
-from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 from app.kit.server import Server
@@ -117,16 +115,7 @@ def open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
 def _verified(call: Call, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
     account = verification.confirm(call, proof, is_silent=req.is_silent, template=req.welcome_email_template)
     end_sessions(call, account)
-    if not call.tenant.settings.login_on_email_verification or not service.enter(
-        call, account, is_silent=req.is_silent
-    ):
+    way = Way(("otp",), is_silent=req.is_silent)
+    if not call.tenant.settings.login_on_email_verification or not entry.alone(call, account, way):
         return contract.Verified()
-    issued = service.issue(call, account)
-    profile = accounts.signed_in_profile(call, account)
-    session = Login(
-        profile=Profile.of(accounts.project(profile, req.fields_)),
-        access_token=issued.access_token,
-        refresh_token=issued.refresh_token,
-        expires_in=iso(issued.access_expires_at) or "",
-    )
-    return contract.Verified(data=session)
+    return contract.Verified(data=entry.plain(entry.session(call, account, way, req.fields_)))

@@ -86,10 +86,16 @@ def find(call: Call, kind: TicketKind, text: str | None) -> Ticket | None:
     """Return what a text stands for, over or not (`is_over`); ended ones are kept for a while, used ones are gone."""
     if not text or len(text) > _MOST_LETTERS:
         return None
+    found = by_hash(call, kind, randomness.digest(text))
+    return replace(found, text=text) if found is not None else None
+
+
+def by_hash(call: Call, kind: TicketKind, ticket_hash: str) -> Ticket | None:
+    """Return the ticket of that digest: for whoever keeps no text of it."""
     columns = [T[name] for name in Ticket.__dataclass_fields__ if name != "text"]
-    where = (T.tenant_id == call.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text))
+    where = (T.tenant_id == call.tenant.tenant_id, T.kind == kind, T.ticket_hash == ticket_hash)
     row = call.work.one(select(*columns).where(*where))
-    return Ticket(**{**row._mapping, "kind": TicketKind(row.kind), "text": text}) if row is not None else None
+    return Ticket(**{**row._mapping, "kind": TicketKind(row.kind)}) if row is not None else None
 
 
 def of_account(call: Call, kind: TicketKind, uid: str) -> list[Ticket]:

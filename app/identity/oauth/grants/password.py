@@ -33,10 +33,13 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         raise InvalidScope
     identifier = identifiers.guessed(call.tenant.settings, req.username)
     try:
-        account = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
+        passed = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:
         raise InvalidGrant(f"{refusal.message}.") from None
+    if passed.wanted is not None:
+        raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
+    account = passed.account
     facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
     return issuing.answer(call, client, issuer, Grant(NAME, scope, account.uid, facts=facts), account)

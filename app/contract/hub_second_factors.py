@@ -1,0 +1,118 @@
+"""What the hub asks between a first factor and the session, and of the factors that people keep. One set of operations for
+every authenticator: `kind` says which."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.hub import Next, RelyingPartyView
+from app.contract.second_factors.challenge import FactorKind, Question
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import From, Wire
+
+
+class FactorShown(Wire):
+    """What it takes to prove a factor, or to enrol it; each kind fills what is its own."""
+
+    kind: FactorKind
+    is_enrolled: bool = False
+    secret: str | None = None  # typed where the picture cannot be scanned
+    uri: str | None = None  # what the picture holds
+    sent_to: str | None = None  # masked
+    resend_in_seconds: int = 0
+    questions: list[Question] = Field(default_factory=list)
+    options: dict[str, Any] | None = None  # of WebAuthn
+    address: str | None = None  # where the browser is led
+    number: str | None = None  # to be matched on the other device
+
+
+class FactorChoice(Wire):
+    """Another way to go on."""
+
+    kind: FactorKind
+    hint: str | None = None  # where it would be sent, masked
+
+
+class FactorView(Wire):
+    """The page between the first factor and the session."""
+
+    shown: FactorShown | None = None  # None: one is to be chosen first
+    choices: list[FactorChoice] = Field(default_factory=list)
+    must_enrol: bool = False
+    trust_days: int = 0  # for so long this browser may be trusted; 0: it may not
+    person: str = ""
+    relying_party: RelyingPartyView | None = None
+
+
+class FactorRead(Wire):
+    attempt: Annotated[str, From.PATH]
+    kind: Annotated[FactorKind | None, From.QUERY] = None
+
+
+class FactorStep(Wire):
+    """The view, or where the visitor belongs instead."""
+
+    view: FactorView | None = None
+    next: Next | None = None
+
+
+class FactorChosen(Wire):
+    """Which factor is used or enrolled; `target` is the number or the address of one that is enrolled."""
+
+    attempt: str
+    kind: FactorKind
+    target: str | None = Field(default=None, max_length=320)
+
+
+class FactorProof(Wire):
+    """What was typed or what the browser's API gave; each kind reads what is its own."""
+
+    attempt: str
+    kind: FactorKind
+    code: str = Field(default="", max_length=64)
+    answers: dict[str, str] = Field(default_factory=dict, max_length=10)
+    credential: dict[str, Any] = Field(default_factory=dict)
+    state: str = Field(default="", max_length=500)
+    trust: bool = False
+
+
+FACTOR_LOCKS = (
+    e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
+    e.LoginDisabled, e.TooManySessions,
+)  # fmt: skip
+FACTOR_REFUSALS = (*FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode)
+"""Each authenticator adds its own."""
+
+read_factor = state(
+    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRead, FactorStep, auth=H, family=HUB, public=False,
+    summary="Read what the page of the second factor shows.",
+)  # fmt: skip
+choose_factor = state(
+    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, auth=H, family=HUB, public=False,
+    errors=FACTOR_REFUSALS, summary="Use another factor, or begin to enrol one: what must be sent is sent.",
+)  # fmt: skip
+prove_factor = state(
+    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, auth=H, family=HUB, public=False,
+    errors=FACTOR_REFUSALS, summary="Prove the second factor. A refusal bears the page's view as its data.",
+)  # fmt: skip
+
+
+class OwnBackupCodes(Wire):
+    attempt: str | None = None
+
+
+class BackupCodesShown(Wire):
+    """The only moment at which their text exists."""
+
+    codes: list[str]
+    person: str = ""
+
+
+make_backup_codes = state(
+    "hub.make_backup_codes", "POST /hub/own/backup-codes", OwnBackupCodes, BackupCodesShown, auth=H, family=HUB,
+    public=False, errors=(e.NotAuthenticated, e.NoSecondFactor, e.NoBackupCodes),
+    summary="Make new backup codes for the signed-in person; the old ones are over.",
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""What a login answers where a second factor is wanted (interface mfa.md section 1), and what its rows share."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import SmsSent
+from app.contract.profile import Profile
+from app.contract.sign_in import Login
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+Code = Annotated[str | None, Field(max_length=64)]
+NO_SESSION = "00000000-0000-0000-0000-000000000000"
+NO_EXPIRY = "0001-01-01T00:00:00"
+
+
+class FactorKind(StrEnum):
+    """The authenticators, as the store, the hub and the audit trail name them."""
+
+    PASSKEY = "passkey"
+    TOTP = "totp"
+    PUSH = "push"
+    SMS = "sms"
+    EMAIL = "email"
+    QUESTIONS = "security_questions"
+    DUO = "duo"
+    BACKUP_CODE = "backup_code"
+
+
+class Question(Wire):
+    question_id: str
+    question: str
+
+
+class EmailSent(Wire):
+    email: str
+
+
+class Factors(Wire):
+    """What an account proves itself with beside the first factor, and what it takes to enrol (row M19)."""
+
+    qr_code: str | None = Field(default=None, alias="QRCode")  # a data URI of the otpauth address
+    manual_entry_code: str | None = None
+    push_qr_code: str | None = Field(default=None, alias="PushQRCode")
+    duo_auth_endpoint: str | None = None
+    is_google_authenticator_verified: bool = False
+    is_authenticator_verified: bool = False
+    is_otp_authenticator_verified: bool = Field(default=False, alias="IsOTPAuthenticatorVerified")
+    is_email_otp_authenticator_verified: bool = False
+    is_security_question_authenticator_verified: bool = False
+    is_push_device_registered: bool = False
+    is_duo_authenticator_verified: bool = False
+    is_passkey_authenticator_verified: bool = False
+    otp_phone_no: str | None = Field(default=None, alias="OTPPhoneNo")
+    otp_status: SmsSent | None = Field(default=None, alias="OTPStatus")
+    email: list[str] | None = None
+    email_otp_status: EmailSent | None = Field(default=None, alias="EmailOTPStatus")
+    security_questions: list[Question] | None = None
+
+
+class Challenge(Factors):
+    """The same, with the token that takes the user token's place until the login is whole."""
+
+    second_factor_authentication_token: str
+    expire_in: str
+
+
+class FactorLogin(Login):
+    """A session, or a challenge: then there is no profile, and the access token is no session."""
+
+    second_factor_authentication: Challenge | None = None
+    profile: Profile | None = None
+
+
+class MT(Lower):
+    """The token of a challenge."""
+
+    second_factor_authentication_token: Annotated[str, Query]
+
+
+TOKEN_REFUSALS = (
+    e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha,
+    e.LockedForSecurityQuestion, e.AccountBlocked, e.LoginDisabled, e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer,
+    e.WrongCaptcha, e.WrongSecondCaptcha, e.PrivacyPolicyOutdated, e.TooManySessions,
+)  # fmt: skip
+"""base(T), and the locks."""

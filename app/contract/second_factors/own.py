@@ -1,0 +1,127 @@
+"""Second factors of the account itself, with its user token or by its id (interface mfa.md sections 3 and 4)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F
+from app.contract.passwords import LOCKED
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import Code, Factors
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+_OWN, _MANAGED = "/identity/v2/auth/account/2fa", "/identity/v2/manage/account/2fa"
+READ, WRITE = "profile:read", "profile:update"
+
+
+class OwnFactorsRead(AT):
+    """Templates and the address to which Duo returns are for what this call sends."""
+
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+    duo_redirect_uri: Annotated[str | None, Query] = Field(default=None, alias="duoredirecturi")
+
+
+class OwnFactors(Factors):
+    """`IsSecurityQuestionEnabled` is an older name of the member beside it."""
+
+    is_security_question_enabled: bool = False
+
+
+class FactorOf(Lower):
+    """The account by its id, in the query."""
+
+    uid: Annotated[str, Query]
+
+
+class OwnTotp(AT, F, PW, CAP, LOCK):
+    """A first code enrols the authenticator app; a later one only proves it."""
+
+    authenticator_code: Code = None
+    google_authenticator_code: Code = None
+    sms_template: Annotated[str | None, Query] = None
+
+    @property
+    def code(self) -> str | None:
+        return self.authenticator_code or self.google_authenticator_code
+
+
+class OwnFactor(AT):
+    """The access token, in any of its places."""
+
+
+class OlderRemoval(AT):
+    """Which of the two is removed, at the address that they share."""
+
+    authenticator: bool = False
+    otp_authenticator: bool = False
+
+
+class OlderManagedRemoval(FactorOf):
+    authenticator: bool = False
+    otp_authenticator: bool = False
+
+
+class BackupCodes(Wire):
+    back_up_codes: list[str]
+
+
+read = state(
+    "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U,
+    errors=(e.TwoFactorOff, e.NoTwoFactorMethod),
+    summary="Read the signed-in account's second factors, and what it takes to enrol an authenticator app.", row="M19",
+)  # fmt: skip
+prove_totp = state(
+    "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U,
+    also=(f"{_OWN}/verification/authenticatorcode", f"{_OWN}/verification/googleauthenticatorcode"),
+    errors=(
+        e.TwoFactorOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing, e.TotpOff, *LOCKED,
+    ),
+    summary="Enrol an authenticator app by its first code.", row="M20",
+)  # fmt: skip
+make_backup_codes = state(
+    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U,
+    errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Make ten backup codes, once.", row="M27",
+)  # fmt: skip
+renew_backup_codes = state(
+    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U,
+    errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Make ten new backup codes; the old ones are over.", row="M28",
+)  # fmt: skip
+remove_totp = state(
+    "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, errors=(e.TotpNotEnrolled,),
+    summary="Remove the signed-in account's authenticator app.", row="M31",
+)  # fmt: skip
+remove_older = state(
+    "second_factors.remove_older", f"DELETE {_OWN}/authenticator", OlderRemoval, Deleted, auth=K & U,
+    errors=(e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
+    summary="Remove the authenticator app or the SMS factor that the body names.", row="M31",
+)  # fmt: skip
+
+BY_ID = UID_REFUSALS
+managed_read = state(
+    "second_factors.managed_read", f"GET {_MANAGED}", FactorOf, OwnFactors, auth=K & S | M, scope=READ, errors=BY_ID,
+    summary="Read an account's second factors, without secrets.", row="M47",
+)  # fmt: skip
+managed_make_backup_codes = state(
+    "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", FactorOf, BackupCodes, auth=K & S | M,
+    scope=WRITE, errors=(*BY_ID, e.BackupCodesMade, e.NoSecondFactor), summary="Make an account's backup codes, once.",
+    row="M45",
+)  # fmt: skip
+managed_renew_backup_codes = state(
+    "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", FactorOf, BackupCodes,
+    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.NoSecondFactor), summary="Make new backup codes for an account.",
+    row="M46",
+)  # fmt: skip
+managed_remove_totp = state(
+    "second_factors.managed_remove_totp", f"DELETE {_MANAGED}/totp", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    errors=(*BY_ID, e.TotpNotEnrolled), summary="Remove an account's authenticator app.", row="M41",
+)  # fmt: skip
+managed_remove_older = state(
+    "second_factors.managed_remove_older", f"DELETE {_MANAGED}/authenticator", OlderManagedRemoval, Deleted,
+    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
+    summary="Remove an account's authenticator app or its SMS factor.", row="M41",
+)  # fmt: skip

@@ -1,0 +1,49 @@
+"""The login that knows of second factors (interface mfa.md section 2, rows M01, M03, M09)."""
+
+from app.contract import errors as e
+from app.contract.groups import CAP, LOCK, PW, F
+from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
+from app.contract.second_factors.groups import RBQ
+from app.contract.sign_in import LOGIN_REFUSALS, PasswordLogin
+from app.contract.stating import state
+from app.kit.operation import K
+
+_LOGIN = "/identity/v2/auth/login/2fa"
+
+
+class Factored(MT, F, PW, CAP, LOCK, RBQ):
+    """What every proof by a challenge's token shares."""
+
+
+class TotpProof(Factored):
+    """The code of an authenticator app, under either of its names."""
+
+    authenticator_code: Code = None
+    google_authenticator_code: Code = None
+
+    @property
+    def code(self) -> str | None:
+        return self.authenticator_code or self.google_authenticator_code
+
+
+class BackupCodeProof(Factored):
+    backup_code: Code = None
+
+
+with_password = state(
+    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K,
+    errors=(*LOGIN_REFUSALS, e.TwoFactorOff, e.NoTwoFactorMethod),
+    summary="Sign in with a password: a session, or a challenge where a second factor is wanted.", row="M01",
+)  # fmt: skip
+with_totp = state(
+    "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
+    also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"),
+    errors=(*TOKEN_REFUSALS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing),
+    summary="Answer a challenge with the code of an authenticator app; the first one enrols it.", row="M03",
+)  # fmt: skip
+with_backup_code = state(
+    "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
+    also=(f"{_LOGIN}/verification/backupcode",),
+    errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),
+    summary="Answer a challenge with a backup code, which is used up by it.", row="M09",
+)  # fmt: skip

@@ -1,0 +1,16 @@
+"""The authenticators, in the order in which people are asked for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authenticators.backup_codes import BackupCodes
+from app.identity.authenticators.protocol import Authenticator
+from app.identity.authenticators.totp import Totp
+
+AUTHENTICATORS: Final[Mapping[FactorKind, Authenticator]] = MappingProxyType(
+    {one.kind: one for one in (Totp(), BackupCodes())}
+)

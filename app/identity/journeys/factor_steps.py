@@ -1,0 +1,183 @@
+"""The second factor on our pages, for every authenticator: what is shown, what is sent, what is proved."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_second_factors as contract
+from app.contract.hub import Next, Session, Step
+from app.contract.second_factors.challenge import FactorKind, Question
+from app.identity.authenticators.protocol import Answer, Shown, Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.journeys import entering, own_account
+from app.identity.journeys import next as journey
+from app.identity.journeys.recovering import label_of
+from app.identity.oauth import views as oauth_views
+from app.identity.proofs import cool_down
+from app.identity.second_factors import service as factors
+from app.identity.second_factors import trusted
+from app.identity.sign_in import attempts, second_factor, sessions
+from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.second_factor import Pending
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read_factor)(read)
+    server.implements(contract.choose_factor)(choose)
+    server.implements(contract.prove_factor)(prove)
+    server.implements(contract.make_backup_codes)(make_backup_codes)
+
+
+def step(call: Call, attempt: Attempt) -> Next | None:
+    """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
+    try:
+        _pending(call, attempt)
+    except OVER:
+        return None
+    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
+
+
+def read(call: Call, req: contract.FactorRead) -> contract.FactorStep:
+    attempt = attempts.find(call, req.attempt)
+    try:
+        found = _found(call, attempt)
+        return contract.FactorStep(view=view(call, attempt, found, req.kind))
+    except OVER:
+        return contract.FactorStep(next=_elsewhere(call, attempt))
+
+
+def choose(call: Call, req: contract.FactorChosen) -> contract.FactorStep:
+    """Send what has to be sent, at most once in half a minute, or begin to enrol."""
+    attempt = attempts.find(call, req.attempt)
+    try:
+        found = _found(call, attempt)
+    except OVER:
+        return contract.FactorStep(next=_elsewhere(call, attempt))
+    try:
+        found, shown = _begun(call, found, req.kind, Wish(email=req.target, phone=req.target, attempt=req.attempt))
+    except ApiError as refusal:
+        raise _with_view(call, refusal, attempt, req.kind) from None
+    return contract.FactorStep(view=view(call, attempt, found, req.kind, shown))
+
+
+def prove(call: Call, req: contract.FactorProof) -> Next:
+    """Prove, or enrol by the first proof; then the session begins."""
+    attempt = attempts.find(call, req.attempt)
+    try:
+        found = _found(call, attempt)
+    except OVER:
+        return _elsewhere(call, attempt)
+    answer = Answer(req.code, None, req.answers, req.credential, req.state)
+    is_new = not factors.enrolled(call.tenant.settings, found.person)
+    try:
+        found = second_factor.prove(call, found, req.kind, answer)
+        account = second_factor.finish(call, found)
+    except OVER:
+        return _elsewhere(call, attempt)
+    except e.LockedDuringStep:
+        raise
+    except ApiError as refusal:
+        raise _with_view(call, refusal, attempt, req.kind) from None
+    paper = is_new and call.tenant.settings.second_factors.backup_codes
+    after = entering.session(call, attempt, account, found.way, step=Step.BACKUP_CODES if paper else None)
+    kept = trusted.trust(call, account) if req.trust else None
+    cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
+    return after.model_copy(update={"trusted": cookie})
+
+
+def make_backup_codes(call: Call, req: contract.OwnBackupCodes) -> contract.BackupCodesShown:  # noqa: ARG001 - the session says whose
+    _, account = own_account.owner(call)
+    codes = factors.make_backup_codes(call, account, is_first=False)
+    return contract.BackupCodesShown(codes=codes, person=label_of(account))
+
+
+def view(
+    call: Call, attempt: Attempt | None, found: Pending, kind: FactorKind | None = None, shown: Shown | None = None
+) -> contract.FactorView:
+    """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
+    settings, known = call.tenant.settings, found.person
+    held = factors.enrolled(settings, known)
+    usable = held or factors.offered(settings)
+    chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
+    others = [one for one in usable if one != chosen]
+    client = call.application(client_id=str(attempt.request.get("client_id") or "")) if attempt is not None else None
+    return contract.FactorView(
+        shown=_shown(call, found, chosen, shown) if chosen is not None else None,
+        choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
+        must_enrol=not held,
+        trust_days=settings.second_factors.trusted_browser_days if held else 0,
+        person=label_of(known.account),
+        relying_party=oauth_views.relying_party(client, None) if client is not None else None,
+    )
+
+
+def _shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorShown:
+    authenticator, known = AUTHENTICATORS[kind], found.person
+    is_enrolled = authenticator.is_enrolled(known)
+    told = shown or authenticator.recall(call, known)
+    sent_at = float(found.ticket.facts.get("sent", {}).get(kind.value, 0))
+    texts = call.tenant.settings.security_questions
+    return contract.FactorShown(
+        kind=kind,
+        is_enrolled=is_enrolled,
+        secret=told.secret,
+        uri=told.uri,
+        sent_to=told.sent_to if sent_at or shown else None,
+        resend_in_seconds=cool_down.seconds_left(call, sent_at) if sent_at else 0,
+        questions=[Question(question_id=one, question=texts.get(one, one)) for one in told.questions],
+        options=dict(told.options) if told.options is not None else None,
+        address=told.address,
+        number=told.number,
+    )
+
+
+def _begun(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
+    authenticator = factors.authenticator(call, kind)
+    held = factors.enrolled(call.tenant.settings, found.person)
+    if held and kind not in held:
+        raise authenticator.missing
+    if authenticator.is_enrolled(found.person):
+        return second_factor.challenge(call, found, kind, wish)
+    return found, authenticator.begin(call, found.person, wish)
+
+
+def _found(call: Call, attempt: Attempt | None) -> Pending:
+    if attempt is None or attempt.is_done:
+        raise e.UnknownFactorToken
+    return _pending(call, attempt)
+
+
+def _pending(call: Call, attempt: Attempt) -> Pending:
+    named = str(attempt.request.get(entering.KEY) or "")
+    return second_factor.pending(call, tickets.by_hash(call, TicketKind.SECOND_FACTOR, named))
+
+
+def _elsewhere(call: Call, attempt: Attempt | None) -> Next:
+    """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
+    session = sessions.current(call)
+    if attempt is None:
+        return journey.START_AGAIN
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(call, attempt, session)
+
+
+def _with_view(call: Call, refusal: ApiError, attempt: Attempt | None, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    call.work.rollback()
+    try:
+        shown = view(call, attempt, _found(call, attempt), kind)
+    except OVER:
+        return refusal
+    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    return refusal
+
+
+__all__ = ["register", "step"]

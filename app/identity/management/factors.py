@@ -1,0 +1,51 @@
+"""The operations by which the tenant's servers see and remove an account's second factors (interface mfa.md section 4)."""
+
+from __future__ import annotations
+
+from app.contract.groups import Deleted
+from app.contract.second_factors import own as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import service as accounts
+from app.identity.call import Call
+from app.identity.second_factors import service as factors
+from app.identity.second_factors import telling
+from app.identity.self_service.factors import older
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.managed_read)(read)
+    server.implements(contract.managed_make_backup_codes)(make_backup_codes)
+    server.implements(contract.managed_renew_backup_codes)(renew_backup_codes)
+    server.implements(contract.managed_remove_totp)(remove_totp)
+    server.implements(contract.managed_remove_older)(remove_older)
+
+
+def read(call: Call, req: contract.FactorOf) -> contract.OwnFactors:
+    known = factors.person(call, accounts.known(call, req.uid))
+    return contract.OwnFactors(**telling.flags(call, known))
+
+
+def make_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCodes:
+    account = accounts.known(call, req.uid)
+    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, account, is_first=True))
+
+
+def renew_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCodes:
+    account = accounts.known(call, req.uid)
+    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, account, is_first=False))
+
+
+def remove_totp(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.TOTP)
+
+
+def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:
+    return removed(call, req.uid, older(req))
+
+
+def removed(call: Call, uid: str, kind: FactorKind) -> Deleted:
+    """Remove a factor of an account."""
+    factors.remove(call, accounts.known(call, uid).uid, kind)
+    return Deleted()

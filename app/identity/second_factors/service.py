@@ -1,0 +1,180 @@
+"""The rules that hold for every authenticator: who is asked, who may enrol, what a wrong proof costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import gate
+from app.identity.accounts import service as accounts
+from app.identity.accounts import store as store_accounts
+from app.identity.accounts.account import Account
+from app.identity.accounts.gate import Failure
+from app.identity.authenticators import backup_codes
+from app.identity.authenticators.protocol import Answer, Authenticator, Person
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.credentials import store
+from app.identity.proofs import service as proofs
+from app.identity.second_factors import trusted
+from app.kit.errors import ApiError
+
+ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
+"""Kinds that prove only whoever has another one."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What stands between a first factor and the session."""
+
+    person: Person
+    kinds: tuple[FactorKind, ...]  # enrolled ones, the preferred first; none: one has to be enrolled now
+
+    @property
+    def must_enrol(self) -> bool:
+        return not self.kinds
+
+
+def person(call: Call, account: Account) -> Person:
+    """Return an account with what it enrolled."""
+    return Person(account, tuple(store.of_account(call, account.uid)))
+
+
+def offered(settings: TenantSettings) -> tuple[FactorKind, ...]:
+    """Return the kinds that a tenant has, the preferred first."""
+    return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in ALONE_NONE)
+
+
+def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
+    """Return the kinds with which a person can prove who they are; none where there are codes on paper alone."""
+    usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(known))
+    return usable if set(usable) - ALONE_NONE else ()
+
+
+def wanted(call: Call, account: Account) -> Wanted | None:
+    """Return what is asked of somebody who passed one factor; None where that is enough.
+
+    Costs one statement where the tenant has second factors, none where it has not.
+    """
+    settings = call.tenant.settings
+    if settings.two_factor == "disabled":
+        return None
+    known = person(call, account)
+    kinds = enrolled(settings, known)
+    if kinds and trusted.is_trusted(call, account):
+        return None
+    if not kinds and (settings.two_factor != "required" or not offered(settings)):
+        return None
+    return Wanted(known, kinds)
+
+
+def refuse_off(settings: TenantSettings) -> None:
+    """Raise TwoFactorOff, or NoTwoFactorMethod where the tenant has none (interface mfa.md section 1)."""
+    if settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+    if not offered(settings):
+        raise e.NoTwoFactorMethod
+
+
+def authenticator(call: Call, kind: FactorKind) -> Authenticator:
+    """Return the authenticator of a kind; raises its own refusal where the tenant does not have it."""
+    found = AUTHENTICATORS[kind]
+    if not found.is_on(call.tenant.settings):
+        raise found.off
+    return found
+
+
+def prove(
+    call: Call, known: Person, kind: FactorKind, answer: Answer, *, may_enrol: bool, is_lock_open: bool = False
+) -> bool:
+    """Use a proof, in the call's transaction; call it before anything is written. Returns whether it enrolled the factor.
+
+    One counter for all of them and the password: a wrong proof counts, a locked account is refused.
+
+    Args:
+        may_enrol: whether a factor that is not enrolled is enrolled by its first proof.
+        is_lock_open: whether a lock of the account was just opened.
+
+    Raises:
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or was locked
+            by this very try.
+        the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
+    """
+    found = authenticator(call, kind)
+    is_new = not found.is_enrolled(known)
+    if is_new and not may_enrol:
+        raise found.missing
+    if not is_lock_open:
+        proofs.refuse_locked(call, known.account)
+    tried = _tried(call, known.account) if found.wrong and not is_lock_open else None
+    use = found.enrol if is_new else found.verify
+    try:
+        use(call, known, answer)
+    except found.wrong as refusal:
+        call.work.rollback()
+        raise _counted(call, known.account, kind, tried, refusal) from None
+    gate.forget_failures(call.work, known.account.uid, is_lock_open=is_lock_open)
+    call.ledger.record("second_factor.enrolled" if is_new else "second_factor.passed", uid=known.account.uid, kind=kind)
+    return is_new
+
+
+def make_backup_codes(call: Call, account: Account, *, is_first: bool) -> list[str]:
+    """Return ten new codes on paper for whoever has a second factor; the old ones are over. `is_first` refuses to replace any.
+
+    Raises:
+        NoSecondFactor: there is nothing that they would stand in for. NoBackupCodes: the tenant has none.
+        BackupCodesMade: `is_first`, and there are some.
+    """
+    authenticator(call, FactorKind.BACKUP_CODE)
+    known = person(call, account)
+    if not enrolled(call.tenant.settings, known):
+        raise e.NoSecondFactor
+    if is_first and known.enrolled(FactorKind.BACKUP_CODE):
+        raise e.BackupCodesMade
+    store_accounts.change(call, account.uid, {})  # of two at once the second sees the codes of the first
+    if is_first and store.of_kind(call, account.uid, FactorKind.BACKUP_CODE):
+        raise e.BackupCodesMade
+    call.ledger.record("second_factor.backup_codes_made", uid=account.uid)
+    return backup_codes.make(call, account.uid)
+
+
+def remove(call: Call, uid: str, kind: FactorKind) -> None:
+    """Remove a factor; with the last one the codes on paper go too (interface mfa.md section 3). Raises its `missing`."""
+    store_accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
+    if not store.remove(call, uid, (kind,)):
+        raise AUTHENTICATORS[kind].missing
+    if not {one.kind for one in store.of_account(call, uid) if one.is_enrolled} - ALONE_NONE:
+        store.remove(call, uid, tuple(ALONE_NONE))
+    call.ledger.record("second_factor.removed", uid=uid, kind=kind)
+
+
+def _tried(call: Call, account: Account) -> Failure:
+    """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up."""
+    with call.work.apart() as own:
+        tried = gate.count_try(own, account, call.tenant.settings, call.now)
+    if tried is None:
+        raise _lock_of(call, account) or e.LockedDuringStep()
+    return tried
+
+
+def _counted(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
+    """Return the refusal of a wrong proof; of the one that locks the account, the lock's."""
+    with call.work.apart() as own:
+        if tried is None:  # a lock was just opened: what is wrong then counts afterwards
+            tried = gate.count_failure(own, account, call.tenant.settings, call.now)
+        elif tried.is_locked:
+            gate.fail(own, account, call.tenant.settings, call.now)
+    call.ledger.record("second_factor.refused", uid=account.uid, kind=kind, attempts=tried.attempts)
+    return (_lock_of(call, account) if tried.is_locked else None) or refusal
+
+
+def _lock_of(call: Call, account: Account) -> ApiError | None:
+    present = accounts.by_uid(call, account.uid)
+    try:
+        if present is not None:
+            proofs.refuse_locked(call, present)
+    except ApiError as locked:
+        return locked
+    return None

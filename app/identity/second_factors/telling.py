@@ -1,0 +1,79 @@
+"""What a challenge and the settings tell of an account's second factors (interface mfa.md sections 1 and 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import segno
+
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authenticators.protocol import Person, Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.second_factors.service import Wanted, enrolled, offered
+
+VERIFIED = {
+    FactorKind.TOTP: ("is_google_authenticator_verified", "is_authenticator_verified"),
+    FactorKind.SMS: ("is_otp_authenticator_verified",),
+    FactorKind.EMAIL: ("is_email_otp_authenticator_verified",),
+    FactorKind.QUESTIONS: ("is_security_question_authenticator_verified",),
+    FactorKind.PUSH: ("is_push_device_registered",),
+    FactorKind.DUO: ("is_duo_authenticator_verified",),
+    FactorKind.PASSKEY: ("is_passkey_authenticator_verified",),
+}
+"""The members that say that a kind is enrolled."""
+
+
+def challenge(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+    """Return the members of a challenge. Whoever has a factor is shown nothing to enrol another by."""
+    known = wanted.person
+    told = flags(call, known)
+    told["email"] = [masked(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
+    if wanted.must_enrol:
+        told |= enrolling(call, known, wish)
+    return told
+
+
+def settings(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
+    """Return the members of the settings: addresses are the account's own to see."""
+    told = flags(call, known)
+    told["email"] = [str(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
+    told["is_security_question_enabled"] = told.get("is_security_question_authenticator_verified", False)
+    return told | enrolling(call, known, wish)
+
+
+def flags(call: Call, known: Person) -> dict[str, Any]:
+    """Return which kinds are enrolled, and no secret."""
+    has = enrolled(call.tenant.settings, known)
+    return {member: True for kind in has for member in VERIFIED.get(kind, ())}
+
+
+def enrolling(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
+    """Begin to enrol an authenticator app where the tenant has it and the account does not, and return what it takes."""
+    if FactorKind.TOTP not in offered(call.tenant.settings) or known.enrolled(FactorKind.TOTP):
+        return {}
+    shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)
+    return {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
+
+
+def picture(uri: str) -> str:
+    """Return the QR code of an address, as a data URI of an SVG."""
+    return segno.make(uri, error="m", micro=False).svg_data_uri(scale=4, border=4)
+
+
+def masked(email: str) -> str:
+    """Return an address with only the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
+    local, _, domain = email.rpartition("@")
+    return f"{_hidden(local)}@{'.'.join(_hidden(label) for label in domain.split('.'))}"
+
+
+def masked_phone(phone: str) -> str:
+    """Return a number with its last two digits alone."""
+    return f"{'*' * max(0, len(phone) - 2)}{phone[-2:]}"
+
+
+def _hidden(text: str) -> str:
+    return f"{text[:1]}{'*' * (len(text) - 2)}{text[-1:]}" if len(text) > 2 else f"{text[:1]}{'*' * (len(text) - 1)}"
+
+
+__all__ = ["challenge", "enrolling", "flags", "masked", "masked_phone", "picture", "settings"]

@@ -1,0 +1,79 @@
+"""The operations by which people keep their own second factors (interface mfa.md section 3)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import Deleted
+from app.contract.profile import Profile
+from app.contract.second_factors import own as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import service as accounts
+from app.identity.authenticators.protocol import Answer, Wish
+from app.identity.call import Call
+from app.identity.second_factors import service as factors
+from app.identity.second_factors import telling
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.prove_totp)(prove_totp)
+    server.implements(contract.make_backup_codes)(make_backup_codes)
+    server.implements(contract.renew_backup_codes)(renew_backup_codes)
+    server.implements(contract.remove_totp)(remove_totp)
+    server.implements(contract.remove_older)(remove_older)
+
+
+def read(call: Call, req: contract.OwnFactorsRead) -> contract.OwnFactors:
+    factors.refuse_off(call.tenant.settings)
+    known = factors.person(call, accounts.own(call))
+    wish = Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    return contract.OwnFactors(**telling.settings(call, known, wish))
+
+
+def prove_totp(call: Call, req: contract.OwnTotp) -> Profile:
+    if not req.code:
+        raise e.FactorCodeMissing
+    return proved(call, FactorKind.TOTP, Answer(code=req.code), req.fields_)
+
+
+def proved(call: Call, kind: FactorKind, answer: Answer, fields: str | None) -> Profile:
+    """Enrol a factor by its first proof, or prove it once more, and return the profile."""
+    if call.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+    account = accounts.own(call)
+    factors.prove(call, factors.person(call, account), kind, answer, may_enrol=True)
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))
+
+
+def make_backup_codes(call: Call, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
+    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, accounts.own(call), is_first=True))
+
+
+def renew_backup_codes(call: Call, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
+    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, accounts.own(call), is_first=False))
+
+
+def remove_totp(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return removed(call, FactorKind.TOTP)
+
+
+def remove_older(call: Call, req: contract.OlderRemoval) -> Deleted:
+    return removed(call, older(req))
+
+
+def older(req: contract.OlderRemoval | contract.OlderManagedRemoval) -> FactorKind:
+    """Return which of the two is meant; raises FactorRemovalRefused for neither and for both."""
+    if req.authenticator == req.otp_authenticator:
+        raise e.FactorRemovalRefused
+    return FactorKind.TOTP if req.authenticator else FactorKind.SMS
+
+
+def removed(call: Call, kind: FactorKind) -> Deleted:
+    """Remove a factor of the signed-in account."""
+    factors.remove(call, accounts.own(call).uid, kind)
+    return Deleted()
+
+
+__all__ = ["older", "proved", "register", "removed"]

@@ -1,0 +1,81 @@
+"""The end of every sign-in of the interface: a session, or a challenge where a second factor is wanted.
+
+Whoever proved a first factor comes through here, whichever it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, Challenge, FactorLogin
+from app.contract.sign_in import Login
+from app.identity.accounts import service as accounts
+from app.identity.accounts.account import Account
+from app.identity.authenticators.protocol import Wish
+from app.identity.call import Call
+from app.identity.second_factors import service as factors
+from app.identity.second_factors import telling
+from app.identity.second_factors.service import Wanted
+from app.identity.sign_in import second_factor, service
+from app.identity.sign_in.second_factor import Way
+from app.kit.clock import iso
+
+GATES: Final[tuple[Callable[[Call, Account], None], ...]] = ()
+"""What the tenant still demands of an account before it gets a session, in this order: each raises its refusal."""
+PLAIN: Final = Wish()
+
+
+def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, wish: Wish = PLAIN) -> FactorLogin:
+    """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
+    that a refusal should undo.
+
+    `way.methods` that hold `mfa` count as two factors: a passkey that verified its user.
+
+    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions.
+    """
+    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account)
+    if wanted is not None:
+        return challenge(call, wanted, way, wish)
+    service.admit(call, account, way.kind, is_silent=way.is_silent)
+    return session(call, account, way, fields)
+
+
+def alone(call: Call, account: Account, way: Way) -> bool:
+    """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, or needs another."""
+    return factors.wanted(call, account) is None and service.enter(call, account, way.kind, is_silent=way.is_silent)
+
+
+def challenge(call: Call, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
+    """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
+    found = second_factor.begin(call, wanted, way)
+    told = telling.challenge(call, wanted, wish)
+    asked = Challenge(
+        second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
+    )
+    return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
+
+
+def session(call: Call, account: Account, way: Way, fields: str | None = None) -> FactorLogin:
+    """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands."""
+    for demand in GATES:
+        demand(call, account)
+    issued = service.issue(call, account, way.methods)
+    profile = accounts.signed_in_profile(call, account)
+    return FactorLogin(
+        profile=Profile.of(accounts.project(profile, fields)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )
+
+
+def plain(login: FactorLogin) -> Login:
+    """Return a session without the member that only logins that know of second factors have."""
+    return Login.model_construct(
+        profile=login.profile,
+        access_token=login.access_token,
+        refresh_token=login.refresh_token,
+        expires_in=login.expires_in,
+    )

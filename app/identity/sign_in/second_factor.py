@@ -1,0 +1,142 @@
+"""Between the first factor and the session: the ticket that stands for it, what is proved with it, and its end.
+
+The interface calls the ticket SecondFactorAuthenticationToken (mfa.md section 1); an attempt of the hub holds one too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import gate, sought
+from app.identity.accounts import service as accounts
+from app.identity.accounts.account import Account
+from app.identity.accounts.sought import Identifier, Sought
+from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.proofs import cool_down
+from app.identity.second_factors import service as factors
+from app.identity.second_factors.service import Wanted
+from app.identity.sign_in import locks, service
+from app.identity.tasks import events
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import Ticket, TicketKind
+
+LIFETIME: Final = timedelta(minutes=10)
+TWO: Final = "mfa"  # RFC 8176
+
+
+@dataclass(frozen=True)
+class Way:
+    """How somebody came in so far."""
+
+    methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
+    kind: str = "email"  # by what the account was named
+    opens_lock: bool = False  # what opens a lock was shown beside the first factor
+    remember: bool = False
+    is_silent: bool = False
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Somebody who passed the first factor."""
+
+    ticket: Ticket
+    person: Person
+    way: Way
+
+    @property
+    def account(self) -> Account:
+        return self.person.account
+
+
+def begin(call: Call, wanted: Wanted, way: Way) -> Pending:
+    """Keep that the first factor is passed, for ten minutes."""
+    uid = wanted.person.account.uid
+    ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts={"way": _kept(way)})
+    return Pending(ticket, wanted.person, way)
+
+
+def pending(call: Call, ticket: Ticket | None) -> Pending:
+    """Return who a ticket stands for.
+
+    Raises:
+        UnknownFactorToken, ExpiredFactorToken: the ticket is none, used, or over.
+        AccountBlocked, LoginDisabled and the like: the account may not sign in any more.
+    """
+    if ticket is None:
+        raise e.UnknownFactorToken
+    if ticket.is_over(call.now):
+        raise e.ExpiredFactorToken
+    account = accounts.by_uid(call, ticket.uid)
+    if account is None:
+        raise e.UnknownFactorToken
+    held = ticket.facts["way"]
+    way = Way(**{**held, "methods": tuple(held["methods"])})
+    return Pending(ticket, factors.person(call, account), way)
+
+
+def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
+    """Send what has to be sent for an enrolled factor. Raises TooManyRequests within half a minute of the last time."""
+    sent = dict(found.ticket.facts.get("sent") or {})
+    if left := cool_down.seconds_left(call, sent.get(kind.value, 0)):
+        raise e.TooManyRequests(retry_after_seconds=left)
+    shown = factors.authenticator(call, kind).challenge(call, found.person, wish)
+    if shown.sent_to is None:
+        return found, shown
+    sent[kind.value] = int(call.now.timestamp())
+    return replace(found, ticket=tickets.note(call, found.ticket, sent=sent)), shown
+
+
+def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: locks.Proof | None = None) -> Pending:
+    """Use a proof; call it before anything is written. Whoever enrolled nothing yet enrols by it, and nobody else.
+
+    Raises:
+        LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
+        LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this very try locked it.
+        and what `factors.prove` raises.
+    """
+    way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(call, found.account, shown))
+    may_enrol = not factors.enrolled(call.tenant.settings, found.person)
+    factors.prove(call, found.person, kind, answer, may_enrol=may_enrol, is_lock_open=way.opens_lock)
+    methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
+    return replace(found, way=replace(way, methods=tuple(methods)))
+
+
+def finish(call: Call, found: Pending) -> Account:
+    """Use the ticket up and record the sign-in. Of many at once one wins; raises UnknownFactorToken, and why the account may not."""
+    account, way = found.account, found.way
+    refusal = service.closed(call, account, Identifier(way.kind, ""))
+    if refusal is not None:
+        raise refusal
+    opens = way.opens_lock
+    if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=opens, new_hash=None):
+        raise e.LockedDuringStep
+    if not tickets.spend(call, found.ticket):
+        raise e.UnknownFactorToken
+    events.emit(call, "Login", account, way.is_silent)
+    return account
+
+
+def _is_opened(call: Call, account: Account, shown: locks.Proof | None) -> bool:
+    """Return whether what was shown opens the account's lock; a lock that stays shut leads back to the beginning."""
+    lock = gate.lock_of(account)
+    if lock is None:
+        return False
+    can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
+    if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
+        raise e.LockedDuringStep
+    who = Sought(call, Identifier("email", account.email or account.uid), account, is_hidden=False)
+    call.work.pause()
+    if not locks.open(call, who, lock, shown):
+        sought.count_failure(call, who)
+        raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def _kept(way: Way) -> dict[str, Any]:
+    return {**vars(way), "methods": list(way.methods)}

@@ -1,0 +1,200 @@
+"""The rules of second factors, whichever it is: who is asked, who may enrol, what a ticket is good for (mfa.md sections 1, 2, 5)."""
+
+from __future__ import annotations
+
+import pyotp
+import pytest
+
+from tests.support.customers import NEW, OLD
+from tests.support.factors import Factored, factored
+from tests.support.races import at_once
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+ZERO = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer) -> Factored:
+    return factored(new_tenant_server)
+
+
+def test_whoever_enrolled_nothing_is_signed_in_where_it_is_optional(ada: Factored) -> None:
+    login = answered(ada.signs_in())
+    assert login["SecondFactorAuthentication"] is None
+    assert login["Profile"]["Uid"] == ada.uid
+
+
+def test_the_login_that_knows_of_none_is_refused_before_the_password_is_looked_at(ada: Factored) -> None:
+    assert refused(ada.logs_in()) == refused(ada.logs_in("wrong")) == (403, 1176)
+
+
+def test_a_tenant_without_second_factors_refuses_the_login_that_knows_of_them(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    assert refused(factored(new_tenant_server, two_factor="disabled").signs_in()) == (403, 1097)
+    none = {"totp": False, "email": False, "passkey": False}
+    assert refused(factored(new_tenant_server, second_factors=none).signs_in()) == (403, 1098)
+
+
+def test_a_challenge_is_no_session_and_shows_no_secret(ada: Factored) -> None:
+    ada.enrols()
+    answer = answered(ada.signs_in())
+    assert (answer["access_token"], answer["expires_in"]) == (ZERO, "0001-01-01T00:00:00")
+    assert (answer["Profile"], answer["refresh_token"]) == (None, None)
+    challenge = answer["SecondFactorAuthentication"]
+    assert challenge["IsGoogleAuthenticatorVerified"] is challenge["IsAuthenticatorVerified"] is True
+    assert (challenge["QRCode"], challenge["ManualEntryCode"]) == (None, None)
+    first, _, _ = ada.email.partition("@")
+    assert challenge["Email"] == [f"{first[0]}{'*' * (len(first) - 2)}{first[-1]}@e*****e.t**t"]
+
+
+def test_a_code_of_the_app_ends_the_sign_in(ada: Factored) -> None:
+    ada.enrols()
+    login = answered(ada.shows_code(ada.next_code()))
+    assert login["Profile"]["Uid"] == ada.uid
+    assert login["SecondFactorAuthentication"] is None
+    asked = ada.tenant.send("GET", "/identity/v2/auth/account", bearer=login["access_token"])
+    assert answered(asked)["NoOfLogins"] == 1
+
+
+def test_where_it_is_required_the_first_code_enrols_and_signs_in(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, two_factor="required")
+    challenge = ada.challenged()
+    assert challenge["QRCode"].startswith("data:image/svg+xml")
+    assert len(challenge["ManualEntryCode"]) == 52
+    ada.app = pyotp.TOTP(challenge["ManualEntryCode"])
+    token = challenge["SecondFactorAuthenticationToken"]
+    assert answered(ada.shows_code(ada.shows(), token))["Profile"]["Uid"] == ada.uid
+    assert ada.challenged()["IsAuthenticatorVerified"] is True
+
+
+def test_whoever_has_the_password_alone_enrols_nothing_beside_the_factor_that_is_there(ada: Factored) -> None:
+    ada.enrols()
+    ada.backup_codes()
+    thief = Factored(**{**vars(ada), "app": None})
+    token = thief.token()
+    assert refused(thief.shows_code("000000", token)) == (403, 1102)
+
+
+@pytest.mark.parametrize("shown", ["{} {}", "{}-{}", "\u2066{}{}\u2069"])
+def test_a_code_is_understood_as_people_copy_it(ada: Factored, shown: str) -> None:
+    ada.enrols()
+    code = ada.next_code()
+    assert answered(ada.shows_code(shown.format(code[:3], code[3:])))["Profile"]
+
+
+@pytest.mark.parametrize("zero", ["\uff10", "\u0660", "\u06f0", "\u0966"])
+def test_digits_of_any_script_are_digits(ada: Factored, zero: str) -> None:
+    ada.enrols()
+    code = "".join(chr(ord(zero) + int(digit)) for digit in ada.next_code())
+    assert answered(ada.shows_code(code))["Profile"]
+
+
+def test_a_step_once_used_opens_nothing_again(ada: Factored) -> None:
+    ada.enrols()
+    code = ada.next_code()
+    answered(ada.shows_code(code))
+    assert refused(ada.shows_code(code)) == (403, 1102)
+
+
+def test_one_step_of_drift_is_forgiven_and_two_are_not(ada: Factored) -> None:
+    ada.enrols()
+    ada.waits(seconds=120)
+    assert refused(ada.shows_code(ada.shows(-60))) == (403, 1102)
+    assert refused(ada.shows_code(ada.shows(60))) == (403, 1102)
+    assert answered(ada.shows_code(ada.shows(30)))["Profile"]
+
+
+def test_a_ticket_is_used_once(ada: Factored) -> None:
+    ada.enrols()
+    token = ada.token()
+    answered(ada.shows_code(ada.next_code(), token))
+    assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
+
+
+def test_a_ticket_ends_after_ten_minutes(ada: Factored) -> None:
+    ada.enrols()
+    token = ada.token()
+    ada.waits(minutes=10)
+    assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
+
+
+def test_a_ticket_of_another_tenant_is_unknown(ada: Factored, new_tenant_server: NewTenantServer) -> None:
+    bob = factored(new_tenant_server).enrols()
+    ada.enrols()
+    assert refused(bob.shows_code(ada.next_code(), ada.token())) == (403, 1103)
+
+
+def test_a_code_of_somebody_else_is_wrong(ada: Factored) -> None:
+    ada.enrols()
+    made = ada.tenant.create(Password=OLD, EmailVerified=True)
+    bob = Factored(ada.tenant, made["Uid"], made["Email"][0]["Value"], "").enrols()
+    assert refused(ada.shows_code(bob.next_code())) == (403, 1102)
+
+
+def test_a_new_password_ends_the_tickets_of_the_old_one(ada: Factored) -> None:
+    ada.enrols()
+    token = ada.token()
+    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
+
+
+def test_wrong_codes_and_wrong_passwords_count_together(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 4}).enrols()
+    ada.ask("POST", {"email": ada.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
+    for _ in range(2):
+        assert refused(ada.shows_code("000000")) == (403, 1102)
+    token = ada.token()
+    assert refused(ada.shows_code("000000", token)) == (403, 1198)
+    assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1264)
+    assert refused(ada.signs_in()) == (403, 1198)
+
+
+def test_the_password_alone_does_not_begin_the_count_anew(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 3}).enrols()
+    answers = [refused(ada.shows_code("000000")) for _ in range(3)]
+    assert answers == [(403, 1102), (403, 1102), (403, 1198)]
+
+
+def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
+    token = ada.token()
+    ada.waits(seconds=30)
+    answers = at_once([lambda n=n: refused(ada.shows_code(f"{n:06}", token)) for n in range(30)])
+    assert sorted({code for _, code in answers} - {1198, 1264}) == [1102]
+    assert sum(code == 1102 for _, code in answers) == 4
+
+
+def test_of_many_right_codes_at_once_one_wins(ada: Factored) -> None:
+    ada.enrols()
+    code, tokens = ada.next_code(), [ada.token() for _ in range(10)]
+    answers = at_once([lambda token=token: ada.shows_code(code, token).status_code for token in tokens])
+    assert answers.count(200) == 1
+
+
+def test_backup_codes_are_made_once_and_work_once_each(ada: Factored) -> None:
+    assert refused(ada.own("GET", "backupcode")) == (403, 1101)
+    codes = ada.enrols().backup_codes()
+    assert len(set(codes)) == 10
+    assert refused(ada.own("GET", "backupcode")) == (403, 1127)
+    shown = codes[0].upper().replace("-", " ")
+    assert answered(ada.proves("backupcode", {"backupcode": shown}, ada.token()))["Profile"]
+    assert refused(ada.proves("backupcode", {"backupcode": codes[0]}, ada.token())) == (403, 1129)
+    fresh = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
+    assert refused(ada.proves("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
+    assert answered(ada.proves("backupcode", {"backupcode": fresh[0]}, ada.token()))["Profile"]
+
+
+def test_of_many_uses_of_one_backup_code_at_once_one_wins(ada: Factored) -> None:
+    code = ada.enrols().backup_codes()[0]
+    tokens = [ada.token() for _ in range(10)]
+    answers = at_once([lambda t=t: ada.proves("backupcode", {"backupcode": code}, t).status_code for t in tokens])
+    assert answers.count(200) == 1
+
+
+def test_with_the_last_factor_the_codes_on_paper_go_too(ada: Factored) -> None:
+    ada.enrols().backup_codes()
+    answered(ada.own("DELETE", "totp"))
+    assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
+    assert refused(ada.own("GET", "backupcode")) == (403, 1101)
+    assert refused(ada.own("DELETE", "totp")) == (403, 1099)
