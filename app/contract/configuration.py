@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.captcha import Provider
+from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
 from app.contract.registration_form import FormField
 from app.contract.second_factor_settings import SecondFactors
@@ -166,6 +167,7 @@ class TenantSettings(Stated):
     minimum_age: int = Field(default=0, ge=0, le=120)  # by the birth date, where one is given
     email_access: EmailAccess = EmailAccess()
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
+    consent_forms: Annotated[tuple[ConsentForm, ...], AfterValidator(agree)] = Field(default=(), max_length=30)
     ask_required_fields: bool = False  # at sign-in, where an account lacks what the form requires
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True

@@ -1,6 +1,7 @@
 """The areas whose operations are served."""
 
 from app.identity.accounts import handlers as accounts
+from app.identity.consent_forms import handlers as consent_forms
 from app.identity.custom_objects import handlers as custom_objects
 from app.identity.journeys import handlers as journeys
 from app.identity.letters import handlers as letters
@@ -16,6 +17,6 @@ from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
 AREAS = (
-    journeys, oauth, management, brought, self_service, custom_objects, sign_in, registration,
+    journeys, oauth, management, brought, self_service, custom_objects, consent_forms, sign_in, registration,
     recovery, verification, letters, accounts, tokens, tenants,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections import Counter
 
 from tests.api import (
     test_every_row_account,
+    test_every_row_consents,
     test_every_row_custom_objects,
     test_every_row_linking,
     test_every_row_login,
@@ -30,6 +31,7 @@ FILES = (
     test_every_row_account,
     test_every_row_password,
     test_every_row_custom_objects,
+    test_every_row_consents,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

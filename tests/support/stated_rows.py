@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5 and 11, account.md sections 1, 2, 7 and 8, statuses from errors.md. Nothing here is read from the code.
+user.md sections 1 to 5, 11 and 12, account.md sections 1, 2, 5, 7 and 8, statuses from errors.md. Nothing here is read from the code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Row:
     path: str
     auth: str
     errors: str = ""
-    older: str = ""  # what only the printed lists of errors.md section 7 add
+    older: str = ""  # what only the printed lists of errors.md section 7 add, or tenant-config.md section 14
     marks: str = ""
     also: tuple[str, ...] = ()
     takes_form: bool = True  # a body may be form-encoded: user.md section 0, "on older operations"
@@ -110,6 +110,10 @@ ROWS: dict[str, Row] = {
     "U80": Row("GET", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057 995"),
     "U81": Row("PUT", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1035 1057", marks="PW", takes_form=False),
     "U82": Row("DELETE", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057", marks="PW"),
+    "U84": Row("POST", f"{A}/consent/profile", "K+U", "1224 1225 1227", marks="PW", takes_form=False),
+    "U85": Row("PUT", f"{A}/consent", "K+U", "1079 1227", marks="PW", older="1224 1225", takes_form=False),
+    "U86": Row("GET", f"{A}/consent/verify", "K+U", "2017 1227", older="1224"),
+    "U87": Row("GET", f"{A}/consent/logs", "K+U", "2017 1228", older="1227"),
     "A14": Row("GET", f"{M}/account/{{uid}}/privacypolicy/history", "K+S", "1195 984"),
     "A15": Row("GET", f"{M}/account/{{uid}}/password", "K+S", "1039 984"),
     "A16": Row("PUT", f"{M}/account/{{uid}}/password", "K+S", "908 1015 1039 1134 1216 984"),
@@ -118,6 +122,7 @@ ROWS: dict[str, Row] = {
     "A19": Row("GET", f"{M}/account/vtoken", "K+S", "938 1126 1034 1178"),
     "A20": Row("POST", f"{M}/account/emailtoken/{{tokentype}}", "K+S", "1181 938 984 1126 1178 1059 1135 1146 1233"),
     "A21": Row("POST", f"{M}/account/smsotp/{{smsotptype}}", "K+S", "1182 1043 1074 1179 1073"),
+    "A36": Row("GET", f"{M}/account/{{uid}}/consent/logs", "K+S", "1227 1228 984"),
     "A51": Row("POST", f"{M}/registrationdata", "K+S", "1151 1154 1158", takes_form=False),
     "A52": Row("GET", f"{M}/registrationdata/{{type}}", "K+S", "1155 1156 1158"),
     "A53": Row("PUT", f"{M}/registrationdata/{{recordid}}", "K+S", "1150 1151 1154", takes_form=False),

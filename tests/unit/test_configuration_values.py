@@ -46,6 +46,14 @@ def problems(part: str) -> list[str]:
             "custom_objects: [{name: a, id: x}, {name: b, id: x}]",
             "custom_objects: expected each name and each id once; found a list",
         ),
+        (
+            "consent_forms: [{event: Login, options: [{id: a, title: {en: A}}]}]",
+            "consent_forms: expected a form for FirstLogin beside that for Login; found a list",
+        ),
+        (
+            "consent_forms: [{event: login, options: [{id: a, title: {en: A}}]}]",
+            "consent_forms[0].event: expected Register, FirstLogin or Login in these letters, or a name of your own",
+        ),
         ("custom_fields: [' ']", "custom_fields[0]: expected words, not blanks alone; found ' '"),
         ("security_questions: {pet: ''}", "security_questions.pet: expected words, not blanks alone; found ''"),
     ],

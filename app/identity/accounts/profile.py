@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from app.contract.profile import FIELDS
+from app.identity.accounts import consents
 from app.identity.accounts.account import Account, full_name
 from app.kit.clock import iso
 
@@ -51,6 +52,7 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "IsCustomUid": bool(account.private.get("is_custom_uid")),
         "PreviousUids": account.private.get("previous_uids"),
         "PrivacyPolicy": account.private.get("privacy_policy"),
+        "ConsentProfile": consents.profile(consents.held(account)),
     }
 
 

@@ -2,6 +2,7 @@
 
 from app.identity.accounts import tables as accounts
 from app.identity.captcha import tables as captcha
+from app.identity.consent_forms import tables as consent_forms
 from app.identity.credentials import tables as credentials
 from app.identity.custom_objects import tables as custom_objects
 from app.identity.letters import tables as letters
@@ -16,6 +17,6 @@ from app.identity.tickets import tables as tickets
 from app.identity.tokens import tables as tokens
 
 __all__ = [
-    "accounts", "captcha", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs", "registration",
-    "sign_in", "tasks", "tenants", "tickets", "tokens",
+    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",
+    "registration", "sign_in", "tasks", "tenants", "tickets", "tokens",
 ]  # fmt: skip

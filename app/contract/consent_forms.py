@@ -1,0 +1,63 @@
+"""The consent forms of a tenant, as configuration: what people are asked to agree to, when, and what they may leave out. The
+file states them, the store keeps them, pages draw them, sign-in enforces them. What applications may see of an account is
+another consent, and stands with the applications.
+"""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from app.contract.stated import Stated
+from app.contract.values import Tag, WebAddress
+
+REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
+EVENTS = (REGISTER, FIRST_LOGIN, LOGIN)
+"""Those that every tenant has; any other name is an event of its own."""
+MOST_OPTIONS = 30
+
+Sentence = Annotated[str, Field(min_length=1, max_length=300)]
+Paragraph = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class ConsentOption(Stated):
+    """One thing to agree to. `id` is `ConsentOptionId`; options of one id in several forms are one consent."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    title: dict[Tag, Sentence] = Field(min_length=1)  # by language
+    description: dict[Tag, Paragraph] = Field(default_factory=dict)
+    link: WebAddress | None = None  # where it can be read in full
+    mandatory: bool = False  # the form is not answered without it, and it cannot be taken back
+
+
+class ConsentForm(Stated):
+    """One form: for `event` Register, FirstLogin, Login, or one of the tenant's own, which its programs ask at."""
+
+    event: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+    version: int = Field(default=1, ge=1, le=1_000_000)  # a higher one is answered anew
+    title: dict[Tag, Sentence] = Field(default_factory=dict)
+    text: dict[Tag, Paragraph] = Field(default_factory=dict)
+    mandatory: bool = True  # at Register, FirstLogin and Login: nobody goes on who has not answered it
+    options: tuple[ConsentOption, ...] = Field(min_length=1, max_length=MOST_OPTIONS)
+
+    @property
+    def is_custom(self) -> bool:
+        return self.event not in EVENTS
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "ConsentForm":
+        ids = [option.id for option in self.options]
+        if len(set(ids)) < len(ids):
+            raise ValueError("options: each id once")
+        if any(self.event.lower() == known.lower() for known in EVENTS) and self.is_custom:
+            raise ValueError("event: Register, FirstLogin or Login in these letters, or a name of your own")
+        return self
+
+
+def agree(forms: tuple[ConsentForm, ...]) -> tuple[ConsentForm, ...]:
+    """Refuse forms that contradict one another."""
+    events = [form.event for form in forms]
+    if len(set(events)) < len(events):
+        raise ValueError("one form for each event")
+    if LOGIN in events and FIRST_LOGIN not in events:
+        raise ValueError("a form for FirstLogin beside that for Login")
+    return forms

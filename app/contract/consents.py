@@ -1,0 +1,131 @@
+"""What people agree to on a tenant's consent forms (interface user.md section 12, rows U83-U87; account.md row A36)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.consent_forms import MOST_OPTIONS
+from app.contract.errors import consents as refusals
+from app.contract.groups import AT, PW, UID_REFUSALS, Uid
+from app.contract.profile import Profile
+from app.contract.stating import state
+from app.kit.operation import Accept, K, M, S, U
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+Name = Annotated[str, Field(max_length=100)]
+_MOST = 5 * MOST_OPTIONS
+
+
+class ConsentEvent(Wire):
+    """A form, by its event."""
+
+    event: Name
+    is_custom: bool = False
+
+
+class ConsentAnswer(Wire):
+    consent_option_id: Name
+    is_accepted: bool
+
+
+class ConsentsGiven(Wire):
+    """Which forms are answered, and how."""
+
+    events: list[ConsentEvent] = Field(default_factory=list, max_length=30)
+    data: list[ConsentAnswer] = Field(default_factory=list, max_length=_MOST)
+
+
+class OwnConsentsGiven(AT, PW, ConsentsGiven):
+    pass
+
+
+class ConsentsChanged(AT, PW):
+    consents: list[ConsentAnswer] = Field(alias="Consents", min_length=1, max_length=_MOST)
+
+
+class ConsentAsked(AT):
+    event: Annotated[Name, Query]
+    is_custom: Annotated[bool, Query]
+
+
+class OwnLogsRead(AT):
+    pass
+
+
+class AnsweredForm(Wire):
+    event: str
+    version: int
+    is_custom: bool
+
+
+class Accepted(Wire):
+    consent_option_id: str
+    accept_on_date: str
+
+
+class ConsentProfile(Wire):
+    """What an account has agreed to, as its profile shows it."""
+
+    accepted_consent_versions: list[AnsweredForm]
+    consents: list[Accepted]
+
+
+class ConsentValidity(Wire):
+    """Whether the present version of a form is answered; null where the account agreed to nothing yet."""
+
+    consent_profile: ConsentProfile | None
+    is_valid: bool
+
+
+class LoggedAnswer(Wire):
+    consent_id: str
+    event: Literal["Subscribe", "Unsubscribe", "NotOpted"]
+
+
+class ConsentLog(Wire):
+    """One change: what was answered then, from where, and which forms the account had answered after it."""
+
+    id: str
+    update_type: Literal["Default", "ConsentEditor", "FormMigration"]
+    current_consent_forms_versions: list[AnsweredForm]
+    logged_on_date: str
+    user_agent: str
+    ip: str = Field(alias="IP")
+    host: str
+    consent_logs: list[LoggedAnswer]
+
+
+class ConsentLogs(Wire):
+    """The newest first."""
+
+    uid: str
+    consent_logs: list[ConsentLog]
+
+
+_REFUSALS = (refusals.ConsentsOff, refusals.NoConsentForm, e.PrivacyPolicyOutdated)
+
+give = state(
+    "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, accepts=Accept.JSON,
+    errors=(*_REFUSALS, refusals.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
+)  # fmt: skip
+change = state(
+    "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, accepts=Accept.JSON,
+    errors=(*_REFUSALS, refusals.ConsentRefused),
+    summary="Change what the signed-in account agreed to on forms that it answered.", row="U85",
+)  # fmt: skip
+verify = state(
+    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U,
+    errors=(*_REFUSALS, e.RequestInvalid), summary="Read whether the present version of a form is answered.", row="U86",
+)  # fmt: skip
+logs = state(
+    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U,
+    errors=(refusals.ConsentsOff, refusals.NoConsentLogs, e.PrivacyPolicyOutdated),
+    summary="Read how the signed-in account answered over time.", row="U87",
+)  # fmt: skip
+managed_logs = state(
+    "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M,
+    errors=(*UID_REFUSALS, refusals.ConsentsOff, refusals.NoConsentLogs),
+    summary="Read how an account answered consent forms over time.", row="A36", scope="consent:read",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What people agree to on the tenant's consent forms."""
