@@ -44,6 +44,11 @@ class Workings:
         return f"{self.cookie_prefix}gatehouse-session"
 
     @property
+    def trusted_cookie(self) -> str:
+        """Holds what makes this a browser that is not asked for a second factor."""
+        return f"{self.cookie_prefix}gatehouse-trusted"
+
+    @property
     def browser_cookie(self) -> str:
         """Holds the secret that ties forms without an attempt to this browser."""
         return f"{self.cookie_prefix}gatehouse-browser"
@@ -95,6 +100,7 @@ def receive() -> None:
             scheme=request.scheme,
             address=request.remote_addr or "",
             session=cookies.get(shared.session_cookie, ""),
+            trusted=cookies.get(shared.trusted_cookie, "")[:64],
             binding=cookies.get(shared.browser_cookie, "")[:64],
             cookie_language=cookies.get(shared.cookie_prefix + locale.COOKIE, ""),
         )

@@ -67,11 +67,17 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
         keep(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
         drop(response, shared.session_cookie)
+    if step.trusted:
+        keep(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not here.attempt:
         keep_who_asked(response, step.attempt, asking, step.relying_party.home or "")
     elif step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
-    elif here.attempt and step.attempt == here.attempt.id and step.step in (Step.CHECK_MAIL, Step.RESET_SENT):
+    elif (
+        here.attempt
+        and step.attempt == here.attempt.id
+        and step.step in (Step.CHECK_MAIL, Step.RESET_SENT, Step.SECOND_FACTOR)
+    ):
         keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
     elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
         keep_attempt(response, begun(step, here.attempt.binding, shared.now()))

@@ -31,6 +31,8 @@ class Visit:
     address: str = ""
     session: str = ""
     """The browser session's cookie; empty where nobody is signed in."""
+    trusted: str = ""
+    """The cookie of a browser that is not asked for a second factor."""
     renewed: Session | None = None
     """The cookie under which the session goes on from here, where it has changed."""
     binding: str = ""
@@ -68,6 +70,7 @@ class Visit:
             host=self.host,
             scheme=self.scheme,
             session=self.session or None,
+            trusted=self.trusted or None,
             binding=self.attempt.binding if self.attempt else None,
             address=self.address,
             agent=request.headers.get("User-Agent", "")[:400],

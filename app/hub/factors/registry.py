@@ -1,0 +1,11 @@
+"""The faces of all authenticators."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors import backup_code, totp
+from app.hub.factors.face import Face
+
+FACES: Final[Mapping[FactorKind, Face]] = MappingProxyType({one.FACE.kind: one.FACE for one in (totp, backup_code)})

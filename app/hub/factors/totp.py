@@ -1,0 +1,24 @@
+"""The authenticator app."""
+
+from typing import Final
+
+from flask_babel import lazy_gettext as _l
+
+from app.contract.hub_second_factors import FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import CodeForm, Face
+
+_SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
+_URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Acme"
+
+FACE: Final = Face(
+    kind=FactorKind.TOTP,
+    name=_l("Authenticator app"),
+    hint=_l("A code that an app on your phone shows"),
+    icon="phone",
+    form=CodeForm,
+    samples={
+        "enrolled": FactorShown(kind=FactorKind.TOTP, is_enrolled=True),
+        "to enrol": FactorShown(kind=FactorKind.TOTP, secret=_SECRET, uri=_URI),
+    },
+)

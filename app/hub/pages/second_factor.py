@@ -1,0 +1,262 @@
+"""The second factor, between the first one and where the visitor was going: prove it, choose another, or enrol one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField, StringField
+
+from app.contract import errors as e
+from app.contract import hub_second_factors as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.hub import code_entry, journey, qr, visit
+from app.hub.arrival import api
+from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.registry import FACES
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.qr import Qr
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/second-factor"
+CHOOSE: Final = "choose"
+
+
+class ChoiceForm(HubForm):
+    """Another way, please; or where a code is sent that enrols one."""
+
+    kind = HiddenField()
+    target = StringField()
+
+    def to_request(self) -> contract.FactorChosen:
+        attempt = visit.current().attempt
+        kind = kind_of(self.kind.data) or FactorKind.TOTP
+        target = (self.target.data or "").strip()[:320] or None
+        return contract.FactorChosen(attempt=attempt.id if attempt else "", kind=kind, target=target)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of the other ways, as a row."""
+
+    kind: str
+    name: Any
+    hint: Any
+    icon: str
+
+
+@dataclass(frozen=True)
+class ChooseFactorPage(Page):
+    """Which one?"""
+
+    template = "pages/choose_factor.html"
+
+    form: ChoiceForm
+    ways: tuple[Way, ...]
+    must_enrol: bool = False
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChooseFactorPage]:
+        ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in FACES)
+        return {
+            "other ways": cls(ChoiceForm(), ways, relying_party="Acme Shop"),
+            "to enrol one": cls(ChoiceForm(), ways, must_enrol=True, relying_party="Acme Shop"),
+            "not now": cls(ChoiceForm(), ways, problem=_TOO_SOON),
+        }
+
+
+@dataclass(frozen=True)
+class SecondFactorPage(Page):
+    """Prove it, or enrol it by the first proof."""
+
+    template = "pages/second_factor.html"
+    query = {**Page.query, "kind": 24}
+
+    form: FactorForm
+    face: Face
+    shown: contract.FactorShown
+    has_other_ways: bool = False
+    must_enrol: bool = False
+    trust_days: int = 0
+    person: str = ""
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem
+
+    @property
+    def resend_in_seconds(self) -> int:
+        return self.shown.resend_in_seconds
+
+    @property
+    def wait(self) -> Any:
+        return code_entry.wait_sentence(self.resend_in_seconds)
+
+    @property
+    def picture(self) -> Qr:
+        """The QR code of what the app scans."""
+        return qr.draw(self.shown.uri or "")
+
+    @property
+    def secret_groups(self) -> str:
+        """The secret in groups of four, as people type it."""
+        secret = self.shown.secret or ""
+        return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecondFactorPage]:
+        made: dict[str, SecondFactorPage] = {}
+        for face in FACES.values():
+            for state, shown in face.samples.items():
+                name, is_new = f"{face.kind.value}, {state}", not shown.is_enrolled
+                rest: dict[str, Any] = {
+                    "has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30,
+                    "person": "ada@example.com", "relying_party": "Acme Shop",
+                }  # fmt: skip
+                made[name] = cls(_form(face), face, shown, **rest)
+                wrong = _form(face)
+                if wrong.wrong is not None:
+                    wrong.refuse(wrong.named, wrong.wrong)
+                    made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
+        face = FACES[FactorKind.TOTP]
+        made["locked"] = cls(_form(face), face, face.samples["enrolled"], problem=_LOCKED)
+        made["alone"] = cls(_form(face), face, face.samples["enrolled"])
+        made["token"] = cls(_form(face).refused_token(), face, face.samples["enrolled"])
+        return made
+
+
+_LOCKED: Final = Notice(
+    _l("Too many tries"), _l("Sign-in is paused to protect this account. Begin again in a while, with your password.")
+)
+_TOO_SOON: Final = Notice(
+    _l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note"
+)
+_FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another way."))
+_LOCKS: Final = (
+    e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
+)  # fmt: skip
+
+
+def kind_of(text: str | None) -> FactorKind | None:
+    """Return the kind of that name; None for anything else."""
+    return next((kind for kind in FactorKind if kind.value == text), None)
+
+
+@pages.get(ADDRESS)
+def show_second_factor() -> Response:
+    attempt = visit.current().attempt
+    if attempt is None:
+        return journey.start_again()
+    wanted = request.args.get("kind")
+    step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id, kind=kind_of(wanted)))
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    return _page(step.view, chooses=wanted == CHOOSE).render()
+
+
+@pages.post(ADDRESS)
+def submit_second_factor() -> Response:
+    """Take a proof, or the wish for another way."""
+    attempt = visit.current().attempt
+    if attempt is None:
+        return journey.start_again()
+    if request.form.get("do") == CHOOSE:
+        return _choose()
+    kind = kind_of(request.form.get("kind"))
+    if kind is None or kind not in FACES:
+        return journey.onward(address(attempt.id))
+    form = FACES[kind].form()
+    if not form.validate():
+        return _again(form, kind)
+    try:
+        return journey.follow(api()(contract.prove_factor, form.proof(attempt.id)))
+    except ApiError as refusal:
+        return _refused(form, refusal)
+
+
+def address(attempt: str, kind: str = "") -> str:
+    """Return the address of the page for a factor."""
+    return f"{ADDRESS}?{urlencode({'attempt': attempt, **({'kind': kind} if kind else {})})}"
+
+
+def _choose() -> Response:
+    form, attempt = ChoiceForm(), visit.current().attempt
+    if attempt is None:
+        return journey.start_again()
+    if not form.validate():
+        return journey.onward(address(attempt.id, CHOOSE))
+    try:
+        step = api()(contract.choose_factor, form.to_request())
+    except ApiError as refusal:
+        return _refused(None, refusal)
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    return journey.onward(address(attempt.id, step.view.shown.kind.value if step.view.shown else CHOOSE))
+
+
+def _again(form: FactorForm, kind: FactorKind) -> Response:
+    """Draw the page after a form that was not complete, or not ours."""
+    attempt = visit.current().attempt
+    step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id if attempt else "", kind=kind))
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    return _page(step.view, form).render(form.refusal_status)
+
+
+def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
+    held = (refusal.data or {}).get("View")
+    view = contract.FactorView.model_validate(held) if held else None
+    problem = _LOCKED if isinstance(refusal, _LOCKS) else _TOO_SOON if isinstance(refusal, e.TooManyRequests) else None
+    if view is None:
+        return _over().render(refusal.status)
+    if problem is None and (form is None or not form.take_refusal(refusal)):
+        problem = _FAILED
+    response = _page(view, form, problem).render(refusal.status)
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _over() -> SecondFactorPage:
+    """The page of somebody who has to begin again."""
+    face = FACES[FactorKind.TOTP]
+    shown = contract.FactorShown(kind=face.kind, is_enrolled=True)
+    return SecondFactorPage(_form(face), face, shown, problem=_LOCKED)
+
+
+def _page(
+    view: contract.FactorView, form: FactorForm | None = None, problem: Notice | None = None, *, chooses: bool = False
+) -> Page:
+    asking = view.relying_party.name if view.relying_party else ""
+    face = FACES.get(view.shown.kind) if view.shown else None
+    if face is None or view.shown is None or chooses:
+        own = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
+        ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in FACES)
+        return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, asking, problem)
+    return SecondFactorPage(
+        form or _form(face), face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, view.person, asking,
+        problem,
+    )  # fmt: skip
+
+
+def _form(face: Face) -> FactorForm:
+    return face.form(formdata=None, data={"kind": face.kind.value})
+
+
+def _way(choice: contract.FactorChoice) -> Way:
+    face = FACES[choice.kind]
+    return Way(face.kind.value, face.name, choice.hint or face.hint, face.icon)
