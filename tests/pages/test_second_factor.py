@@ -103,7 +103,7 @@ def test_a_backup_code_is_another_way(there: World, someone: Visitor, new_visito
     assert "Backup code" in ways.text
     page = visitor.open(ways.address.replace("kind=choose", "kind=backup_code"))
     assert "Type one of your backup codes" in page.text
-    assert page.press("Continue", code=code).query["code"]
+    assert page.press("Continue", backup_code=code).query["code"]
 
 
 def test_a_trusted_browser_is_not_asked_again_until_the_password_changes(

@@ -3,16 +3,24 @@
 from typing import Final
 
 from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import InputRequired
 
-from app.contract.hub_second_factors import FactorShown
+from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import CodeForm, Face
+from app.hub.factors.face import Face, FactorForm
 
 
-class BackupCodeForm(CodeForm):
-    """One of the codes on paper."""
+class BackupCodeForm(FactorForm):
+    """One of the codes on paper: letters and digits, so that no keyboard of digits will do."""
 
+    backup_code = StringField(_l("Backup code"), [InputRequired(_l("Type the code."))])
+    named = "backup_code"
     wrong = _l("That code did not work. Each works once: try another one of your list.")
+
+    def proof(self, attempt: str) -> FactorProof:
+        typed = (self.backup_code.data or "")[:64]
+        return FactorProof(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
 
 
 FACE: Final = Face(
