@@ -60,10 +60,16 @@ _CAPTCHA_AT = {
     "change_password": ("PutChangePassword",),
     "update_profile": ("PutUpdateProfile",),
 }
-_SECOND_FACTORS = (
-    "IsGoogleAuthenticator", "IsAuthenticator", "IsPushAuthenticator", "IsEmailOTPAuthenticator",
-    "IsSecurityQuestionAuthenticator", "IsSmsOTPAuthenticator", "IsDuoSecurityAuthenticator", "IsPasskeyAuthenticator",
-)  # fmt: skip
+_SECOND_FACTORS = {
+    "IsGoogleAuthenticator": "totp",
+    "IsAuthenticator": "totp",
+    "IsPushAuthenticator": "push",
+    "IsEmailOTPAuthenticator": "email",
+    "IsSecurityQuestionAuthenticator": "security_questions",
+    "IsSmsOTPAuthenticator": "sms",
+    "IsDuoSecurityAuthenticator": "duo",
+    "IsPasskeyAuthenticator": "passkey",
+}
 
 
 def of(call: Call, codes: Collection[str]) -> Json:
@@ -127,11 +133,9 @@ def _lockout(lockout: Lockout) -> Json:
 
 
 def _second_factor(settings: TenantSettings) -> Json:
-    return {
-        "IsEnabled": settings.two_factor != "disabled",
-        "IsRequired": settings.two_factor == "required",
-        **dict.fromkeys(_SECOND_FACTORS, False),
-    }
+    is_on = settings.two_factor != "disabled"
+    switched = {member: is_on and getattr(settings.second_factors, name) for member, name in _SECOND_FACTORS.items()}
+    return {"IsEnabled": is_on, "IsRequired": settings.two_factor == "required", **switched}
 
 
 def _passkeys(call: Call) -> Json:
