@@ -139,6 +139,14 @@ def test_a_new_password_ends_the_tickets_of_the_old_one(ada: Factored) -> None:
     assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1103)
 
 
+def test_so_does_a_password_that_the_tenant_s_server_sets(ada: Factored) -> None:
+    ada.enrols()
+    token = ada.token()
+    ada.waits(seconds=30)
+    ada.becomes(Password=NEW)
+    assert refused(ada.shows_code(ada.shows(), token)) == (403, 1103)
+
+
 def test_wrong_codes_and_wrong_passwords_count_together(new_tenant_server: NewTenantServer) -> None:
     ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 4}).enrols()
     ada.ask("POST", {"email": ada.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")

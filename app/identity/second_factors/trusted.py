@@ -8,6 +8,7 @@ from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
+from app.kit.clock import iso
 
 
 def trust(call: Call, account: Account) -> tuple[str, int] | None:
@@ -16,6 +17,7 @@ def trust(call: Call, account: Account) -> tuple[str, int] | None:
     if not days or call.visit is None:
         return None
     facts = {"agent": call.agent, "address": call.address[:64]}
+    facts["password_changed_at"] = iso(account.password_changed_at) or ""
     made = tickets.issue(call, TicketKind.TRUSTED_BROWSER, account.uid, lives_for=timedelta(days=days), facts=facts)
     call.ledger.record("browser.trusted", uid=account.uid)
     return made.text, days * 86_400
@@ -27,7 +29,9 @@ def is_trusted(call: Call, account: Account) -> bool:
     if not shown or not call.tenant.settings.second_factors.trusted_browser_days:
         return False
     found = tickets.find(call, TicketKind.TRUSTED_BROWSER, shown)
-    return found is not None and found.uid == account.uid and not found.is_over(call.now)
+    if found is None or found.uid != account.uid or found.is_over(call.now):
+        return False
+    return found.facts.get("password_changed_at") == (iso(account.password_changed_at) or "")
 
 
 def forget(call: Call, uid: str) -> None:

@@ -25,6 +25,7 @@ from app.identity.sign_in import locks, service
 from app.identity.tasks import events
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
+from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
 TWO: Final = "mfa"  # RFC 8176
@@ -57,7 +58,8 @@ class Pending:
 def begin(call: Call, wanted: Wanted, way: Way) -> Pending:
     """Keep that the first factor is passed, for ten minutes."""
     uid = wanted.person.account.uid
-    ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts={"way": _kept(way)})
+    facts = {"way": _kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
     return Pending(ticket, wanted.person, way)
 
 
@@ -73,8 +75,8 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
     if ticket.is_over(call.now):
         raise e.ExpiredFactorToken
     account = accounts.by_uid(call, ticket.uid)
-    if account is None:
-        raise e.UnknownFactorToken
+    if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
+        raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
     held = ticket.facts["way"]
     way = Way(**{**held, "methods": tuple(held["methods"])})
     return Pending(ticket, factors.person(call, account), way)
