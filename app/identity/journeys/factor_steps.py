@@ -39,6 +39,8 @@ def register(server: Server) -> None:
 
 def step(call: Call, attempt: Attempt) -> Next | None:
     """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
+    if not attempt.request.get(entering.KEY):
+        return None
     try:
         _pending(call, attempt)
     except OVER:
