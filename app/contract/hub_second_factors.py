@@ -8,6 +8,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.hub import Next, RelyingPartyView
+from app.contract.passwords import MAIL_CODE, SMS_CODE
+from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.contract.stating import state
 from app.kit.operation import H
@@ -22,6 +24,7 @@ class FactorShown(Wire):
     secret: str | None = None  # typed where the picture cannot be scanned
     uri: str | None = None  # what the picture holds
     sent_to: str | None = None  # masked
+    targets: list[str] = Field(default_factory=list)  # where it could be sent, masked
     resend_in_seconds: int = 0
     questions: list[Question] = Field(default_factory=list)
     options: dict[str, Any] | None = None  # of WebAuthn
@@ -83,7 +86,18 @@ FACTOR_LOCKS = (
     e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
     e.LoginDisabled, e.TooManySessions,
 )  # fmt: skip
-FACTOR_REFUSALS = (*FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode)
+_SENT_REFUSALS = (
+    e.SmsFactorOff, e.NoPhoneRegistered, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED, *SMS_CODE,
+    e.EmailFactorOff, e.MalformedEmail, e.EmailNotOnProfile, e.MailLimitReached, *MAIL_CODE,
+)  # fmt: skip
+_QUESTION_REFUSALS = (
+    e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.UnknownSecurityQuestion, e.TooFewAnswers,
+    e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
+)  # fmt: skip
+FACTOR_REFUSALS = (
+    *FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode,
+    *_SENT_REFUSALS, *_QUESTION_REFUSALS,
+)  # fmt: skip
 """Each authenticator adds its own."""
 
 read_factor = state(

@@ -27,6 +27,7 @@ class MailKind(StrEnum):
     ANSWERS_CHANGED = "security_answers_changed"
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
+    SECOND_FACTOR = "secondfactorauthentication"
 
 
 class SmsKind(StrEnum):
@@ -39,6 +40,7 @@ class SmsKind(StrEnum):
     DELETE_ACCOUNT = "deleteuser"
     PHONE_CHANGED = "phone_changed"
     ACCOUNT_EXISTS = "account_exists"
+    SECOND_FACTOR = "secondfactorauthentication"
 
 
 def _one_line(text: str) -> str:

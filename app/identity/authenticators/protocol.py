@@ -54,6 +54,7 @@ class Shown:
     secret: str | None = None  # what is typed where a picture cannot be scanned
     uri: str | None = None  # what the picture holds
     sent_to: str | None = None  # masked
+    targets: tuple[str, ...] = ()  # where it could be sent, masked
     sid: str | None = None  # of a text message
     questions: tuple[str, ...] = ()  # ids
     options: Mapping[str, Any] | None = None  # of WebAuthn
@@ -70,6 +71,7 @@ class Answer:
     answers: Mapping[str, str] = field(default_factory=dict)
     credential: Mapping[str, Any] = field(default_factory=dict)
     state: str = ""
+    is_lock_open: bool = False  # a lock of the account was just opened
 
 
 class Authenticator(Protocol):

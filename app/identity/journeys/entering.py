@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract.hub import Next, Step
 from app.identity.accounts.account import Account
+from app.identity.authenticators.protocol import Wish
 from app.identity.call import Call
 from app.identity.journeys import expiry, views
 from app.identity.journeys import next as journey
@@ -34,7 +35,8 @@ def onward(call: Call, attempt: Attempt | None, account: Account, way: Way, want
     binding = None
     if attempt is None or attempt.is_done:
         attempt, binding = attempts.open(call, journey.RETURN, {})
-    found = second_factor.begin(call, wanted, way)
+    wish = Wish(attempt=attempt.attempt_id)
+    found = second_factor.ask(call, second_factor.begin(call, wanted, way), wanted.kinds, wish)
     attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **{KEY: found.ticket.ticket_hash})
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id, binding=binding)
 

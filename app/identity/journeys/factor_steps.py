@@ -126,15 +126,16 @@ def _shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | None) ->
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
     told = shown or authenticator.recall(call, known)
-    sent_at = float(found.ticket.facts.get("sent", {}).get(kind.value, 0))
+    sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor.NEVER
     texts = call.tenant.settings.security_questions
     return contract.FactorShown(
         kind=kind,
         is_enrolled=is_enrolled,
         secret=told.secret,
         uri=told.uri,
-        sent_to=told.sent_to if sent_at or shown else None,
-        resend_in_seconds=cool_down.seconds_left(call, sent_at) if sent_at else 0,
+        sent_to=told.sent_to if shown else sent.get("to"),
+        targets=list(told.targets),
+        resend_in_seconds=cool_down.seconds_left(call, sent["at"]),
         questions=[Question(question_id=one, question=texts.get(one, one)) for one in told.questions],
         options=dict(told.options) if told.options is not None else None,
         address=told.address,
@@ -147,9 +148,7 @@ def _begun(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pe
     held = factors.enrolled(call.tenant.settings, found.person)
     if held and kind not in held:
         raise authenticator.missing
-    if authenticator.is_enrolled(found.person):
-        return second_factor.challenge(call, found, kind, wish)
-    return found, authenticator.begin(call, found.person, wish)
+    return second_factor.challenge(call, found, kind, wish)
 
 
 def _found(call: Call, attempt: Attempt | None) -> Pending:

@@ -23,11 +23,11 @@ from app.kit.wire import Nothing
 _LATER_MAILS = frozenset(
     {"forgotprovider", "oneclicksignin", "autologin", "noregistrationpasswordlesslogin", "risk_identified_to_admin"}
     | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
-    | {"forgotpin", "secondfactorauthentication", "invite_user_to_organization", "breached_password"}
+    | {"forgotpin", "invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password", "add_passkey", "delete_passkey", "forget_passkey"}
 )
 _LATER_SMS = frozenset(
-    {"onetimepasscode", "secondfactorauthentication", "noregistrationpasswordlesslogin", "resetpassword", "forgotpin"}
+    {"onetimepasscode", "noregistrationpasswordlesslogin", "resetpassword", "forgotpin"}
     | {f"suspicious_{what}_sms_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"breached_password"}
 )

@@ -65,6 +65,7 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
     MailKind.ALARM: _PROOF,
     MailKind.ADD_EMAIL: _PROOF,
     MailKind.DELETE_ACCOUNT: Rule((*_ANY_MAIL, *_LINK), ("link",)),
+    MailKind.SECOND_FACTOR: Rule((*_ANY_MAIL, *_CODE), ("otp",)),
 }
 MESSAGES: Final[Mapping[SmsKind, Rule]] = {
     **dict.fromkeys(SmsKind, Rule((*_TEXT, *_CODE), ("otp",))),

@@ -56,6 +56,7 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),
         "notice": _STRANGER,
     },
+    MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
 }
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)

@@ -32,6 +32,9 @@ _ALARMS: Final = frozenset(
 _ANYBODYS: Final = frozenset({MailKind.VERIFICATION, MailKind.RESET})
 """Whoever knows an address has them sent."""
 
+_TO_CHOSEN_NUMBERS: Final = frozenset({SmsKind.CHANGE_PHONE, SmsKind.SECOND_FACTOR})
+"""An account names the number: its messages to all numbers are counted, too."""
+
 _DAY: Final = 86_400
 
 
@@ -124,7 +127,7 @@ def spend_sms(call: Call, kind: SmsKind, to: str, uid: str | None = None) -> Non
     kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as of mails
     sending = call.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
-    whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind is SmsKind.CHANGE_PHONE else [])
+    whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
     if not all(_spend(call, f"sms {kind}", rate, who) for who in whom):
         raise e.SmsLimitReached
     if not call.letters & {Letter.S, Letter.M} and not _spend(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import urlsplit
@@ -25,6 +25,8 @@ from app.kit.languages import Language, negotiate
 log = logging.getLogger("gatehouse.letters")
 
 _PLAINLY = Counted()
+Said = Mapping[str, str] | Callable[[], Mapping[str, str]]
+"""What a letter says; or what makes it, once no limit refuses the letter."""
 
 
 class TextWish(Protocol):
@@ -52,7 +54,7 @@ def mail(
     to: str,
     *,
     account: Account | None,
-    facts: Mapping[str, str],
+    facts: Said,
     template: str | None = None,
     language: str | None = None,
     is_asked_for: bool = False,
@@ -104,7 +106,7 @@ def sms(
     to: str,
     *,
     account: Account | None,
-    facts: Mapping[str, str],
+    facts: Said,
     wish: TextWish = PLAINLY,
     changes_for: str | None = None,
 ) -> str:
@@ -203,7 +205,8 @@ def _record_broken(call: Call, kind: MailKind | SmsKind, name: str, problem: str
     log.warning("template %s of tenant %s was not drawn: %s", name, call.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, given: Mapping[str, str]) -> Facts:
+def _facts(to: str, account: Account | None, said: Said) -> Facts:
+    given = said() if callable(said) else said
     url = given.get("url", "")
     return Facts(
         to=one_line(to, 320),

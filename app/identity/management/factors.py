@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract.groups import Deleted
+from app.contract.second_factors import email, questions, sms
 from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
@@ -20,11 +21,14 @@ def register(server: Server) -> None:
     server.implements(contract.managed_renew_backup_codes)(renew_backup_codes)
     server.implements(contract.managed_remove_totp)(remove_totp)
     server.implements(contract.managed_remove_older)(remove_older)
+    server.implements(sms.managed_remove_sms)(remove_sms)
+    server.implements(email.managed_remove_email)(remove_email)
+    server.implements(questions.managed_remove_questions)(remove_questions)
 
 
 def read(call: Call, req: contract.FactorOf) -> contract.OwnFactors:
     known = factors.person(call, accounts.known(call, req.uid))
-    return contract.OwnFactors(**telling.flags(call, known))
+    return contract.OwnFactors(**telling.by_id(call, known))
 
 
 def make_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCodes:
@@ -39,6 +43,18 @@ def renew_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCod
 
 def remove_totp(call: Call, req: contract.FactorOf) -> Deleted:
     return removed(call, req.uid, FactorKind.TOTP)
+
+
+def remove_sms(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.SMS)
+
+
+def remove_email(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.EMAIL)
+
+
+def remove_questions(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.QUESTIONS)
 
 
 def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:

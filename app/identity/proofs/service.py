@@ -56,6 +56,8 @@ class ProofKind(StrEnum):
     DELETE_ACCOUNT = "delete_account"
     ADD_EMAIL = "add_email"
     ADD_PHONE = "add_phone"
+    FACTOR_SMS = "factor_sms"
+    FACTOR_EMAIL = "factor_email"
 
 
 @dataclass(frozen=True)

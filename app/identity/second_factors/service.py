@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
@@ -12,7 +12,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts import store as store_accounts
 from app.identity.accounts.account import Account
 from app.identity.accounts.gate import Failure
-from app.identity.authenticators import backup_codes
+from app.identity.authenticators import backup_codes, questions
 from app.identity.authenticators.protocol import Answer, Authenticator, Person
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
@@ -23,6 +23,10 @@ from app.kit.errors import ApiError
 
 ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
 """Kinds that prove only whoever has another one."""
+SENT_WRONG = (e.WrongSmsCode, e.WrongMailCode)
+"""Guesses at codes that were sent, which count by themselves."""
+NOT_THERE = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
+"""What removing refuses where nothing is enrolled, for kinds whose `missing` says that the tenant does not have them."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,18 @@ def refuse_off(settings: TenantSettings) -> None:
         raise e.NoTwoFactorMethod
 
 
+def is_available(call: Call, kind: FactorKind) -> bool:
+    """Return whether the tenant has second factors, and this one."""
+    settings = call.tenant.settings
+    return settings.two_factor != "disabled" and AUTHENTICATORS[kind].is_on(settings)
+
+
+def refuse_without(call: Call, kind: FactorKind) -> None:
+    """Raise what an authenticator refuses with where the tenant does not have it."""
+    if not is_available(call, kind):
+        raise AUTHENTICATORS[kind].off
+
+
 def authenticator(call: Call, kind: FactorKind) -> Authenticator:
     """Return the authenticator of a kind; raises its own refusal where the tenant does not have it."""
     found = AUTHENTICATORS[kind]
@@ -87,7 +103,14 @@ def authenticator(call: Call, kind: FactorKind) -> Authenticator:
 
 
 def prove(
-    call: Call, known: Person, kind: FactorKind, answer: Answer, *, may_enrol: bool, is_lock_open: bool = False
+    call: Call,
+    known: Person,
+    kind: FactorKind,
+    answer: Answer,
+    *,
+    may_enrol: bool,
+    is_lock_open: bool = False,
+    replaces: bool = False,
 ) -> bool:
     """Use a proof, in the call's transaction; call it before anything is written. Returns whether it enrolled the factor.
 
@@ -96,6 +119,7 @@ def prove(
     Args:
         may_enrol: whether a factor that is not enrolled is enrolled by its first proof.
         is_lock_open: whether a lock of the account was just opened.
+        replaces: whether what is enrolled now takes the place of what was.
 
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or was locked
@@ -103,15 +127,20 @@ def prove(
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = authenticator(call, kind)
-    is_new = not found.is_enrolled(known)
+    is_new = replaces or not found.is_enrolled(known)
     if is_new and not may_enrol:
         raise found.missing
     if not is_lock_open:
         proofs.refuse_locked(call, known.account)
+    if kind is FactorKind.QUESTIONS:
+        questions.refuse_incomplete(call, known, answer, is_new=is_new)
     tried = _tried(call, known.account) if found.wrong and not is_lock_open else None
     use = found.enrol if is_new else found.verify
     try:
-        use(call, known, answer)
+        use(call, known, replace(answer, is_lock_open=is_lock_open))
+    except SENT_WRONG as refusal:
+        call.work.rollback()
+        raise _lock_of(call, known.account) or refusal from None
     except found.wrong as refusal:
         call.work.rollback()
         raise _counted(call, known.account, kind, tried, refusal) from None
@@ -144,7 +173,7 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
     """Remove a factor; with the last one the codes on paper go too (interface mfa.md section 3). Raises its `missing`."""
     store_accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
     if not store.remove(call, uid, (kind,)):
-        raise AUTHENTICATORS[kind].missing
+        raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
     if not {one.kind for one in store.of_account(call, uid) if one.is_enrolled} - ALONE_NONE:
         store.remove(call, uid, tuple(ALONE_NONE))
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)

@@ -6,7 +6,8 @@ from typing import Any
 
 import segno
 
-from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.challenge import FactorKind, Question
+from app.identity.authenticators.masks import masked, masked_phone
 from app.identity.authenticators.protocol import Person, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
@@ -27,7 +28,7 @@ VERIFIED = {
 def challenge(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
     """Return the members of a challenge. Whoever has a factor is shown nothing to enrol another by."""
     known = wanted.person
-    told = flags(call, known)
+    told = flags(call, known) | own(call, known)
     told["email"] = [masked(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
     if wanted.must_enrol:
         told |= enrolling(call, known, wish)
@@ -36,10 +37,27 @@ def challenge(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
 
 def settings(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
     """Return the members of the settings: addresses are the account's own to see."""
-    told = flags(call, known)
+    told = by_id(call, known)
+    return told | enrolling(call, known, wish)
+
+
+def by_id(call: Call, known: Person) -> dict[str, Any]:
+    """Return the settings as the tenant's servers see them, without what enrols anything."""
+    told = flags(call, known) | own(call, known)
     told["email"] = [str(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
     told["is_security_question_enabled"] = told.get("is_security_question_authenticator_verified", False)
-    return told | enrolling(call, known, wish)
+    return told
+
+
+def own(call: Call, known: Person) -> dict[str, Any]:
+    """Return the number that is enrolled, masked, and the questions that are."""
+    told: dict[str, Any] = {}
+    has = enrolled(call.tenant.settings, known)
+    if FactorKind.SMS in has:
+        told["otp_phone_no"] = AUTHENTICATORS[FactorKind.SMS].hint(known)
+    if FactorKind.QUESTIONS in has:
+        told["security_questions"] = _questions(call, known)
+    return told
 
 
 def flags(call: Call, known: Person) -> dict[str, Any]:
@@ -49,31 +67,28 @@ def flags(call: Call, known: Person) -> dict[str, Any]:
 
 
 def enrolling(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
-    """Begin to enrol an authenticator app where the tenant has it and the account does not, and return what it takes."""
-    if FactorKind.TOTP not in offered(call.tenant.settings) or known.enrolled(FactorKind.TOTP):
-        return {}
-    shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)
-    return {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
+    """Begin to enrol an authenticator app where the tenant has it and the account does not, and return what it takes; and
+    the questions that may be chosen.
+    """
+    new = [kind for kind in offered(call.tenant.settings) if not AUTHENTICATORS[kind].is_enrolled(known)]
+    told: dict[str, Any] = {}
+    if FactorKind.TOTP in new:
+        shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)
+        told |= {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
+    if FactorKind.QUESTIONS in new:
+        told["security_questions"] = _questions(call, known)
+    return told
+
+
+def _questions(call: Call, known: Person) -> list[Question]:
+    texts = call.tenant.settings.security_questions
+    shown = AUTHENTICATORS[FactorKind.QUESTIONS].recall(call, known)
+    return [Question(question_id=one, question=texts.get(one, one)) for one in shown.questions]
 
 
 def picture(uri: str) -> str:
     """Return the QR code of an address, as a data URI of an SVG."""
     return segno.make(uri, error="m", micro=False).svg_data_uri(scale=4, border=4)
-
-
-def masked(email: str) -> str:
-    """Return an address with only the first and last letter of its local part and of each label: `x**z@e****e.c*m`."""
-    local, _, domain = email.rpartition("@")
-    return f"{_hidden(local)}@{'.'.join(_hidden(label) for label in domain.split('.'))}"
-
-
-def masked_phone(phone: str) -> str:
-    """Return a number with its last two digits alone."""
-    return f"{'*' * max(0, len(phone) - 2)}{phone[-2:]}"
-
-
-def _hidden(text: str) -> str:
-    return f"{text[:1]}{'*' * (len(text) - 2)}{text[-1:]}" if len(text) > 2 else f"{text[:1]}{'*' * (len(text) - 1)}"
 
 
 __all__ = ["challenge", "enrolling", "flags", "masked", "masked_phone", "picture", "settings"]

@@ -13,7 +13,7 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.recovery.handlers import refuse_captcha
-from app.identity.self_service import emails, factors, identities, leaving, policy, profile, unlocking
+from app.identity.self_service import emails, factors, identities, leaving, own_codes, policy, profile, unlocking
 from app.identity.self_service.emails import NewAddress
 from app.identity.verification import service as verification
 from app.kit.server import Server
@@ -23,6 +23,7 @@ def register(server: Server) -> None:
     """Implement the area's operations."""
     identities.register(server)
     factors.register(server)
+    own_codes.register(server)
     server.implements(read_own_account)(read_own)
     server.implements(contract.update)(update)
     server.implements(contract.set_username)(set_username)

@@ -6,15 +6,25 @@ Whoever proved a first factor comes through here, whichever it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
+from app.contract.groups import SmsSent
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, Challenge, FactorLogin
+from app.contract.second_factors.challenge import (
+    NO_EXPIRY,
+    NO_SESSION,
+    Challenge,
+    EmailSent,
+    FactorKind,
+    FactorLogin,
+)
 from app.contract.sign_in import Login
 from app.identity.accounts import service as accounts
 from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
+from app.identity.letters import service as letters
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
 from app.identity.second_factors.service import Wanted
@@ -50,11 +60,35 @@ def alone(call: Call, account: Account, way: Way) -> bool:
 def challenge(call: Call, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
     """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
     found = second_factor.begin(call, wanted, way)
-    told = telling.challenge(call, wanted, wish)
+    told = telling.challenge(call, wanted, wish) | _sent(call, wanted, wish)
     asked = Challenge(
         second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
     )
     return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
+
+
+def _sent(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+    """Text or mail a code where that is the factor, and return the members that say so.
+
+    Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
+    """
+    kinds = tuple(kind for kind in wanted.kinds if kind not in factors.ALONE_NONE)
+    kind = kinds[0] if kinds else None
+    is_email = kinds == (FactorKind.EMAIL,)
+    if kind is None or not (kind is FactorKind.SMS or is_email):
+        return {}
+    try:
+        shown = AUTHENTICATORS[kind].challenge(call, wanted.person, wish)
+    except second_factor.UNSENT as reason:
+        if len(wanted.kinds) == 1 and not is_email:
+            raise
+        call.ledger.record("second_factor.not_sent", uid=wanted.person.account.uid, reason=type(reason).__name__)
+        return {}
+    if shown.sent_to is None:
+        return {}
+    if is_email:
+        return {"email_otp_status": EmailSent(email=shown.sent_to)}
+    return {"otp_status": SmsSent(account_sid=letters.account_sid(call), sid=shown.sid or "")}
 
 
 def session(call: Call, account: Account, way: Way, fields: str | None = None) -> FactorLogin:

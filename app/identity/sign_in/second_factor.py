@@ -19,16 +19,22 @@ from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.proofs import cool_down
+from app.identity.proofs.service import ProofKind
 from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import locks, service
 from app.identity.tasks import events
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
+from app.kit import randomness
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
 TWO: Final = "mfa"  # RFC 8176
+NEVER: Final[dict[str, Any]] = {"at": 0}
+SENT: Final = {FactorKind.SMS: ProofKind.FACTOR_SMS, FactorKind.EMAIL: ProofKind.FACTOR_EMAIL}
+"""Kinds whose codes are sent."""
+UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,41 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
 
 
 def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
-    """Send what has to be sent for an enrolled factor. Raises TooManyRequests within half a minute of the last time."""
-    sent = dict(found.ticket.facts.get("sent") or {})
-    if left := cool_down.seconds_left(call, sent.get(kind.value, 0)):
+    """Send what has to be sent for a factor, or begin to enrol it.
+
+    Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
+    """
+    one = factors.authenticator(call, kind)
+    is_enrolled = one.is_enrolled(found.person)
+    sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
+    last = sent.get(kind.value) or NEVER
+    is_same = is_enrolled or not target or last.get("target") == randomness.digest(target)
+    if is_same and (left := cool_down.seconds_left(call, last["at"])):
         raise e.TooManyRequests(retry_after_seconds=left)
-    shown = factors.authenticator(call, kind).challenge(call, found.person, wish)
+    shown = (one.challenge if is_enrolled else one.begin)(call, found.person, wish)
     if shown.sent_to is None:
         return found, shown
-    sent[kind.value] = int(call.now.timestamp())
+    now = int(call.now.timestamp())
+    sent[kind.value] = {"at": now, "to": shown.sent_to, "target": randomness.digest(target) if target else None}
     return replace(found, ticket=tickets.note(call, found.ticket, sent=sent)), shown
+
+
+def ask(call: Call, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -> Pending:
+    """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
+    are begun. What cannot be sent leaves the choice to whoever is asked.
+    """
+    kind = kinds[0] if kinds else None
+    if kind not in SENT or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
+        return found
+    left = max(cool_down.of_account(call, (SENT[kind],), found.account.uid).values(), default=0)
+    if left:
+        last = {"at": int(call.now.timestamp()) - cool_down.SECONDS + left, "to": to}
+        return replace(found, ticket=tickets.note(call, found.ticket, sent={kind.value: last}))
+    try:
+        return challenge(call, found, kind, wish)[0]
+    except UNSENT as reason:
+        call.ledger.record("second_factor.not_sent", uid=found.account.uid, kind=kind, reason=type(reason).__name__)
+        return found
 
 
 def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: locks.Proof | None = None) -> Pending:

@@ -1,0 +1,94 @@
+"""Codes by mail as a second factor (interface mfa.md rows M07, M08, M23, M24, M33, M40)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
+from app.contract.passwords import LOCKED, MAIL_CODE, Address
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
+from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.signing_in import Factored
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From
+
+Query = From.QUERY
+_LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
+_MANAGED = "/identity/v2/manage/account/2fa"
+Template = Annotated[str | None, Query]
+
+
+class CodeByMail(MT):
+    """The address, in the clear or as the challenge masks it."""
+
+    email_id: Address = None
+    email: Address = None
+    email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+    @property
+    def to(self) -> str:
+        return (self.email_id or self.email or "").strip()
+
+
+class EmailProof(Factored):
+    """The address may be named as for the mail; where it is not, the newest code counts."""
+
+    email_id: Address = None
+    email: Address = None
+    otp: Code = None
+
+    @property
+    def to(self) -> str | None:
+        return self.email_id or self.email or None
+
+
+class MailedAgain(AT):
+    """With an access token for its account, else for the account that has the address."""
+
+    email_id: Annotated[str | None, Query, Field(max_length=320)] = None
+    email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
+
+
+class OwnEmail(AT, F, CAP, LOCK):
+    email_id: Address = None
+    otp: Code = None
+
+
+NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
+
+mail_code = state(
+    "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",),
+    errors=(*TOKEN_REFUSALS, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
+    summary="Mail a code for a challenge.", row="M07",
+)  # fmt: skip
+with_email = state(
+    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K,
+    also=(f"{_LOGIN}/verification/otp/email",),
+    errors=(*TOKEN_REFUSALS, e.WrongSmsCode, *MAIL_CODE, e.EmailFactorOff, *NO_ADDRESS),
+    summary="Answer a challenge with a code that was mailed; the first one enrols the way.", row="M08",
+)  # fmt: skip
+mail_own_code = state(
+    "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K,
+    also=(f"{_OWN}/otp/email",), errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
+    summary="Mail a code that enrols the way, or proves it.", row="M23",
+)  # fmt: skip
+prove_email = state(
+    "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U,
+    also=(f"{_OWN}/verification/otp/email",),
+    errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
+    summary="Enrol codes by mail, by the first of them.", row="M24",
+)  # fmt: skip
+remove_email = state(
+    "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U,
+    also=(f"{_OWN}/authenticator/otp/email",), errors=(e.FactorRemovalRefused, e.EmailFactorOff),
+    summary="Remove codes by mail from the signed-in account's second factors.", row="M33",
+)  # fmt: skip
+managed_remove_email = state(
+    "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    also=(f"{_MANAGED}/authenticator/otp/email",), errors=(*BY_ID, e.FactorRemovalRefused),
+    summary="Remove codes by mail from an account's second factors.", row="M40",
+)  # fmt: skip

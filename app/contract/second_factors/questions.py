@@ -1,0 +1,82 @@
+"""Security questions as a second factor (interface mfa.md rows M10, M11, M25, M34, M43)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
+from app.contract.passwords import LOCKED
+from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
+from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.signing_in import Factored
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From, Lower, Wire
+
+_LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
+_MANAGED = "/identity/v2/manage/account/2fa"
+_NAME = "securityquestionanswer"
+Voice = Annotated[bool, From.QUERY]
+
+
+class Answered(Wire):
+    """One answer."""
+
+    question_id: str = Field(max_length=100)
+    answer: SecurityAnswer
+
+
+class Answers(Lower):
+    """Answers as a list, unlike those of registration and of a lock; each costs a hash."""
+
+    security_question_answer: list[Answered] = Field(alias="securityquestionanswer", max_length=10)
+
+    @property
+    def by_question(self) -> dict[str, str]:
+        return {one.question_id: one.answer for one in self.security_question_answer}
+
+
+class AnswersKept(Factored, Answers):
+    is_voice_otp: Voice = Field(default=False, alias="isvoiceotp")
+
+
+class AnswersShown(Factored, Answers):
+    is_voice_otp: Voice = Field(default=False, alias="isvoiceotp")
+
+
+class OwnAnswers(AT, F, Answers):
+    """Answers that are there are replaced where that is said."""
+
+    replace_security_question_answer: bool = Field(default=False, alias="ReplaceSecurityQuestionAnswer")
+
+
+with_new_answers = state(
+    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", AnswersKept, FactorLogin, auth=K,
+    errors=(
+        *TOKEN_REFUSALS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers,
+    ),
+    summary="Enrol security questions for a challenge, while no second factor is enrolled.", row="M10",
+)  # fmt: skip
+with_answers = state(
+    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", AnswersShown, FactorLogin, auth=K,
+    errors=(
+        *TOKEN_REFUSALS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer,
+    ),
+    summary="Answer a challenge with security answers.", row="M11",
+)  # fmt: skip
+keep_answers = state(
+    "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U,
+    errors=(e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers, *LOCKED),
+    summary="Enrol security questions, or state their answers anew.", row="M25",
+)  # fmt: skip
+remove_questions = state(
+    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", OwnFactor, Deleted, auth=K & U,
+    also=(f"{_OWN}/authenticator/{_NAME}",), errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
+    summary="Remove the signed-in account's security questions.", row="M34",
+)  # fmt: skip
+managed_remove_questions = state(
+    "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", FactorOf, Deleted, auth=K & S | M,
+    scope=WRITE, also=(f"{_MANAGED}/authenticator/{_NAME}",), errors=(*BY_ID, e.FactorRemovalRefused),
+    summary="Remove an account's security questions as a second factor.", row="M43",
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""Codes by text message as a second factor (interface mfa.md rows M04 to M06, M21, M22, M32, M42)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
+from app.contract.passwords import LOCKED, SMS_CODE
+from app.contract.phones import NOT_TEXTED
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
+from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.signing_in import Factored
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From, Lower
+
+Query = From.QUERY
+_LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
+_MANAGED = "/identity/v2/manage/account/2fa"
+
+
+class Texted(Lower):
+    """How a code is texted, or read out in a call."""
+
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class Number(Texted, Options):
+    phone_no_2fa: Annotated[str | None, Field(max_length=64)] = Field(default=None, alias="phoneno2fa")
+
+
+class SmsProof(Factored):
+    otp: Code = None
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+
+
+class NumberAtLogin(MT, Number):
+    """The number to which codes go, while no second factor is enrolled."""
+
+
+class SmsAgain(MT, Texted):
+    """One more code, to the number that is there."""
+
+
+class OwnSms(AT, F, PW, CAP, LOCK):
+    """A code proves the number that was named last, which then takes the place of an older one."""
+
+    otp: Code = None
+
+
+class OwnNumber(AT, Number):
+    """The number to which codes go once it is proved."""
+
+
+OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
+
+with_sms = state(
+    "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",),
+    errors=(*TOKEN_REFUSALS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
+    summary="Answer a challenge with a code that was texted; the first one enrols the number.", row="M04",
+)  # fmt: skip
+set_number = state(
+    "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", NumberAtLogin, SmsSent, auth=K, also=(_LOGIN,),
+    errors=(*TOKEN_REFUSALS, *OFF, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed, *NOT_TEXTED),
+    summary="Name the number to which codes go, and text the first one.", row="M05",
+)  # fmt: skip
+text_again = state(
+    "second_factors.text_again", f"GET {_LOGIN}/sms/resend", SmsAgain, SmsSent, auth=K, also=(f"{_LOGIN}/resend",),
+    errors=(*TOKEN_REFUSALS, *OFF, *NOT_TEXTED), summary="Text another code for a challenge.", row="M06",
+)  # fmt: skip
+prove_sms = state(
+    "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, also=(f"{_OWN}/verification/otp",),
+    errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a number by the code that was texted to it.", row="M21",
+)  # fmt: skip
+set_own_number = state(
+    "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, also=(_OWN,),
+    errors=(*OFF, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
+    summary="Name the number to which codes go, and text the first one; the signed-in account's.", row="M22",
+)  # fmt: skip
+remove_sms = state(
+    "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, errors=(e.NoPhoneRegistered,),
+    summary="Remove the signed-in account's number for codes.", row="M32",
+)  # fmt: skip
+managed_remove_sms = state(
+    "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    errors=(*BY_ID, e.NoPhoneRegistered), summary="Remove an account's number for codes.", row="M42",
+)  # fmt: skip

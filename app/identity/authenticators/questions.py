@@ -1,0 +1,95 @@
+"""Security questions: as many answers as the tenant asks for, of those that were enrolled (mfa.md section 5).
+
+They are this factor's own, apart from those that open a lock or a forgotten password, which a token alone may change.
+"""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import store as accounts
+from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.call import Call
+from app.identity.credentials import store
+from app.identity.credentials.store import Credential
+from app.identity.passwords import answers
+
+
+class SecurityQuestions:
+    """Answers, hashed like passwords."""
+
+    kind = FactorKind.QUESTIONS
+    methods = ("kba",)
+    off = e.QuestionFactorOff
+    missing = e.QuestionFactorNotEnrolled
+    wrong = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
+
+    def is_on(self, settings: TenantSettings) -> bool:
+        return settings.second_factors.security_questions and bool(settings.security_questions)
+
+    def is_enrolled(self, person: Person) -> bool:
+        return bool(person.enrolled(self.kind))
+
+    def hint(self, person: Person) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def recall(self, call: Call, person: Person) -> Shown:
+        """The person's own questions, else all that the tenant has to choose from."""
+        held = person.enrolled(self.kind)
+        settings = call.tenant.settings
+        if not held:
+            return Shown(questions=tuple(settings.security_questions))
+        return Shown(questions=tuple(_kept(held[-1]))[: settings.second_factors.minimum_questions])
+
+    def begin(self, call: Call, person: Person, wish: Wish) -> Shown:  # noqa: ARG002 - the protocol's signature
+        return self.recall(call, person)
+
+    def enrol(self, call: Call, person: Person, answer: Answer) -> None:
+        """Keep the answers, in the place of those that were there."""
+        call.work.pause()
+        kept = answers.hashed(call, _given(answer))
+        uid = person.account.uid
+        accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
+        store.remove(call, uid, (self.kind,))
+        store.add(call, uid, self.kind, facts={"answers": kept}, is_enrolled=True)
+
+    def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:  # noqa: ARG002 - the protocol's signature
+        return self.recall(call, person)
+
+    def verify(self, call: Call, person: Person, answer: Answer) -> None:
+        """Raises WrongQuestionOrAnswer for a question that is not the person's, WrongSecurityAnswer."""
+        held = person.enrolled(self.kind)[-1]
+        kept, shown = _kept(held), _given(answer)
+        if any(question not in kept for question in shown):
+            raise e.WrongQuestionOrAnswer
+        call.work.pause()
+        if not answers.check(call, kept, shown):
+            raise e.WrongSecurityAnswer
+        accounts.change(call, person.account.uid, {})  # as in `enrol`
+        if not store.note(call, held, used_at=call.now):
+            raise e.WrongSecurityAnswer
+
+
+def refuse_incomplete(call: Call, person: Person, answer: Answer, *, is_new: bool) -> None:
+    """Refuse what cannot be a proof, which is no guess: it is not counted.
+
+    Raises:
+        UnknownSecurityQuestion: the tenant has no such question to enrol.
+        TooFewAnswers: fewer than the tenant asks for, or than there are.
+    """
+    settings, given = call.tenant.settings, _given(answer)
+    held = person.enrolled(FactorKind.QUESTIONS)
+    known = settings.security_questions if is_new or not held else _kept(held[-1])
+    if is_new and any(question not in known for question in given):
+        raise e.UnknownSecurityQuestion
+    if len(given) < min(settings.second_factors.minimum_questions, len(known)):
+        raise e.TooFewAnswers
+
+
+def _given(answer: Answer) -> dict[str, str]:
+    return {question: text for question, text in answer.answers.items() if answers.normal(text)}
+
+
+def _kept(held: Credential) -> dict[str, str]:
+    return dict(held.facts["answers"])

@@ -1,0 +1,112 @@
+"""A code by text message, or read out in a call, to a number that was enrolled for it (mfa.md section 5).
+
+The number is this factor's own: it need not name the account, and who may write the account's number does not change it.
+"""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.letters import SmsKind
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import identifiers
+from app.identity.accounts import store as accounts
+from app.identity.accounts.account import Account
+from app.identity.authenticators.masks import masked_phone
+from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.call import Call
+from app.identity.credentials import store
+from app.identity.credentials.store import Credential
+from app.identity.letters import service as letters
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import SMS_CODE, ProofKind
+
+
+class SmsCode:
+    """Codes that count their tries themselves."""
+
+    kind = FactorKind.SMS
+    methods = ("sms",)
+    off = e.SmsFactorOff
+    missing = e.NoPhoneRegistered
+    wrong = ()
+
+    def is_on(self, settings: TenantSettings) -> bool:
+        return settings.second_factors.sms
+
+    def is_enrolled(self, person: Person) -> bool:
+        return bool(person.enrolled(self.kind))
+
+    def hint(self, person: Person) -> str | None:
+        held = person.enrolled(self.kind)
+        return masked_phone(_number(held[-1])) if held else None
+
+    def recall(self, call: Call, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
+        held = person.enrolled(self.kind) or person.begun(self.kind)
+        return Shown(sent_to=masked_phone(_number(held[-1]))) if held else Shown()
+
+    def begin(self, call: Call, person: Person, wish: Wish) -> Shown:
+        """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.
+
+        Raises MalformedPhone, PhoneRegistered, and why nothing could be sent.
+        """
+        begun = person.begun(self.kind)
+        if not wish.phone:
+            return self._send(call, person.account, _number(begun[-1]), wish) if begun else Shown()
+        phone = identifiers.normal_phone(wish.phone)
+        if phone is None:
+            raise e.MalformedPhone
+        account = person.account
+        opens_account = call.tenant.settings.phone_login and account.phone_verified and account.phone == phone
+        if opens_account or phone in {_number(one) for one in person.enrolled(self.kind)}:
+            raise e.PhoneRegistered
+        return self._send(call, account, phone, wish, begun)
+
+    def enrol(self, call: Call, person: Person, answer: Answer) -> None:
+        """The number takes the place of the one that was there."""
+        begun = person.begun(self.kind)
+        if not begun:
+            raise e.NoPhoneRegistered
+        self._spend(call, person, begun[-1], answer)
+        store.remove(call, person.account.uid, (self.kind,), but=begun[-1].credential_id)
+        if not store.enrol(call, begun[-1]):
+            raise e.ClosedSmsCode
+
+    def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:
+        return self._send(call, person.account, _number(person.enrolled(self.kind)[-1]), wish)
+
+    def verify(self, call: Call, person: Person, answer: Answer) -> None:
+        held = person.enrolled(self.kind)[-1]
+        self._spend(call, person, held, answer)
+        if not store.note(call, held, used_at=call.now):
+            raise e.ClosedSmsCode
+
+    def _send(
+        self, call: Call, account: Account, phone: str, wish: Wish, begun: tuple[Credential, ...] | None = None
+    ) -> Shown:
+        """Text a code; with `begun` the number is kept in the place of what was begun."""
+
+        def said() -> dict[str, str]:
+            if begun is not None:
+                accounts.change(
+                    call, account.uid, {}
+                )  # everybody locks the account first, and its credentials after it
+                for one in begun:
+                    store.remove(call, account.uid, (self.kind,), one.credential_id)
+                store.add(call, account.uid, self.kind, facts={"phone": phone})
+            code = proofs.new_code(call, ProofKind.FACTOR_SMS, account.uid, subject=phone)
+            return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+
+        sid = letters.sms(call, SmsKind.SECOND_FACTOR, phone, account=account, facts=said, wish=wish)
+        call.ledger.record("second_factor.sent", uid=account.uid, kind=self.kind)
+        return Shown(sent_to=masked_phone(phone), sid=sid)
+
+    def _spend(self, call: Call, person: Person, held: Credential, answer: Answer) -> None:
+        proofs.spend_code(
+            call, ProofKind.FACTOR_SMS, person.account.uid, answer.code, subject=_number(held), errors=SMS_CODE,
+            is_lock_open=answer.is_lock_open,
+        )  # fmt: skip
+
+
+def _number(held: Credential) -> str:
+    return str(held.facts["phone"])

@@ -1,0 +1,139 @@
+"""Factors that people answer with what they know or are sent: their number, their mailbox, their questions (mfa.md section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract.groups import Deleted, Posted, SmsSent
+from app.contract.profile import Profile
+from app.contract.second_factors import email, questions, sms
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.own import OwnFactor
+from app.identity.accounts import identifiers
+from app.identity.accounts import service as accounts
+from app.identity.accounts.account import Account, is_verified
+from app.identity.authenticators import email_code
+from app.identity.authenticators.protocol import Answer, Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.outbox import Unsent
+from app.identity.recovery import whom
+from app.identity.second_factors import service as factors
+from app.identity.self_service.unlocking import open_lock
+from app.identity.sign_in.factor_rows.sent import texted
+from app.identity.verification import numbers
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(sms.prove_sms)(prove_sms)
+    server.implements(sms.set_own_number)(set_number)
+    server.implements(sms.remove_sms)(remove_sms)
+    server.implements(email.mail_own_code)(mail_code)
+    server.implements(email.prove_email)(prove_email)
+    server.implements(email.remove_email)(remove_email)
+    server.implements(questions.keep_answers)(keep_answers)
+    server.implements(questions.remove_questions)(remove_questions)
+
+
+def prove_sms(call: Call, req: sms.OwnSms) -> Profile:
+    """The number that was named last takes the place of the one that is there."""
+    factors.refuse_without(call, FactorKind.SMS)
+    account = accounts.own(call)
+    known = factors.person(call, account)
+    has_new = bool(known.begun(FactorKind.SMS))
+    if not (has_new or known.enrolled(FactorKind.SMS)):
+        raise e.NoPhoneRegistered
+    if not req.otp:
+        raise e.WrongSmsCode
+    is_open = open_lock(call, account, req, req)
+    answer = Answer(code=req.otp)
+    factors.prove(call, known, FactorKind.SMS, answer, may_enrol=True, is_lock_open=is_open, replaces=has_new)
+    return _profile(account, req.fields_)
+
+
+def set_number(call: Call, req: sms.OwnNumber) -> SmsSent:
+    factors.refuse_without(call, FactorKind.SMS)
+    known = factors.person(call, accounts.own(call))
+    if not req.phone_no_2fa:
+        raise e.BadParameter.names("phoneno2fa")
+    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    return texted(call, AUTHENTICATORS[FactorKind.SMS].begin(call, known, wish))
+
+
+def mail_code(call: Call, req: email.MailedAgain) -> Posted:
+    """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
+    account the answer is the same.
+    """
+    factors.refuse_without(call, FactorKind.EMAIL)
+    typed = (req.email_id or "").strip()
+    if not typed:
+        raise e.EmailMissing
+    if call.holder is not None:
+        account = accounts.own(call)
+        email_code.send(call, account, email_code.chosen(account, typed), req.email_template_2fa)
+        return Posted()
+    if identifiers.normal_email(typed) is None:
+        raise e.MalformedEmail
+    numbers.spend(call, "factor_code")
+    who = whom.named(call, "email", typed)
+    found = who.holder
+    if not who.is_hidden and found is not None:
+        whom.refuse_closed(found)
+    if found is not None and not whom.is_closed(found) and is_verified(found, typed):
+        to = email_code.chosen(found, typed)
+        email_code.send(call, found, to, req.email_template_2fa, is_anybodys=True)
+    elif who.is_hidden:
+        quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
+        email_code.send_to_nobody(quiet, typed, req.email_template_2fa)
+    else:
+        raise e.EmailNotOnProfile
+    return Posted()
+
+
+def prove_email(call: Call, req: email.OwnEmail) -> Profile:
+    factors.refuse_without(call, FactorKind.EMAIL)
+    if not req.otp:
+        raise e.WrongSmsCode
+    account = accounts.own(call)
+    is_open = open_lock(call, account, req, req)
+    answer = Answer(code=req.otp, email=req.email_id or None)
+    known = factors.person(call, account)
+    factors.prove(call, known, FactorKind.EMAIL, answer, may_enrol=True, is_lock_open=is_open)
+    return _profile(account, req.fields_)
+
+
+def keep_answers(call: Call, req: questions.OwnAnswers) -> Posted:
+    factors.refuse_without(call, FactorKind.QUESTIONS)
+    known = factors.person(call, accounts.own(call))
+    if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
+        raise e.FactorEnrolledBefore
+    factors.prove(call, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), may_enrol=True, replaces=True)
+    return Posted()
+
+
+def remove_sms(call: Call, req: OwnFactor) -> Deleted:  # noqa: ARG001 - the token names the account
+    return _removed(call, FactorKind.SMS)
+
+
+def remove_email(call: Call, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return _removed(call, FactorKind.EMAIL)
+
+
+def remove_questions(call: Call, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return _removed(call, FactorKind.QUESTIONS)
+
+
+def _removed(call: Call, kind: FactorKind) -> Deleted:
+    """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
+    account = accounts.own(call)
+    if not factors.person(call, account).enrolled(kind) and kind is not FactorKind.SMS:
+        factors.refuse_without(call, kind)
+    factors.remove(call, account.uid, kind)
+    return Deleted()
+
+
+def _profile(account: Account, fields: str | None) -> Profile:
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))

@@ -1,0 +1,37 @@
+"""How a challenge is answered with its token, whichever the factor is."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.contract.second_factors.signing_in import Factored
+from app.identity.authenticators.protocol import Answer
+from app.identity.call import Call
+from app.identity.captcha import service as captcha
+from app.identity.sign_in import entry, second_factor
+from app.identity.sign_in.locks import Proof
+from app.identity.sign_in.second_factor import Pending
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
+
+
+def known(call: Call, token: str) -> Pending:
+    """Return who a challenge's token stands for; raises 1103, 1104."""
+    return second_factor.pending(call, tickets.find(call, TicketKind.SECOND_FACTOR, token))
+
+
+def waiting(call: Call, token: str) -> Pending:
+    """Return the same for what sends or begins something; raises 1103, 1104, and 1264 where the account is locked."""
+    found = known(call, token)
+    if found.account.is_locked_now:
+        raise e.LockedDuringStep
+    return found
+
+
+def answered(call: Call, req: Factored, kind: FactorKind, answer: Answer, found: Pending | None = None) -> FactorLogin:
+    """Use a proof of a kind with a challenge's token, and answer with the session."""
+    found = found or known(call, req.second_factor_authentication_token)
+    shown = Proof(req.security_answer, captcha.of_parameters(req))
+    found = second_factor.prove(call, found, kind, answer, shown)
+    account = second_factor.finish(call, found)
+    return entry.session(call, account, found.way, req.fields_)
