@@ -6,7 +6,6 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.errors import consents as refusals
 from app.contract.groups import AT, PW, UID_REFUSALS, Uid
 from app.contract.profile import Profile
 from app.contract.stating import state
@@ -104,15 +103,15 @@ class ConsentLogs(Wire):
     consent_logs: list[ConsentLog]
 
 
-_REFUSALS = (refusals.ConsentsOff, refusals.NoConsentForm, e.PrivacyPolicyOutdated)
+_REFUSALS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = state(
     "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, accepts=Accept.JSON,
-    errors=(*_REFUSALS, refusals.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
+    errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
 )  # fmt: skip
 change = state(
     "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, accepts=Accept.JSON,
-    errors=(*_REFUSALS, refusals.ConsentRefused),
+    errors=(*_REFUSALS, e.ConsentRefused),
     summary="Change what the signed-in account agreed to on forms that it answered.", row="U85",
 )  # fmt: skip
 verify = state(
@@ -121,11 +120,11 @@ verify = state(
 )  # fmt: skip
 logs = state(
     "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U,
-    errors=(refusals.ConsentsOff, refusals.NoConsentLogs, e.PrivacyPolicyOutdated),
+    errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="Read how the signed-in account answered over time.", row="U87",
 )  # fmt: skip
 managed_logs = state(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M,
-    errors=(*UID_REFUSALS, refusals.ConsentsOff, refusals.NoConsentLogs),
+    errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs),
     summary="Read how an account answered consent forms over time.", row="A36", scope="consent:read",
 )  # fmt: skip

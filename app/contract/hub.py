@@ -34,6 +34,7 @@ class Step(StrEnum):
     BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
+    CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events `consents` are not answered
     MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
@@ -93,6 +94,7 @@ class Next(Wire):
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
+    consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
     missing: list[str] = Field(default_factory=list)  # names of the tenant's form
     login_hint: str | None = None
     ui_locales: str | None = None

@@ -9,6 +9,7 @@ from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
+from app.contract.sign_in import GATE_REFUSALS
 from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From, Wire
@@ -72,7 +73,7 @@ verify = state(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K,
     errors=(
         *SMS_CODE, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
-        e.TooManySessions, e.PrivacyPolicyOutdated, e.TooManyRequests, *LOCKED,
+        e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
     ),
     summary="Prove a phone number by the code that was texted, and sign in by it; with an access token it is only proved.",
     row="U63",

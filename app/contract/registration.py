@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
+from app.contract.consents import ConsentsGiven
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
 from app.contract.sign_in import Login
 from app.contract.stating import state
@@ -30,6 +31,7 @@ class RegistrationModel(F, PW, SendingOptions, NewNames, PersonFields):
     """The registration model (user.md section 1.1). What only the tenant's servers may say is no part of it."""
 
     accept_privacy_policy: bool | None = None
+    consents: ConsentsGiven | None = None
     referer: Annotated[str | None, From.HEADER] = Field(default=None, alias="Referer")
 
 
@@ -65,6 +67,7 @@ REGISTRATION_REFUSALS = (
     e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
     e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,
+    e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded,
 )  # fmt: skip
 
 register = state(

@@ -152,7 +152,7 @@ send_welcome = state(
 )  # fmt: skip
 accept_policy = state(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
-    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready), summary="Accept the present privacy policy.", row="U27",
+    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded), summary="Accept the present privacy policy.", row="U27",
 )  # fmt: skip
 policy_history = state(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,

@@ -37,11 +37,14 @@ class Login(Wire):
     expires_in: str = Field(alias="expires_in")
 
 
+GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded)
+"""What a tenant demands of an account whose sign-in is whole; each names in `Data` the token that goes on."""
 LOGIN_REFUSALS = (
+    *GATE_REFUSALS,
     e.UnknownAccount, e.WrongCredentials, e.EmailUnverified, e.PhoneUnverified, e.AccountBlocked, e.LoginDisabled,
     e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
     e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,
-    e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.PrivacyPolicyOutdated, e.TooManySessions, e.PasswordBreached,
+    e.WrongQuestionOrAnswer, e.WrongSecurityAnswer, e.TooManySessions, e.PasswordBreached,
     e.PasswordResetMailed, e.LoginNotAllowed, e.WrongCaptcha, e.WrongSecondCaptcha, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.DelegationFailed,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from app.identity.ledger import Ledger
 from app.identity.oauth import cors, machines
 from app.identity.outbox import Outbox
 from app.identity.store.unit import Cost, UnitOfWork
+from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Host, Letter
 from app.kit.reading import RawRequest
 from app.kit.server import Server
@@ -74,7 +75,7 @@ class Border:
     def close(self, call: Call, refusal: Exception | None) -> None:
         """Commit with the audit entries, or roll back and write them on their own."""
         try:
-            if refusal is None:
+            if refusal is None or (isinstance(refusal, ApiError) and refusal.keeps_work):
                 call.ledger.write(call.work)
                 call.work.commit()
                 return

@@ -43,6 +43,12 @@ class ApiError(Exception):
         self.data = dict(data) if data else None
         self.problems = tuple(problems)
         self.retry_after_seconds = retry_after_seconds
+        self.keeps_work = False
+
+    def as_step(self) -> Self:
+        """Return this refusal as a step on the way: what was written until here stands."""
+        self.keeps_work = True
+        return self
 
     @classmethod
     def at(cls, status: int) -> type[Self]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.api import (
+    test_consent_at_sign_in,
     test_every_row_account,
     test_every_row_consents,
     test_every_row_custom_objects,
@@ -32,6 +33,7 @@ FILES = (
     test_every_row_password,
     test_every_row_custom_objects,
     test_every_row_consents,
+    test_consent_at_sign_in,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

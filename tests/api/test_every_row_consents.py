@@ -9,28 +9,16 @@ from sqlalchemy import select, update
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import tenants
+from tests.support.consents import chosen, form, option
 from tests.support.races import at_once
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-
-def option(name: str, *, mandatory: bool = False) -> dict[str, Any]:
-    return {"id": name, "title": {"en": name.title()}, "mandatory": mandatory}
-
-
-def form(event: str, *options: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"event": event, "options": list(options), **more}
-
-
 SIGN_IN = form("FirstLogin", option("terms", mandatory=True), option("news"), mandatory=False)
 SURVEY = form("Survey", option("study"), version=3)
 FORMS: dict[str, Any] = {"consent_forms": [SIGN_IN, SURVEY]}
 BOTH = [{"Event": "FirstLogin", "IsCustom": False}, {"Event": "Survey", "IsCustom": True}]
-
-
-def chosen(**choices: bool) -> list[dict[str, Any]]:
-    return [{"ConsentOptionId": name, "IsAccepted": yes} for name, yes in choices.items()]
 
 
 def answers(*events: dict[str, Any], **choices: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
+from tests.support.consents import asked
 from tests.support.customers import OLD
 from tests.support.letterbox import letters, link_in
 from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody, with_stolen
@@ -77,6 +78,7 @@ REFUSALS = refusals(
     (1183, by("email"), {**INTERFACE, "username_login": True}),
     (1238, by("username"), INTERFACE),
     (1194, says(), {"privacy_policy": POLICY}),
+    (1226, says(), asked("FirstLogin")),
     (1316, stolen(1), {"password_policy": {"breached": "change"}}),
     (1317, stolen(2), {"password_policy": {"breached": "change"}}),
     (1338, twice(says()), {"session_limit": 1}),

@@ -265,6 +265,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("U32", 1038): "no address is given",
     ("U34", 1130): _STANDS,
     **{(row, 1194): _STANDS for row in ("U34", "U36", "U37")},
+    **{(row, 1226): _STANDS for row in ("U34", "U36", "U37")},
     ("U37", 1039): "an account without a password is found by its answers, and gets one",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.support.consents import asked, given
 from tests.support.registering import primary
 from tests.support.rows import (
     PAGE,
@@ -131,6 +132,8 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         (1249, says(query={"verificationurl": STRANGE_PAGE})),
         (1071, lambda who: texted_nowhere(who, register), PHONE),
         (1095, says(SecurityQuestionAnswer={"pet": "x"}), {"security_questions": {}}),
+        (1225, says(Consents=given("Register", terms=False)), asked("Register")),
+        (1226, says(), {**asked("Register"), "email_verification": "optional"}),
     )
 
 

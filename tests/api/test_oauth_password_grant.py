@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.support.oauth_world import World
+from tests.support.consents import asked
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 
 
@@ -63,3 +64,11 @@ def test_what_is_missing_is_named(
 
 def test_other_clients_may_not(shop: RelyingParty, ada: Person) -> None:
     assert ask(shop, ada)[1]["error"] == "unauthorized_client"
+
+
+def test_it_goes_round_no_consent_form(new_world: NewWorld) -> None:
+    world = new_world(**asked("FirstLogin"))
+    client = world.application("older-app", grant_types=["password"])
+    status, answer = ask(client, world.person("ada@example.test"))
+    assert (status, answer["error"]) == (400, "invalid_grant")
+    assert "accepted first" in answer["error_description"]

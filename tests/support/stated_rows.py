@@ -110,6 +110,7 @@ ROWS: dict[str, Row] = {
     "U80": Row("GET", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057 995"),
     "U81": Row("PUT", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1035 1057", marks="PW", takes_form=False),
     "U82": Row("DELETE", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057", marks="PW"),
+    "U83": Row("POST", f"{A}/consent", "K", "1224 1225 1227 1229 1230", marks="PW", takes_form=False),
     "U84": Row("POST", f"{A}/consent/profile", "K+U", "1224 1225 1227", marks="PW", takes_form=False),
     "U85": Row("PUT", f"{A}/consent", "K+U", "1079 1227", marks="PW", older="1224 1225", takes_form=False),
     "U86": Row("GET", f"{A}/consent/verify", "K+U", "2017 1227", older="1224"),
@@ -144,7 +145,7 @@ REFUSING_ROWS = dict.fromkeys(
 """Rows that refuse what they are asked, by their own codes, and have nothing to answer 200 with yet."""
 
 _FEDERATION = "needs an account of another provider: the issue of federation"
-_CONSENT, _PIN = "consent: the next issue", "PIN: the next issue"
+_PIN = "PIN: the next issue"
 _RISK, _FACTORS = "risk checks: the issue of risk", "second factors: the next issue"
 
 NOT_RAISED: dict[int, str] = {
@@ -163,8 +164,6 @@ NOT_RAISED: dict[int, str] = {
     1159: "1071, which says the same and has a text",
     **dict.fromkeys((*range(1164, 1172), 1287), _RISK),
     1176: _FACTORS,
-    1225: _CONSENT,
-    1226: _CONSENT,
     1233: _PIN,
     1234: _PIN,
     1243: _PIN,

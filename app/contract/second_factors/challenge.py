@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import SmsSent
 from app.contract.profile import Profile
-from app.contract.sign_in import Login
+from app.contract.sign_in import GATE_REFUSALS, Login
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -84,6 +84,6 @@ class MT(Lower):
 TOKEN_REFUSALS = (
     e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.AccountBlocked, e.LoginDisabled, e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer,
-    e.WrongCaptcha, e.WrongSecondCaptcha, e.PrivacyPolicyOutdated, e.TooManySessions,
+    e.WrongCaptcha, e.WrongSecondCaptcha, e.TooManySessions, *GATE_REFUSALS,
 )  # fmt: skip
 """base(T), and the locks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import consents as contract
-from app.contract.errors import consents as refusals
+from app.contract import errors as e
 from app.contract.groups import Uid
 from app.contract.profile import Profile
 from app.identity.accounts import consents
@@ -62,7 +62,7 @@ def _logs(call: Call, account: Account) -> contract.ConsentLogs:
     service.refuse_off(call)
     entries = service.history(call, account)
     if not entries:
-        raise refusals.NoConsentLogs
+        raise e.NoConsentLogs
     return contract.ConsentLogs(
         uid=account.uid, consent_logs=[contract.ConsentLog.model_validate(one) for one in entries]
     )

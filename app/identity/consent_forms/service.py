@@ -10,14 +10,13 @@ from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.consent_forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
 from app.contract.consents import ConsentAnswer, ConsentEvent, ConsentsGiven
-from app.contract.errors import consents as refusals
-from app.contract.values import instant
 from app.identity.accounts import consents
 from app.identity.accounts import store as accounts
 from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.consent_forms import log, store
 from app.identity.tasks import events
+from app.kit.clock import iso
 from app.kit.limits import Rate
 
 CHANGES = Rate(60, 3600)
@@ -29,7 +28,7 @@ Answers = tuple[tuple[ConsentForm, ...], Mapping[str, bool]]
 def refuse_off(call: Call) -> None:
     """Raise ConsentsOff where the tenant has no form."""
     if not call.tenant.settings.consent_forms:
-        raise refusals.ConsentsOff
+        raise e.ConsentsOff
 
 
 def due(call: Call, account: Account, began_at: datetime) -> tuple[ConsentForm, ...]:
@@ -48,7 +47,7 @@ def due(call: Call, account: Account, began_at: datetime) -> tuple[ConsentForm, 
     if first is None and FIRST_LOGIN in forms:
         owed.append(forms[FIRST_LOGIN])
     elif LOGIN in forms and not _is_answered(kept, forms[LOGIN]):
-        is_within = first is not None and instant(first["At"]) >= began_at
+        is_within = first is not None and first["At"] >= (iso(began_at) or "")
         owed += [] if is_within else [forms[LOGIN]]
     return tuple(owed)
 
@@ -63,14 +62,14 @@ def read(settings: TenantSettings, given: ConsentsGiven) -> Answers:
     """
     forms = tuple(_named(settings, one) for one in given.events)
     if not forms or len({form.event for form in forms}) < len(forms):
-        raise refusals.ConsentRefused("Each answered form stands once in Events.")
+        raise e.ConsentRefused("Each answered form stands once in Events.")
     chosen = _chosen(given.data)
     offered = {option.id for form in forms for option in form.options}
     if strange := chosen.keys() - offered:
-        raise refusals.ConsentRefused(f"{min(strange)} is no option of the forms in Events.")
+        raise e.ConsentRefused(f"{min(strange)} is no option of the forms in Events.")
     for option in (option for form in forms for option in form.options):
         if option.mandatory and not chosen.get(option.id):
-            raise refusals.ConsentRefused(f"{option.id} must be accepted.")
+            raise e.ConsentRefused(f"{option.id} must be accepted.")
     return forms, {option: chosen.get(option, False) for option in offered}
 
 
@@ -102,12 +101,12 @@ def change(call: Call, account: Account, wanted: Sequence[ConsentAnswer], *, is_
     offered = {option.id for form in forms for option in form.options}
     own = [option for form in forms if consents.answered(kept, form.event) for option in form.options]
     if chosen.keys() - offered:
-        raise refusals.NoConsentForm
+        raise e.NoConsentForm
     if strange := chosen.keys() - {option.id for option in own}:
-        raise refusals.ConsentRefused(f"{min(strange)} is on no form that the account answered.")
+        raise e.ConsentRefused(f"{min(strange)} is on no form that the account answered.")
     for option in own:
         if option.mandatory and chosen.get(option.id) is False:
-            raise refusals.ConsentRefused(f"{option.id} cannot be taken back.")
+            raise e.ConsentRefused(f"{option.id} cannot be taken back.")
     after = consents.after(kept, (), chosen, call.now)
     if consents.accepted(after) == consents.accepted(kept):
         return fresh
@@ -118,7 +117,7 @@ def is_valid(call: Call, account: Account, event: str, *, is_custom: bool) -> bo
     """Return whether the present version of a form is answered. Raises NoConsentForm, RequestInvalid."""
     form = form_of(call.tenant.settings, event)
     if form is None:
-        raise refusals.NoConsentForm
+        raise e.NoConsentForm
     if form.is_custom != is_custom:
         raise e.RequestInvalid("IsCustom is not what the event is.")
     return _is_answered(consents.held(account), form)
@@ -151,14 +150,14 @@ def form_of(settings: TenantSettings, event: str) -> ConsentForm | None:
 def _named(settings: TenantSettings, asked: ConsentEvent) -> ConsentForm:
     form = form_of(settings, asked.event)
     if form is None or form.is_custom != asked.is_custom:
-        raise refusals.NoConsentForm
+        raise e.NoConsentForm
     return form
 
 
 def _chosen(given: Sequence[ConsentAnswer]) -> dict[str, bool]:
     chosen = {one.consent_option_id: one.is_accepted for one in given}
     if len(chosen) < len(given):
-        raise refusals.ConsentRefused("Each option stands once.")
+        raise e.ConsentRefused("Each option stands once.")
     return chosen
 
 

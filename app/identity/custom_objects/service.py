@@ -13,7 +13,6 @@ from sqlalchemy.engine import Row
 from app.contract import errors as e
 from app.contract.configuration import CustomObject
 from app.contract.custom_objects import Named, Update
-from app.contract.errors import custom_objects as refusals
 from app.identity.accounts import store as accounts
 from app.identity.accounts.account import Account
 from app.identity.call import Call
@@ -33,15 +32,15 @@ def stated(call: Call, named: Named) -> CustomObject:
     """
     known = call.tenant.settings.custom_objects
     if not known:
-        raise refusals.CustomObjectsOff
+        raise e.CustomObjectsOff
     name, object_id = named.object_name, named.custom_object_id
     if not (name or object_id):
-        raise refusals.ObjectNameMissing
+        raise e.ObjectNameMissing
     if name and not any(one.name == name for one in known):
-        raise refusals.UnknownObjectName
+        raise e.UnknownObjectName
     found = next((one for one in known if name in (None, one.name) and object_id in (None, one.id)), None)
     if found is None:
-        raise refusals.WrongObjectId
+        raise e.WrongObjectId
     return found
 
 
@@ -51,7 +50,7 @@ def add(call: Call, account: Account, kind: CustomObject, content: dict[str, Any
     if not accounts.lock(call, account.uid):  # of many at once no more than the limit come in
         raise e.UnknownUid
     if store.count(call, account.uid, kind.name) >= kind.max_records_per_account:
-        raise refusals.ObjectFull
+        raise e.ObjectFull
     row = store.add(call, account.uid, kind.name, content)
     events.emit(call, "CreateCustomObject", account, is_silent)
     return row
@@ -61,13 +60,13 @@ def read_all(call: Call, account: Account, kind: CustomObject) -> Sequence[Row[A
     """Return the account's records, the oldest first. Raises NoSuchObject where there is none."""
     rows = store.of_account(call, account.uid, kind.name)
     if not rows:
-        raise refusals.NoSuchObject
+        raise e.NoSuchObject
     return rows
 
 
 def read(call: Call, account: Account, kind: CustomObject, record_id: str) -> Row[Any]:
     """Return one record. Raises MalformedRecordId, NoSuchObject."""
-    return _found(store.named(call, account.uid, kind.name, _record_id(record_id, refusals.MalformedRecordId)))
+    return _found(store.named(call, account.uid, kind.name, _record_id(record_id, e.MalformedRecordId)))
 
 
 def change(
@@ -97,19 +96,17 @@ def change(
 def remove(call: Call, account: Account, kind: CustomObject, record_id: str, *, is_silent: bool) -> None:
     """Remove a record. Raises WrongObjectId, NoSuchObject."""
     if not store.remove(call, account.uid, kind.name, _record_id(record_id)):
-        raise refusals.NoSuchObject
+        raise e.NoSuchObject
     events.emit(call, "DeleteCustomObject", account, is_silent)
 
 
 def _found(row: Row[Any] | None) -> Row[Any]:
     if row is None:
-        raise refusals.NoSuchObject
+        raise e.NoSuchObject
     return row
 
 
-def _record_id(
-    text: str, refusal: type[refusals.WrongObjectId | refusals.MalformedRecordId] = refusals.WrongObjectId
-) -> str:
+def _record_id(text: str, refusal: type[e.WrongObjectId | e.MalformedRecordId] = e.WrongObjectId) -> str:
     record_id = text.lower()
     if not _RECORD_ID.match(record_id):
         raise refusal
@@ -119,9 +116,9 @@ def _record_id(
 def _refuse_content(kind: CustomObject, content: dict[str, Any]) -> None:
     """Raise MalformedObject for what is too large, or holds a number that JSON has no word for."""
     if not _is_finite(content):
-        raise refusals.MalformedObject("A number is too large.")
+        raise e.MalformedObject("A number is too large.")
     if len(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()) > kind.max_record_bytes:
-        raise refusals.MalformedObject(f"The record is larger than {kind.max_record_bytes} bytes.")
+        raise e.MalformedObject(f"The record is larger than {kind.max_record_bytes} bytes.")
 
 
 def _is_finite(value: Any) -> bool:

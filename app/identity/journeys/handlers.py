@@ -6,8 +6,8 @@ from app.contract import errors as e
 from app.contract import hub
 from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
-from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
+from app.identity.accounts import sought
 from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -26,7 +26,7 @@ from app.identity.journeys import (
 from app.identity.journeys import next as journey
 from app.identity.oauth import authorize, logout, own_client
 from app.identity.oauth import views as oauth_views
-from app.identity.sign_in import attempts, identifiers, sessions
+from app.identity.sign_in import attempts, identifiers, sessions, unmet
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.second_factor import Way
@@ -152,7 +152,7 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
     account = accounts.by_uid(call, session.uid)
     if account is None or not account.is_active:
         raise e.NotAuthenticated
-    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+    if unmet.is_barred(call, session, account):
         raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
     live = sessions.of_account(call, session.uid) if req.with_sessions else []
     asked = phones.asked(call, account) if req.with_asked_phone else None

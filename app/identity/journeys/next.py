@@ -23,7 +23,7 @@ def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Nex
         return authorize.advance(call, attempt, session)
     if session is None:
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
-    if (wanted := unmet.step(call, session.uid)) is not None:
+    if (wanted := unmet.step(call, session)) is not None:
         return wanted.model_copy(update={"attempt": attempt.attempt_id})
     attempts.finish(call, attempt)
     return to_return_address(call, session, attempt.request.get("return_url"))

@@ -13,7 +13,7 @@ from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import OwnChanges
-from app.identity.accounts import gate, policies
+from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -21,7 +21,7 @@ from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.proofs import service as proofs
 from app.identity.self_service import leaving, policy, profile
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 from app.kit.clock import iso
@@ -112,7 +112,7 @@ def fill_missing(call: Call, req: contract.MissingFields) -> Next:
 def owner(call: Call) -> tuple[BrowserSession, Account]:
     """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
     session, account = _signed_in(call)
-    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+    if unmet.is_barred(call, session, account):
         raise e.NotAuthenticated
     return session, account
 

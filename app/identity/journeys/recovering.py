@@ -13,8 +13,8 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
-from app.identity.accounts import policies, sought
 from app.identity.accounts import service as accounts
+from app.identity.accounts import sought
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
@@ -26,7 +26,7 @@ from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
 from app.identity.recovery import restoring, sending, whom
 from app.identity.recovery.handlers import spend
 from app.identity.recovery.sending import MAIL, SMS, Wish
-from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions
+from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.sessions import BrowserSession
@@ -160,7 +160,7 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
     account = accounts.by_uid(call, session.uid) if session else None
     if session is None or account is None:
         raise e.NotAuthenticated
-    if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
+    if unmet.is_barred(call, session, account):
         raise e.NotAuthenticated
     recovered.spend(call)
     after = changed.change(call, account, req.old_password, req.new_password, locks.Proof())

@@ -12,6 +12,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
+from app.identity.consent_forms import asking
 from app.identity.registration import records, service, sott
 from app.identity.registration.service import Ask
 from app.identity.tokens import service as tokens
@@ -69,6 +70,7 @@ def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
         wish,
         source=service.source_of(req.referer),
         accepts_terms=req.accept_privacy_policy,
+        consents=req.consents,
         sends_mail=not req.has_option(NO_MAIL),
         is_silent=req.is_silent,
         hides_taken=call.tenant.settings.hide_unknown_accounts,
@@ -78,6 +80,8 @@ def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
 def _registered(call: Call, req: contract.RegistrationModel, outcome: service.Outcome) -> contract.Registered:
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
+    if asking.is_due(call, outcome.account):
+        raise asking.refusal(call, outcome.account, {"methods": ["pwd"], "is_silent": req.is_silent})
     return contract.Registered(data=_login(call, outcome.account, req.fields_))
 
 

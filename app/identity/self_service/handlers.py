@@ -15,6 +15,9 @@ from app.identity.letters import service as letters
 from app.identity.recovery.handlers import refuse_captcha
 from app.identity.self_service import emails, factors, identities, leaving, own_codes, policy, profile, unlocking
 from app.identity.self_service.emails import NewAddress
+from app.identity.sign_in import gates
+from app.identity.sign_in.second_factor import way_of
+from app.identity.tokens import service as tokens
 from app.identity.verification import service as verification
 from app.kit.server import Server
 
@@ -88,7 +91,13 @@ def send_welcome(call: Call, req: contract.WelcomeMail) -> Posted:
 
 
 def accept_policy(call: Call, req: contract.AcceptPolicy) -> Profile:
-    return _profile(policy.accept(call, accounts.own(call)), req.fields_)
+    """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
+    account = policy.accept(call, accounts.own(call))
+    way = call.account.facts.get(gates.BEFORE)
+    if isinstance(way, dict) and not gates.are_clear(call, account, gates.POLICY):
+        tokens.revoke_both(call, call.account.token_hash)
+        gates.refuse(call, account, way_of(way), gates.POLICY)
+    return _profile(account, req.fields_)
 
 
 def policy_history(call: Call, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:

@@ -5,7 +5,6 @@ Whoever proved a first factor comes through here, whichever it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from app.contract.groups import SmsSent
@@ -28,12 +27,11 @@ from app.identity.letters import service as letters
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
 from app.identity.second_factors.service import Wanted
-from app.identity.sign_in import second_factor, service
+from app.identity.sign_in import gates, second_factor, service
+from app.identity.sign_in.gates import Gate
 from app.identity.sign_in.second_factor import Way
 from app.kit.clock import iso
 
-GATES: Final[tuple[Callable[[Call, Account], None], ...]] = ()
-"""What the tenant still demands of an account before it gets a session, in this order: each raises its refusal."""
 PLAIN: Final = Wish()
 
 
@@ -53,8 +51,10 @@ def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, 
 
 
 def alone(call: Call, account: Account, way: Way) -> bool:
-    """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, or needs another."""
-    return factors.wanted(call, account) is None and service.enter(call, account, way.kind, is_silent=way.is_silent)
+    """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
+    or must accept or agree to something first."""
+    is_enough = factors.wanted(call, account) is None and gates.are_clear(call, account)
+    return is_enough and service.enter(call, account, way.kind, is_silent=way.is_silent)
 
 
 def challenge(call: Call, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
@@ -91,10 +91,13 @@ def _sent(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
     return {"otp_status": SmsSent(account_sid=letters.account_sid(call), sid=shown.sid or "")}
 
 
-def session(call: Call, account: Account, way: Way, fields: str | None = None) -> FactorLogin:
-    """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands."""
-    for demand in GATES:
-        demand(call, account)
+def session(
+    call: Call, account: Account, way: Way, fields: str | None = None, *, after: Gate | None = None
+) -> FactorLogin:
+    """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands,
+    one beyond that which was just passed.
+    """
+    gates.refuse(call, account, way, after)
     issued = service.issue(call, account, way.methods)
     profile = accounts.signed_in_profile(call, account)
     return FactorLogin(

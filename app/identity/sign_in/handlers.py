@@ -10,7 +10,17 @@ from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.registration import service as registration
 from app.identity.second_factors import service as factors
-from app.identity.sign_in import by_phone, changed, entry, factor_rows, identifiers, recovered, service, verified
+from app.identity.sign_in import (
+    by_phone,
+    changed,
+    consented,
+    entry,
+    factor_rows,
+    identifiers,
+    recovered,
+    service,
+    verified,
+)
 from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.service import Passed
@@ -30,6 +40,7 @@ def register(server: Server) -> None:
     recovered.register(server)
     changed.register(server)
     by_phone.register(server)
+    consented.register(server)
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:

@@ -5,6 +5,7 @@ The interface calls the ticket SecondFactorAuthenticationToken (mfa.md section 1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -64,7 +65,7 @@ class Pending:
 def begin(call: Call, wanted: Wanted, way: Way) -> Pending:
     """Keep that the first factor is passed, for ten minutes."""
     uid = wanted.person.account.uid
-    facts = {"way": _kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    facts = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
     ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
     return Pending(ticket, wanted.person, way)
 
@@ -83,9 +84,7 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
     account = accounts.by_uid(call, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
-    held = ticket.facts["way"]
-    way = Way(**{**held, "methods": tuple(held["methods"])})
-    return Pending(ticket, factors.person(call, account), way)
+    return Pending(ticket, factors.person(call, account), way_of(ticket.facts["way"]))
 
 
 def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
@@ -172,5 +171,11 @@ def _is_opened(call: Call, account: Account, shown: locks.Proof | None) -> bool:
     return True
 
 
-def _kept(way: Way) -> dict[str, Any]:
+def kept(way: Way) -> dict[str, Any]:
+    """Return a way in as tickets keep it."""
     return {**vars(way), "methods": list(way.methods)}
+
+
+def way_of(held: Mapping[str, Any]) -> Way:
+    """Return the way in that a ticket keeps."""
+    return Way(**{**held, "methods": tuple(held["methods"])})

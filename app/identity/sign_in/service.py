@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.contract import errors as e
-from app.identity.accounts import gate, policies, sought, strangers
+from app.identity.accounts import gate, sought, strangers
 from app.identity.accounts import service as accounts
 from app.identity.accounts.gate import Failure, Lock
 from app.identity.accounts.service import Account
@@ -22,7 +22,6 @@ from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
 from app.identity.verification import service as verification
 from app.identity.verification.service import Wish
-from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
@@ -122,9 +121,9 @@ def admit(call: Call, account: Account, kind: str, *, is_silent: bool = False) -
     events.emit(call, "Login", account, is_silent)
 
 
-def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,)) -> Issued:
-    """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176)."""
-    facts = {"provider": "Email", "agent": call.agent, "address": call.address, "amr": list(methods)}
+def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> Issued:
+    """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
+    facts = {"provider": "Email", "agent": call.agent, "address": call.address, "amr": list(methods), **more}
     return tokens.issue(call, uid=account.uid, facts=facts)
 
 
@@ -198,8 +197,6 @@ def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lo
     refusal = closed(call, who.account, identifier) if who.account else None
     if refusal is not None:
         late = _locked_meanwhile(call, who, answered is not None)
-        if late is None and who.account and isinstance(refusal, e.PrivacyPolicyOutdated):
-            refusal.data = _policy_token(call, who.account)
         if late is None and who.account and wish is not None:
             unsent = verification.send_after_refusal(call, who.account, refusal, wish)
             late = (
@@ -207,13 +204,6 @@ def _refuse_closed(call: Call, who: Sought, identifier: Identifier, answered: Lo
             )  # 970 and 1066 say that something was sent
         raise late or (locks.told(call, who, answered, refusal) if answered and call.visit else refusal)
     call.work.pause()
-
-
-def _policy_token(call: Call, account: Account) -> dict[str, str | None]:
-    """Return the token with which the present policy can be accepted, in a transaction of its own."""
-    with call.work.apart() as own:
-        issued = issue(replace(call, work=own), account)
-    return {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
 
 
 def closed(call: Call, account: Account, identifier: Identifier) -> ApiError | None:
@@ -229,6 +219,4 @@ def closed(call: Call, account: Account, identifier: Identifier) -> ApiError | N
     needs_email = identifier.kind != "phone" and call.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
         return e.EmailUnverified()
-    if call.visit is None and policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
-        return e.PrivacyPolicyOutdated()
     return e.TooManySessions() if _is_over_session_limit(call, account) else None

@@ -1,4 +1,4 @@
-"""What a tenant wants of an account before it goes on: the present privacy policy, and the fields that its form requires."""
+"""What a tenant wants of an account before it goes on: the present privacy policy, its consent forms, and its form."""
 
 from __future__ import annotations
 
@@ -9,22 +9,32 @@ from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.consent_forms import service as consent_forms
+from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 
 
-def step(call: Call, uid: str, account: Account | None = None) -> Next | None:
+def step(call: Call, session: BrowserSession, account: Account | None = None) -> Next | None:
     """Return the step that stands before everything else; None where nothing does. Reads nothing where nothing is wanted."""
     settings = call.tenant.settings
-    wants_policy = settings.privacy_policy.mode == "strict" and settings.privacy_policy.versions
-    if not (wants_policy or settings.ask_required_fields):
+    if not (policies.is_strict(settings) or settings.consent_forms or settings.ask_required_fields):
         return None
-    held = account or accounts.by_uid(call, uid)
+    held = account or accounts.by_uid(call, session.uid)
     if held is None:
         return None
     if policies.must_accept(settings.privacy_policy, held, call.now):
         return Next(step=Step.PRIVACY_POLICY)
+    if forms := consent_forms.due(call, held, session.authenticated_at):
+        return Next(step=Step.CONSENT_FORMS, consents=[form.event for form in forms])
     lacking = missing(call, held) if settings.ask_required_fields else []
     return Next(step=Step.MISSING_FIELDS, missing=lacking) if lacking else None
+
+
+def is_barred(call: Call, session: BrowserSession, account: Account) -> bool:
+    """Return whether the account's pages stay shut until the policy is accepted and the consent forms are answered, as a
+    sign-in asks."""
+    is_outdated = policies.must_accept(call.tenant.settings.privacy_policy, account, call.now)
+    return is_outdated or bool(consent_forms.due(call, account, session.authenticated_at))
 
 
 def missing(call: Call, account: Account) -> list[str]:

@@ -78,7 +78,7 @@ def _unmet(
     account: Account | None,
 ) -> Next | None:
     """Return the step of what the tenant still wants of the account; None where it wants nothing."""
-    step = unmet.step(call, session.uid, account)
+    step = unmet.step(call, session, account)
     if step is None:
         return None
     if prompt.NONE in request.prompt:

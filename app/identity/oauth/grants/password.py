@@ -12,7 +12,7 @@ from app.identity.call import Call
 from app.identity.oauth import issuing
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
-from app.identity.sign_in import identifiers
+from app.identity.sign_in import gates, identifiers
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
 from app.identity.tenants.tenant import Application
@@ -41,5 +41,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     if passed.wanted is not None:
         raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
     account = passed.account
+    if not gates.are_clear(call, account):
+        raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
     return issuing.answer(call, client, issuer, Grant(NAME, scope, account.uid, facts=facts), account)

@@ -1,0 +1,28 @@
+"""Consent by token: a sign-in that waits for it goes on (interface user.md row U83)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.consents import ConsentsGiven
+from app.contract.groups import PW
+from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.stating import state
+from app.kit.operation import Accept, K
+from app.kit.wire import From
+
+
+class ConsentSubmitted(PW, ConsentsGiven):
+    consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
+
+
+submit = state(
+    "consents.submit", "POST /identity/v2/auth/consent", ConsentSubmitted, Login, auth=K, accepts=Accept.JSON,
+    errors=(
+        e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.WrongConsentToken, e.ExpiredConsentToken, *GATE_REFUSALS,
+        e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, e.LockedForAWhile,
+        e.LockedForCaptcha, e.LockedForSecurityQuestion,
+    ),
+    summary="Answer the consent forms that a sign-in waits for, and get its session.", row="U83",
+)  # fmt: skip

@@ -1,0 +1,200 @@
+"""A tenant's consent forms stand before the session, whichever way somebody comes in: row U83, and 1226 everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.consents import asked, chosen, given
+from tests.support.customers import NEW, OLD
+from tests.support.letterbox import token_in
+from tests.support.races import at_once
+from tests.support.registering import register
+from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals, somebody
+from tests.support.shapes import LOGIN
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+FIRST, POLICY = (
+    asked("FirstLogin"),
+    {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]},
+)
+
+
+def token(answer: TestResponse) -> str:
+    """The token of a sign-in that waits for consent."""
+    assert refused(answer) == (403, 1226)
+    data = answer.get_json()["Data"]
+    assert set(data) == {"ConsentToken"}
+    return str(data["ConsentToken"])
+
+
+def submit(who: Somebody, shown: str, body: dict[str, Any] | None = None, **query: Any) -> TestResponse:
+    return who.call("U83", body or given("FirstLogin"), consenttoken=shown, **query)
+
+
+def waits(who: Somebody) -> str:
+    return token(who.logs_in())
+
+
+def late(who: Somebody) -> TestResponse:
+    shown = waits(who)
+    who.waits(minutes=11)
+    return submit(who, shown)
+
+
+REFUSALS: list[Refusal] = refusals(
+    "U83",
+    (1224, lambda who: submit(who, waits(who), given("Register")), FIRST),
+    (1225, lambda who: submit(who, waits(who), given("FirstLogin", terms=False)), FIRST),
+    (1227, lambda who: submit(who, "x")),
+    (1229, lambda who: submit(who, "x"), FIRST),
+    (1230, late, FIRST),
+)
+NOT_HERE: dict[tuple[str, int], str] = {}
+ANSWERS: list[Answer] = [
+    Answer("U83", lambda who: Ask(given("FirstLogin", terms=True, news=True), {"consenttoken": waits(who)}), LOGIN, FIRST,
+           events=("ConsentProfileUpdate",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+    refusal.check(new_tenant_server)
+
+
+@pytest.mark.parametrize("way", list(ANSWERS[0].ways()))
+def test_answered(new_tenant_server: NewTenantServer, way: str) -> None:
+    ANSWERS[0].check(new_tenant_server, way)
+
+
+def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **asked("FirstLogin", "Login", version=2))
+    session = answered(submit(who, waits(who)))
+    assert session["Profile"]["ConsentProfile"]["AcceptedConsentVersions"] == [
+        {"Event": "FirstLogin", "Version": 2, "IsCustom": False}
+    ]
+    assert answered(who.own("U15"))["NoOfLogins"] == 1
+    who.waits(minutes=1)
+    answered(submit(who, waits(who), given("Login")))
+    answered(who.logs_in())
+
+
+def test_a_token_is_used_once(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **FIRST)
+    shown = waits(who)
+    codes = sorted(answer.status_code for answer in at_once([lambda: submit(who, shown)] * 12))
+    assert codes == [200] + [403] * 11
+    assert refused(submit(who, shown)) == (403, 1229)
+    assert [name for name, _ in events(who.tenant)].count("ConsentProfileUpdate") == 1
+
+
+def test_wrong_answers_leave_the_token(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **FIRST)
+    shown = waits(who)
+    assert refused(submit(who, shown, given("FirstLogin", news=True))) == (403, 1225)
+    answered(submit(who, shown))
+
+
+def test_every_form_that_was_asked_for_is_answered(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **asked("Register", "FirstLogin"), email_verification="optional")
+    shown = token(register(who.tenant, "eve@example.test"))
+    assert refused(submit(who, shown, given("FirstLogin"))) == (403, 1225)
+    answered(submit(who, shown, given("Register", "FirstLogin")))
+
+
+def test_a_token_opens_nothing_of_another_tenant(new_tenant_server: NewTenantServer) -> None:
+    who, stranger = somebody(new_tenant_server, **FIRST), somebody(new_tenant_server, **FIRST)
+    assert refused(submit(stranger, waits(who))) == (403, 1229)
+
+
+def test_a_token_ends_with_the_password_it_stands_on(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **FIRST)
+    shown = waits(who)
+    who.waits(seconds=1)
+    who.becomes(Password=NEW)
+    assert refused(submit(who, shown)) == (403, 1229)
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [({"IsActive": False}, 991), ({"DisableLogin": True}, 1130), ({"EmailVerified": False}, 970)]
+)
+def test_a_token_opens_no_closed_account(new_tenant_server: NewTenantServer, state: dict[str, Any], code: int) -> None:
+    who = somebody(new_tenant_server, **FIRST)
+    shown = waits(who)
+    assert refused(submit(who.becomes(**state), shown)) == (403, code)
+
+
+def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    who = somebody(new_tenant_server, **FIRST, privacy_policy=POLICY)
+    first = who.logs_in()
+    assert refused(first) == (403, 1194)
+    held = first.get_json()["Data"]["access_token"]
+    accept = who.tenant.send("GET", "/identity/v2/auth/privacypolicy/accept", bearer=held)
+    shown = token(accept)
+    assert refused(who.tenant.send("GET", "/identity/v2/auth/account", bearer=held)) == (401, 1409)
+    session = answered(submit(who, shown))
+    profile = answered(who.tenant.send("GET", "/identity/v2/auth/account", bearer=session["access_token"]))
+    assert profile["PrivacyPolicy"]["Version"] == "1"
+
+
+def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **FIRST, login_on_password_reset=True)
+    reset = answered(who.reset(resettoken=who.brought(), password=NEW))
+    assert reset["IsPosted"] is True
+    assert reset.get("Data") is None
+    assert who.logs_in(OLD).status_code == 401
+    token(who.logs_in(NEW))
+
+
+def test_a_form_that_need_not_be_answered_stops_nobody(new_tenant_server: NewTenantServer) -> None:
+    answered(somebody(new_tenant_server, **asked("FirstLogin", "Login", mandatory=False)).logs_in())
+
+
+# Registration.
+
+
+def test_consents_of_the_registration_model_are_kept(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    answer = register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=False))
+    session = answered(answer)["Data"]
+    assert [one["ConsentOptionId"] for one in session["Profile"]["ConsentProfile"]["Consents"]] == ["terms"]
+    entries = answered(who.tenant.send("GET", "/identity/v2/auth/consent/logs", bearer=session["access_token"]))
+    assert entries["ConsentLogs"][0]["ConsentLogs"] == [
+        {"ConsentId": "news", "Event": "NotOpted"},
+        {"ConsentId": "terms", "Event": "Subscribe"},
+    ]
+
+
+def test_who_registers_without_an_answer_is_registered_and_waits(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    shown = token(register(who.tenant, "eve@example.test"))
+    assert refused(register(who.tenant, "eve@example.test")) == (403, 936)
+    answered(submit(who, shown, given("Register")))
+
+
+def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_address_comes_first(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    who = somebody(new_tenant_server, **asked("Register"))
+    assert answered(register(who.tenant, "eve@example.test"))["Data"] is None
+    eve = Somebody(who.tenant, "", "eve@example.test", "")
+    verified = who.mailed("eve@example.test")
+    answered(who.call("U05", verificationtoken=token_in(verified)))
+    login = who.ask("POST", {"email": eve.email, "password": OLD}, path="/identity/v2/auth/login")
+    answered(submit(who, token(login), given("Register")))
+    answered(who.ask("POST", {"email": eve.email, "password": OLD}, path="/identity/v2/auth/login"))
+
+
+def test_an_account_that_a_server_made_owes_no_registration(new_tenant_server: NewTenantServer) -> None:
+    answered(somebody(new_tenant_server, **asked("Register")).logs_in())
+
+
+def test_a_wrong_answer_registers_nobody(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **asked("Register"))
+    wrong = {"Events": [{"Event": "Register", "IsCustom": False}], "Data": chosen(other=True)}
+    assert refused(register(who.tenant, "eve@example.test", Consents=wrong)) == (403, 1225)
+    assert answered(register(who.tenant, "eve@example.test", Consents=given("Register")))["IsPosted"] is True
