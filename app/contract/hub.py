@@ -12,6 +12,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
+from app.contract.consent_forms import ConsentForm
 from app.contract.families import HUB
 from app.contract.groups import SecurityAnswer
 from app.contract.registration_form import FormField
@@ -95,6 +96,7 @@ class Next(Wire):
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
     consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
+    agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that stand already
     missing: list[str] = Field(default_factory=list)  # names of the tenant's form
     login_hint: str | None = None
     ui_locales: str | None = None
@@ -137,6 +139,8 @@ class TenantView(Wire):
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: what people may answer beforehand
     registration_form: list[FormField] = Field(default_factory=list)
+    consent_forms: list[ConsentForm] = Field(default_factory=list)
+    has_privacy_policy: bool = False
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: our own challenge
     password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces

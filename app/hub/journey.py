@@ -25,6 +25,7 @@ PAGES: Final = {
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",
     Step.PRIVACY_POLICY: "/privacy-policy",
+    Step.CONSENT_FORMS: "/consent-forms",
     Step.MISSING_FIELDS: "/missing-fields",
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",

@@ -12,6 +12,7 @@ from typing import Final
 
 from app.contract import hub as contract
 from app.contract.configuration import PasswordPolicy
+from app.contract.consent_forms import ConsentForm
 from app.contract.errors import UnknownTenant
 from app.contract.registration_form import FormField
 from app.hub.brand import HOUSE_COLOUR, Brand
@@ -65,6 +66,9 @@ class Tenant:
     """The security questions, each by its id, that people may answer beforehand."""
     registration: Registration | None = None
     """What the page of registration draws; None where the tenant takes none."""
+    consent_forms: tuple[ConsentForm, ...] = ()
+    has_privacy_policy: bool = False
+    """Whether it has versions of one, which people accept."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
     """The rules that the identity service enforces for new passwords."""
     captcha: Widget | None = None
@@ -150,6 +154,8 @@ def seen(view: contract.TenantView) -> Tenant:
         if view.registration
         else None,
         password_policy=view.password_policy,
+        consent_forms=tuple(view.consent_forms),
+        has_privacy_policy=view.has_privacy_policy,
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)

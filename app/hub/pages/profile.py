@@ -61,6 +61,8 @@ class ProfilePage(Page):
     """People sign in with numbers here."""
     has_username: bool = False
     """People sign in with usernames here, or this one has one."""
+    has_consents: bool = False
+    """The tenant asks for consent, or has a privacy policy that is accepted."""
 
     @property
     def notice(self) -> Notice | None:
@@ -97,7 +99,9 @@ class ProfilePage(Page):
         )
         return {
             "full": cls("Ada Lovelace", "ada@example.com", full, has_username=True),
-            "with numbers": cls("Ada Lovelace", "ada@example.com", full, has_phone=True, has_username=True),
+            "with numbers": cls(
+                "Ada Lovelace", "ada@example.com", full, has_phone=True, has_username=True, has_consents=True
+            ),
             "bare": cls(
                 "",
                 "ada@example.com",
@@ -125,8 +129,9 @@ def show_profile() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin("/profile")
+    tenant = visit.current().tenant
     groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
-    picture, named_by = str(known.profile.get("ImageUrl") or ""), visit.current().tenant.identifiers
+    picture, named_by = str(known.profile.get("ImageUrl") or ""), tenant.identifiers
     return ProfilePage(
         name=known.person.name or "",
         account=known.person.label,
@@ -135,6 +140,7 @@ def show_profile() -> Response:
         is_landing_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
         has_phone=Identifier.PHONE in named_by,
+        has_consents=bool(tenant.consent_forms) or tenant.has_privacy_policy,
         has_username=Identifier.USERNAME in named_by or bool(known.profile.get("UserName")),
     ).render()
 

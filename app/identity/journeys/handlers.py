@@ -14,6 +14,7 @@ from app.identity.captcha import service as captcha
 from app.identity.journeys import (
     awaiting,
     checking,
+    consents,
     entering,
     factor_steps,
     own_account,
@@ -40,6 +41,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    consents.register(server)
     factor_steps.register(server)
     readdressing.register(server)
     own_account.register(server)

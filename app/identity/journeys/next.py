@@ -50,14 +50,18 @@ def _with_token(call: Call, session: BrowserSession, return_url: str) -> str:
 
 
 def open_return(call: Call, return_url: str | None, session: BrowserSession | None, *, action: str = "login") -> Next:
-    """Begin a plain visit at the page of the action; a signed-in person goes straight on."""
-    if session is not None:
+    """Begin a plain visit at the page of the action; a signed-in person of whom nothing is wanted goes straight on."""
+    wanted = unmet.step(call, session) if session is not None else None
+    if session is not None and wanted is None:
         sessions.touch(call, session)
         return to_return_address(call, session, return_url)
     asked = {"return_url": return_url} if return_url else {}
     attempt, binding = attempts.open(call, RETURN, {**asked, "action": action})
     origin = redirect_origin(return_url) if return_url and is_allowed(call, return_url) else None
     asking = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
+    if wanted is not None:
+        held = {"attempt": attempt.attempt_id, "binding": binding, "relying_party": asking}
+        return wanted.model_copy(update=held)
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
     return Next(step=step, attempt=attempt.attempt_id, binding=binding, relying_party=asking)
 

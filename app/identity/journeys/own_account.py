@@ -92,7 +92,7 @@ def keep_account(call: Call, req: contract.KeepRequest) -> Posted:
 
 
 def accept_policy(call: Call, req: contract.PolicyAccepted) -> Next:
-    attempt, (session, account) = attempts.find(call, req.attempt), _signed_in(call)
+    attempt, (session, account) = attempts.find(call, req.attempt), signed_in(call)
     if attempt is None:
         return journey.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
@@ -111,13 +111,14 @@ def fill_missing(call: Call, req: contract.MissingFields) -> Next:
 
 def owner(call: Call) -> tuple[BrowserSession, Account]:
     """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
-    session, account = _signed_in(call)
+    session, account = signed_in(call)
     if unmet.is_barred(call, session, account):
         raise e.NotAuthenticated
     return session, account
 
 
-def _signed_in(call: Call) -> tuple[BrowserSession, Account]:
+def signed_in(call: Call) -> tuple[BrowserSession, Account]:
+    """Return who is signed in, whatever the tenant still wants of the account. Raises NotAuthenticated."""
     session = sessions.current(call)
     account = accounts.by_uid(call, session.uid) if session is not None else None
     if session is None or account is None or not account.is_active or account.is_deleted:

@@ -35,6 +35,8 @@ def tenant(call: Call) -> hub.TenantView:
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,
         registration_form=list(registration_form.of(settings)),
+        consent_forms=list(settings.consent_forms),
+        has_privacy_policy=bool(settings.privacy_policy.versions),
         registration_captcha=settings.registration_captcha,
         captcha=_widget(settings.captcha),
         password_policy=settings.password_policy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.hub import Next, Step
-from app.identity.accounts import policies
+from app.identity.accounts import consents, policies
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
@@ -25,7 +25,11 @@ def step(call: Call, session: BrowserSession, account: Account | None = None) ->
     if policies.must_accept(settings.privacy_policy, held, call.now):
         return Next(step=Step.PRIVACY_POLICY)
     if forms := consent_forms.due(call, held, session.authenticated_at):
-        return Next(step=Step.CONSENT_FORMS, consents=[form.event for form in forms])
+        return Next(
+            step=Step.CONSENT_FORMS,
+            consents=[form.event for form in forms],
+            agreed=sorted(consents.accepted(consents.held(held))),
+        )
     lacking = missing(call, held) if settings.ask_required_fields else []
     return Next(step=Step.MISSING_FIELDS, missing=lacking) if lacking else None
 

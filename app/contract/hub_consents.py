@@ -1,0 +1,75 @@
+"""What the hub asks about the tenant's consent forms: answered during a sign-in, looked at and changed afterwards."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.consent_forms import MOST_OPTIONS
+from app.contract.families import HUB
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.self_service import AcceptedPolicy
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+Name = Annotated[str, Field(max_length=100)]
+
+
+class FormsAnswered(Wire):
+    """`accepted` names options of these forms; what it does not name is not agreed to."""
+
+    attempt: str
+    events: list[Name] = Field(min_length=1, max_length=30)
+    accepted: list[Name] = Field(max_length=5 * MOST_OPTIONS)
+
+
+class OwnConsentsRead(Wire):
+    pass
+
+
+class Choice(Wire):
+    option: str
+    change: Literal["Subscribe", "Unsubscribe", "NotOpted"]
+
+
+class ConsentEntry(Wire):
+    """What was answered at one time."""
+
+    at: str
+    choices: list[Choice]
+
+
+class Agreed(Wire):
+    option: str
+    at: str
+
+
+class OwnConsents(Wire):
+    """Which forms the signed-in person answered, what stands now, and how it came to that; the newest first."""
+
+    events: list[str]
+    agreed: list[Agreed]
+    history: list[ConsentEntry]
+    policies: list[AcceptedPolicy]
+
+
+class ConsentsEdited(Wire):
+    choices: dict[Name, bool] = Field(max_length=5 * MOST_OPTIONS)
+
+
+answer_forms = state(
+    "hub.answer_consent_forms", "POST /hub/consent-forms", FormsAnswered, Next, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
+    summary="Answer the tenant's consent forms, and go on with the attempt.",
+)  # fmt: skip
+own_consents = state(
+    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRead, OwnConsents, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Read what the signed-in person agreed to, over time.",
+)  # fmt: skip
+edit_consents = state(
+    "hub.edit_consents", "POST /hub/own/consents", ConsentsEdited, Posted, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused),
+    summary="Change what the signed-in person agreed to.",
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""A tenant's consent forms as widgets: a box for each option, in the visitor's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from flask_babel import lazy_gettext as _l
+from wtforms import BooleanField
+
+from app.contract.consent_forms import ConsentForm, ConsentOption
+from app.hub import visit
+from app.hub.forms import HubForm
+from app.hub.registration_fields import in_visitors_language
+from app.kit.web_addresses import is_web_address
+
+_PREFIX: Final = "agree-"
+NEEDED: Final = _l("Tick this box to go on.")
+
+
+@dataclass(frozen=True)
+class Box:
+    """An option: what it says, and the box to tick, where there is one."""
+
+    id: str
+    title: str
+    description: str = ""
+    link: str = ""
+    is_mandatory: bool = False
+    field: Any = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A form of the tenant's: its own heading and text, and its boxes."""
+
+    title: str
+    text: str
+    boxes: tuple[Box, ...]
+
+
+class BoxesForm(HubForm):
+    """The boxes stand in a subclass that `of` makes."""
+
+    options: ClassVar[tuple[ConsentOption, ...]] = ()
+
+    @classmethod
+    def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **given: Any) -> BoxesForm:
+        """Return the form with a box for each of these options; what is agreed to is ticked."""
+        held = {option.id: option for option in options}
+        ticked = {_PREFIX + option for option in agreed}
+        boxes = {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in held}
+        kind: type[BoxesForm] = type("TenantsBoxes", (cls,), {**boxes, "options": tuple(held.values())})
+        return kind(**given)
+
+    @property
+    def ticked(self) -> dict[str, bool]:
+        """What was chosen, by the options' ids."""
+        return {option.id: bool(self[_PREFIX + option.id].data) for option in self.options}
+
+    def box(self, option: ConsentOption) -> Any:
+        """Return the box of an option; None where there is none."""
+        return self._fields.get(_PREFIX + option.id)
+
+    def refuse_unticked(self) -> bool:
+        """Lay what must be agreed to and is not on its box; return whether there is such a one."""
+        missing = [option.id for option in self.options if option.mandatory and not self.ticked[option.id]]
+        for option in missing:
+            self.refuse(_PREFIX + option, NEEDED)
+        return bool(missing)
+
+
+def forms_of(events: Iterable[str]) -> tuple[ConsentForm, ...]:
+    """Return the tenant's forms for these events, in the tenant's order."""
+    wanted = set(events)
+    return tuple(form for form in visit.current().tenant.consent_forms if form.event in wanted)
+
+
+def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
+    """Return the options of forms, each once: one that any form demands is demanded."""
+    found: dict[str, ConsentOption] = {}
+    for option in (option for form in forms for option in form.options):
+        known = found.get(option.id, option)
+        found[option.id] = known.model_copy(update={"mandatory": known.mandatory or option.mandatory})
+    return tuple(found.values())
+
+
+def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ...]:
+    """Return what is drawn of forms; an option that stands in several is drawn with the first."""
+    drawn: set[str] = set()
+    made = []
+    for one in forms:
+        own = [option for option in options_of([one]) if option.id not in drawn]
+        drawn |= {option.id for option in own}
+        texts = in_visitors_language(one.title), in_visitors_language(one.text)
+        made.append(Section(*texts, tuple(_box(option, form.box(option)) for option in own)))
+    return tuple(section for section in made if section.boxes)
+
+
+def titles(forms: Iterable[ConsentForm]) -> Mapping[str, str]:
+    """Return what each option says, by its id."""
+    return {option.id: in_visitors_language(option.title) for option in options_of(forms)}
+
+
+def _box(option: ConsentOption, field: Any) -> Box:
+    link = option.link if option.link and is_web_address(option.link) else ""
+    title, description = in_visitors_language(option.title), in_visitors_language(option.description)
+    return Box(option.id, title, description, link, option.mandatory, field)

@@ -1,0 +1,140 @@
+"""What the tenant asks people to agree to before they go on: a step of sign-in and sign-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+
+from app.contract import errors as e
+from app.contract import hub as hub_contract
+from app.contract.consent_forms import ConsentForm, ConsentOption
+from app.contract.hub import Step
+from app.contract.hub_consents import FormsAnswered, answer_forms
+from app.hub import consent_options, journey, visit
+from app.hub.arrival import api
+from app.hub.consent_options import BoxesForm, Section
+from app.hub.own_account import form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/consent-forms"
+
+
+@dataclass(frozen=True)
+class ConsentFormsPage(Page):
+    """Agree, as far as one wants to, and go on."""
+
+    template = "pages/consent_forms.html"
+
+    form: BoxesForm
+    forms: tuple[ConsentForm, ...]
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return consent_options.sections(self.forms, self.form)
+
+    @property
+    def events(self) -> str:
+        """Which forms these are, as the form carries it."""
+        return " ".join(form.event for form in self.forms)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConsentFormsPage]:
+        both = (SIGN_UP, NEWS)
+        refused = _boxes(both)
+        refused.refuse_unticked()
+        return {
+            "one form": cls(_boxes((SIGN_UP,)), (SIGN_UP,)),
+            "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop"),
+            "without what is needed": cls(refused, both),
+            "failed": cls(_boxes((SIGN_UP,)), (SIGN_UP,), problem=refusal_notice(ApiError())),
+        }
+
+
+def _sample(name: str, mandatory: bool, **texts: str) -> ConsentOption:
+    return ConsentOption(id=name, title=texts, mandatory=mandatory)
+
+
+_AGE: Final = {"en": "I am 16 or older", "de": "Ich bin 16 Jahre oder älter", "ar": "عمري 16 عامًا أو أكثر"}
+_MAIL: Final = {"en": "Send me news by email", "de": "Schickt mir Neues per E-Mail", "ar": "أرسلوا لي الأخبار بالبريد"}
+SIGN_UP: Final = ConsentForm(
+    event="Register",
+    title={"en": "Before you begin", "de": "Bevor Sie beginnen", "ar": "قبل أن تبدأ"},
+    text={
+        "en": "We keep what you order for as long as the law asks.",
+        "de": "Wir bewahren Ihre Bestellungen so lange auf, wie es das Gesetz verlangt.",
+        "ar": "نحتفظ بطلباتك للمدة التي يطلبها القانون.",
+    },
+    options=(_sample("age", True, **_AGE), _sample("mail", False, **_MAIL)),
+)
+NEWS: Final = ConsentForm(
+    event="Login",
+    options=(
+        ConsentOption(
+            id="terms",
+            title={"en": "I accept the terms", "de": "Ich akzeptiere die Bedingungen", "ar": "أوافق على الشروط"},
+            description={"en": "In force since May.", "de": "Gültig seit Mai.", "ar": "سارية منذ مايو."},
+            link="https://acme.example.com/terms",
+            mandatory=True,
+        ),
+        _sample(
+            "news", False, en="Show me offers that fit", de="Zeigt mir passende Angebote", ar="اعرضوا لي عروضًا تناسبني"
+        ),
+    ),
+)
+
+
+@pages.get(ADDRESS)
+def show_consent_forms() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    forms = consent_options.forms_of(step.consents)
+    if step.step is not Step.CONSENT_FORMS or not forms:
+        return journey.follow(step)
+    return _page(forms, _boxes(forms, step.agreed)).render()
+
+
+@pages.post(ADDRESS)
+def submit_consent_forms() -> Response:
+    here = visit.current()
+    if here.attempt is None:
+        return journey.start_again()
+    forms = consent_options.forms_of(request.form.get("events", "").split())
+    if not forms:
+        return journey.onward(f"{ADDRESS}?attempt={here.attempt.id}")
+    form = BoxesForm.of(consent_options.options_of(forms))
+    if not form.validate() or form.refuse_unticked():
+        return _page(forms, form).render(form.refusal_status)
+    accepted = [option for option, yes in form.ticked.items() if yes]
+    asked = FormsAnswered(attempt=here.attempt.id, events=[one.event for one in forms], accepted=accepted)
+    try:
+        return journey.follow(api()(answer_forms, asked))
+    except e.NotAuthenticated:
+        return journey.onward(f"/login?attempt={here.attempt.id}")
+    except (e.NoConsentForm, e.ConsentRefused):  # the forms are others now: the page draws them
+        return journey.onward(f"{ADDRESS}?attempt={here.attempt.id}")
+    except e.TooManyRequests as refusal:
+        return _page(forms, form, refusal_notice(refusal)).render(refusal.status)
+
+
+def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
+    """Return the boxes; what stands already is ticked, but for what must be agreed to anew."""
+    options = consent_options.options_of(forms)
+    return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
+
+
+def _page(forms: tuple[ConsentForm, ...], form: BoxesForm, problem: Notice | None = None) -> ConsentFormsPage:
+    attempt = visit.current().attempt
+    return ConsentFormsPage(form, forms, attempt.relying_party if attempt else "", problem)

@@ -1,0 +1,176 @@
+"""The tenant's consent forms on our pages: a step of sign-in and sign-up, and the page where people look at them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.consents import asked, form, option
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import Seen, Visitor
+
+PASSWORD = "correct horse 7"
+STEP = "Your consent"
+POLICY = {"mode": "strict", "versions": [{"version": "7", "starts_at": "2020-01-01T00:00:00Z"}]}
+At = Callable[[World], Visitor]
+
+
+def from_shop(visitor: Visitor, world: World) -> Seen:
+    shop = world.application("shop", client_name="Acme Shop")
+    ada = world.person("ada@example.com")
+    return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+
+
+def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> Seen:
+    ada = world.person("ada@example.com")
+    return visitor.open(page).press("Sign in", identifier=ada.email, password=PASSWORD)
+
+
+def later(world: World, **by: float) -> None:
+    clock: Any = world.house.clock
+    clock.advance(**by)
+
+
+def agree(page: Seen, **more: str) -> Seen:
+    return page.press("Continue", **{"agree-terms": "y", **more})
+
+
+def test_who_signs_in_is_asked_and_goes_on_to_the_application(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    page = from_shop(visitor, world)
+    assert page.heading == STEP
+    assert "continue to Acme Shop" in page.text
+    assert "News (optional)" in page.text
+    assert "checked" not in page.html, "nobody agrees by default"
+    done = agree(page)
+    assert done.address.startswith("https://shop.example/cb?")
+    assert done.query["code"]
+
+
+def test_what_must_be_agreed_to_is_said_and_what_was_ticked_stays(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
+    assert page.status == 422
+    assert "Tick this box to go on." in page.text
+    assert page.html.count("checked") == 1
+    assert agree(page, **{"agree-news": "y"}).query["code"]
+
+
+def test_nothing_goes_on_round_the_step(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    page = from_shop(visitor, world)
+    shop = world.application("other")
+    assert visitor.asked_by(shop).heading == STEP
+    assert "error=interaction_required" in visitor.asked_by(shop, prompt="none").address
+    for own in ("/profile", "/security", "/consents", "/change-password", "/emails"):
+        assert visitor.open(own).heading == STEP, own
+    assert visitor.open("/login?return_url=http://elsewhere.example/").heading == STEP
+    assert agree(visitor.asked_by(shop)).query["code"]
+    assert visitor.asked_by(shop).query["code"]
+
+
+def test_a_form_that_names_others_than_are_asked_answers_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+    survey = form("Survey", option("study"))
+    world = new_world(consent_forms=[*asked("FirstLogin")["consent_forms"], survey])
+    page = from_shop(new_visitor_at(world), world)
+    assert page.press("Continue", events="Survey", **{"agree-study": "y"}).heading == STEP
+    assert page.press("Continue", events="None").heading == STEP
+
+
+def test_the_step_comes_after_the_policy(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"), privacy_policy=POLICY)
+    page = from_shop(new_visitor_at(world), world)
+    assert page.heading == "The privacy policy has changed"
+    page = page.press("Accept")
+    assert page.heading == STEP
+    assert agree(page).query["code"]
+
+
+@pytest.mark.parametrize("mode", ["required", "disabled"])
+def test_who_signs_up_is_asked_before_the_application_hears_of_it(
+    new_world: NewWorld, new_visitor_at: At, mode: str
+) -> None:
+    world = new_world(**asked("Register"), email_verification=mode, limits={"register_per_minute_per_address": 0})
+    visitor, shop = new_visitor_at(world), world.application("shop")
+    page = visitor.asked_by(shop, prompt="create").press(
+        "Create account", email="eve@example.test", password="Zebra-kettle-91"
+    )
+    if mode == "required":
+        (mail,) = mailed_to(world.house, world.tenant_id, "eve@example.test")
+        page = visitor.open(link_in(mail)).press("Confirm")
+    assert page.heading == STEP
+    assert agree(page).query["code"]
+
+
+def test_a_second_submit_goes_on_and_writes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    page = signed_in(visitor, world)
+    agree(page)
+    assert agree(page).heading == "ada@example.com"
+    assert visitor.open("/consents").text.count("Agreed: ") == 1
+
+
+def test_a_later_sign_in_is_asked_for_the_newer_form_alone(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin", "Login"))
+    visitor = new_visitor_at(world)
+    assert agree(signed_in(visitor, world), **{"agree-news": "y"}).heading == "ada@example.com"
+    visitor.open("/logout").press("Sign out")
+    later(world, minutes=1)
+    page = visitor.open("/profile").press("Sign in", identifier="ada@example.com", password=PASSWORD)
+    assert page.heading == STEP
+    assert page.html.count("checked") == 1, "what stands is ticked, but for what must be agreed to anew"
+    assert agree(page, **{"agree-news": "y"}).heading == "ada@example.com"
+
+
+# Afterwards.
+
+
+def test_people_see_what_they_agreed_to_and_change_what_is_optional(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    page = agree(signed_in(visitor, world), **{"agree-news": "y"})
+    page = page.follow("Your consents What you agreed to, and what you may change")
+    assert page.heading == "Your consents"
+    assert "Terms Your account needs this. Agreed on " in page.text
+    saved = page.press("Save", **{"agree-news": ""})
+    assert "Saved" in saved.text
+    assert "Taken back: News" in saved.text
+    assert "checked" not in saved.html
+
+
+def test_what_the_account_needs_is_never_taken_back(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    agree(signed_in(visitor, world))
+    page = visitor.open("/consents")
+    page.press("Save", shown="terms")
+    assert "Taken back" not in visitor.open("/consents").text
+
+
+def test_the_policy_s_history_stands_there_too(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(privacy_policy=POLICY)
+    visitor = new_visitor_at(world)
+    signed_in(visitor, world).press("Accept")
+    page = visitor.open("/consents")
+    assert "You accepted version 7." in page.text
+    assert "Save" not in page.text
+
+
+def test_nothing_is_offered_where_a_tenant_asks_nothing(world: World, visitor: Visitor) -> None:
+    assert "Your consents" not in signed_in(visitor, world).text
+    assert "You have not been asked for anything yet." in visitor.open("/consents").text
+
+
+def test_a_form_sent_from_elsewhere_changes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+    world = new_world(**asked("FirstLogin"))
+    visitor = new_visitor_at(world)
+    agree(signed_in(visitor, world), **{"agree-news": "y"})
+    refused = visitor.open("/consents").press("Save", token="x", **{"agree-news": ""})
+    assert refused.status == 403
+    assert "Taken back" not in visitor.open("/consents").text
