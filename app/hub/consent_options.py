@@ -16,7 +16,6 @@ from app.hub.registration_fields import in_visitors_language
 from app.kit.web_addresses import is_web_address
 
 _PREFIX: Final = "agree-"
-NEEDED: Final = _l("Tick this box to go on.")
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,10 @@ class BoxesForm(HubForm):
 
     def refuse_unticked(self) -> bool:
         """Lay what must be agreed to and is not on its box; return whether there is such a one."""
-        missing = [option.id for option in self.options if option.mandatory and not self.ticked[option.id]]
+        missing = [option for option in self.options if option.mandatory and not self.ticked[option.id]]
         for option in missing:
-            self.refuse(_PREFIX + option, NEEDED)
+            what = in_visitors_language(option.title)
+            self.refuse(_PREFIX + option.id, _l("To go on, tick this box: %(what)s", what=what))
         return bool(missing)
 
 

@@ -55,7 +55,7 @@ def test_what_must_be_agreed_to_is_said_and_what_was_ticked_stays(new_world: New
     world = new_world(**asked("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
     assert page.status == 422
-    assert "Tick this box to go on." in page.text
+    assert "To go on, tick this box: Terms" in page.text
     assert page.html.count("checked") == 1
     assert agree(page, **{"agree-news": "y"}).query["code"]
 
