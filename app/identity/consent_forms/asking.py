@@ -15,6 +15,7 @@ from app.identity.consent_forms import service
 from app.identity.consent_forms.service import Answers
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
+from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
 
@@ -27,7 +28,7 @@ def is_due(call: Call, account: Account) -> bool:
 def refusal(call: Call, account: Account, way: Mapping[str, Any]) -> e.ConsentNeeded:
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
     events = [form.event for form in service.due(call, account, call.now)]
-    facts = {"way": dict(way), "events": events}
+    facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
     ticket = tickets.issue(call, TicketKind.CONSENT, account.uid, lives_for=LIFETIME, facts=facts)
     call.ledger.record("consent.asked", uid=account.uid, events=events)
     return e.ConsentNeeded(data={"ConsentToken": ticket.text}).as_step()
@@ -46,7 +47,7 @@ def waiting(call: Call, token: str) -> tuple[Ticket, Account]:
     if ticket.is_over(call.now):
         raise e.ExpiredConsentToken
     account = accounts.by_uid(call, ticket.uid)
-    if account is None or (account.password_changed_at and account.password_changed_at > ticket.created_at):
+    if account is None or ticket.facts["password_changed_at"] != iso(account.password_changed_at):
         raise e.WrongConsentToken
     return ticket, account
 
