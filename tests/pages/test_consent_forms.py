@@ -63,7 +63,7 @@ def test_what_must_be_agreed_to_is_said_and_what_was_ticked_stays(new_world: New
 def test_nothing_goes_on_round_the_step(new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
-    page = from_shop(visitor, world)
+    from_shop(visitor, world)
     shop = world.application("other")
     assert visitor.asked_by(shop).heading == STEP
     assert "error=interaction_required" in visitor.asked_by(shop, prompt="none").address

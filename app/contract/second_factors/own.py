@@ -89,7 +89,8 @@ make_backup_codes = state(
 )  # fmt: skip
 renew_backup_codes = state(
     "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U,
-    errors=(e.NoSecondFactor, e.NoBackupCodes, e.PrivacyPolicyOutdated), summary="Make ten new backup codes; the old ones are over.", row="M28",
+    errors=(e.NoSecondFactor, e.NoBackupCodes, e.PrivacyPolicyOutdated),
+    summary="Make ten new backup codes; the old ones are over.", row="M28",
 )  # fmt: skip
 remove_totp = state(
     "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U,
