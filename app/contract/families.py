@@ -1,5 +1,7 @@
 """The families of operations: how each refuses malformed requests (interface errors.md, user.md section 0)."""
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.kit.operation import Family, Letter
@@ -30,10 +32,14 @@ MAIN = Family(
                 e.TrialExpired,
             ),
         ),
-        (Letter.U, (e.NotAuthenticated,)),
+        (Letter.U, (e.NotAuthenticated, e.PrivacyPolicyOutdated)),
         (Letter.M, _OF_MACHINES),
     ),
 )
+
+_ANY_PERSON = tuple((letter, held) for letter, held in MAIN.by_letter if letter is not Letter.U)
+BEFORE_POLICY = replace(MAIN, by_letter=(*_ANY_PERSON, (Letter.U, (e.NotAuthenticated,))))
+"""Of what a token opens before its owner accepted the privacy policy: all else of MAIN waits for that (1194)."""
 
 MANAGE = Family(
     name="manage",

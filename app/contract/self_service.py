@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
+from app.contract.families import BEFORE_POLICY
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F, Options, Posted, PostedSms, Uid
 from app.contract.profile import Profile
 from app.contract.stating import state
@@ -152,6 +153,7 @@ send_welcome = state(
 )  # fmt: skip
 accept_policy = state(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
+    family=BEFORE_POLICY,
     errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded), summary="Accept the present privacy policy.", row="U27",
 )  # fmt: skip
 policy_history = state(

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.families import BEFORE_POLICY
 from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
 from app.contract.stating import state
 from app.kit.operation import K, M, S, U
@@ -39,14 +40,17 @@ class EndOwnToken(AT):
 
 info = state(
     "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U,
+    family=BEFORE_POLICY,
     summary="Read what an access token is.", row="U42",
 )  # fmt: skip
 validate = state(
     "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U,
+    family=BEFORE_POLICY,
     summary="Tell until when an access token is good.", row="U43",
 )  # fmt: skip
 invalidate = state(
     "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U,
+    family=BEFORE_POLICY,
     summary="End an access token.", row="U44",
 )  # fmt: skip
 slide = state(

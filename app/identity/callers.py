@@ -178,9 +178,13 @@ def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dic
 def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> None:
     """Raise 1194 while the account has not accepted the present policy: its token opens what accepts it, and says what it is.
 
-    The operations say so themselves: each that a token opens only after that names 1194.
+    The families say which: all but what stands in `BEFORE_POLICY` waits.
     """
-    if uid is None or e.PrivacyPolicyOutdated not in operation.errors or not policies.is_strict(call.tenant.settings):
+    if (
+        uid is None
+        or e.PrivacyPolicyOutdated not in operation.every_error
+        or not policies.is_strict(call.tenant.settings)
+    ):
         return
     account = accounts.by_uid(call, uid)
     if account is None or not account.is_active or account.is_deleted:

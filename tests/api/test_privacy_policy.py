@@ -77,7 +77,7 @@ def test_every_operation_of_a_token_says_that_the_policy_stands_before_it() -> N
     said = {
         operation.row
         for operation in CATALOGUE
-        if Letter.U in operation.auth.letters() and e.PrivacyPolicyOutdated not in operation.errors
+        if Letter.U in operation.auth.letters() and e.PrivacyPolicyOutdated not in operation.every_error
     }
     assert said == OPEN
 
