@@ -22,6 +22,7 @@ class Factored(Somebody):
     """Somebody at a tenant that has second factors."""
 
     app: pyotp.TOTP | None = field(default=None, repr=False)
+    codes: list[str] = field(default_factory=list, repr=False)  # on paper
 
     def signs_in(self, **query: Any) -> TestResponse:
         """Show the password at the login that knows of second factors."""

@@ -18,6 +18,7 @@ from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.credentials import store
 from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
 from app.identity.second_factors import trusted
 from app.kit.errors import ApiError
 
@@ -25,6 +26,8 @@ ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
 """Kinds that prove only whoever has another one."""
 SENT_WRONG = (e.WrongSmsCode, e.WrongMailCode)
 """Guesses at codes that were sent, which count by themselves."""
+CODES = {FactorKind.SMS: ProofKind.FACTOR_SMS, FactorKind.EMAIL: ProofKind.FACTOR_EMAIL}
+"""Kinds whose codes are sent."""
 NOT_THERE = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
 """What removing refuses where nothing is enrolled, for kinds whose `missing` says that the tenant does not have them."""
 
@@ -174,6 +177,8 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
     store_accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
     if not store.remove(call, uid, (kind,)):
         raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
+    if kind in CODES:
+        proofs.close(call, uid, CODES[kind])
     if not {one.kind for one in store.of_account(call, uid) if one.is_enrolled} - ALONE_NONE:
         store.remove(call, uid, tuple(ALONE_NONE))
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)

@@ -20,7 +20,6 @@ from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.proofs import cool_down
-from app.identity.proofs.service import ProofKind
 from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import locks, service
@@ -33,8 +32,6 @@ from app.kit.clock import iso
 LIFETIME: Final = timedelta(minutes=10)
 TWO: Final = "mfa"  # RFC 8176
 NEVER: Final[dict[str, Any]] = {"at": 0}
-SENT: Final = {FactorKind.SMS: ProofKind.FACTOR_SMS, FactorKind.EMAIL: ProofKind.FACTOR_EMAIL}
-"""Kinds whose codes are sent."""
 UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
 
 
@@ -112,9 +109,9 @@ def ask(call: Call, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -
     are begun. What cannot be sent leaves the choice to whoever is asked.
     """
     kind = kinds[0] if kinds else None
-    if kind not in SENT or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
+    if kind not in factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
         return found
-    left = max(cool_down.of_account(call, (SENT[kind],), found.account.uid).values(), default=0)
+    left = max(cool_down.of_account(call, (factors.CODES[kind],), found.account.uid).values(), default=0)
     if left:
         last = {"at": int(call.now.timestamp()) - cool_down.SECONDS + left, "to": to}
         return replace(found, ticket=tickets.note(call, found.ticket, sent={kind.value: last}))

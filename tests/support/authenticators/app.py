@@ -1,0 +1,42 @@
+"""An authenticator app."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyotp
+from werkzeug.test import TestResponse
+
+from app.contract.second_factors.challenge import FactorKind
+from tests.support.authenticators.driver import Driver
+from tests.support.factors import Factored
+
+
+class AppDriver(Driver):
+    kind = FactorKind.TOTP
+    wrong = (1102,)
+    missing = (1099,)
+    lives_seconds = 60
+
+    def enrol(self, who: Factored) -> None:
+        who.enrols()
+
+    def begin(self, who: Factored, token: str) -> TestResponse | None:
+        return None
+
+    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+        who.app = pyotp.TOTP(challenge["ManualEntryCode"])
+        return who.shows()
+
+    def proof(self, who: Factored, token: str) -> str:
+        return who.next_code()
+
+    def wrong_proof(self, who: Factored) -> str:
+        return who.shows(3600) if who.app else "000000"
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.shows_code(proof, token)
+
+    def remove(self, who: Factored) -> TestResponse:
+        return who.own("DELETE", "totp")

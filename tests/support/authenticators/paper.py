@@ -1,0 +1,36 @@
+"""Codes on paper, beside an authenticator app."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.contract.second_factors.challenge import FactorKind
+from tests.support.authenticators.driver import Driver
+from tests.support.factors import Factored
+
+
+class PaperDriver(Driver):
+    kind = FactorKind.BACKUP_CODE
+    wrong = (1129,)
+    missing = (1128,)
+    stands_alone = False
+
+    def enrol(self, who: Factored) -> None:
+        who.enrols()
+        who.codes = who.backup_codes()
+
+    def proof(self, who: Factored, token: str) -> str:
+        return who.codes.pop()
+
+    def wrong_proof(self, who: Factored) -> str:
+        return "00000-00000"
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.proves("backupcode", {"backupcode": proof}, token)
+
+    def remove(self, who: Factored) -> TestResponse:
+        """New ones end the old ones; with the last factor all of them go."""
+        renewed = who.own("GET", "backupcode/reset")
+        return who.own("DELETE", "totp") if renewed.status_code == 200 else renewed

@@ -1,0 +1,53 @@
+"""Security questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.contract.second_factors.challenge import FactorKind
+from tests.support.authenticators.driver import Driver
+from tests.support.factors import Factored
+from tests.support.tenant_server import answered
+
+ROW = "securityquestionanswer"
+
+
+def listed(pet: str, city: str) -> dict[str, Any]:
+    return {ROW: [{"QuestionId": "pet", "Answer": pet}, {"QuestionId": "city", "Answer": city}]}
+
+
+class QuestionsDriver(Driver):
+    kind = FactorKind.QUESTIONS
+    wrong = (1093, 1094)
+    missing = (1257, 1259)
+    is_used_up = False
+
+    def enrol(self, who: Factored) -> None:
+        answered(who.own("PUT", ROW, self._right(who)))
+
+    def begin(self, who: Factored, token: str) -> TestResponse | None:
+        return None
+
+    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> Any:
+        return self._right(who)
+
+    def enrols_by(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.proves(ROW, proof, token)
+
+    def proof(self, who: Factored, token: str) -> Any:
+        return self._right(who)
+
+    def wrong_proof(self, who: Factored) -> Any:
+        return listed(who.uid, "nowhere")
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.proves(f"verification/{ROW}", proof, token, "POST")
+
+    def remove(self, who: Factored) -> TestResponse:
+        return who.own("DELETE", ROW)
+
+    def _right(self, who: Factored) -> dict[str, Any]:
+        return listed(who.uid, f"born in {who.uid}")

@@ -1,0 +1,81 @@
+"""Codes by text message and by mail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.contract.second_factors.challenge import FactorKind
+from tests.support.authenticators.driver import Driver
+from tests.support.factors import Factored
+from tests.support.letterbox import code_in
+from tests.support.tenant_server import answered
+
+NUMBER = "+442079460123"
+
+
+def another(code: str) -> str:
+    """A code that is not this one."""
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+class SmsDriver(Driver):
+    kind = FactorKind.SMS
+    wrong = (1067, 1068, 1069, 1070)
+    missing = (1100, 1117)
+    lives_seconds = 300
+
+    def enrol(self, who: Factored) -> None:
+        answered(who.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}))
+        answered(who.own("PUT", "sms", {"otp": who.texted()}))
+
+    def begin(self, who: Factored, token: str) -> TestResponse | None:
+        return who.proves("sms/phone", {"phoneno2fa": NUMBER}, token)
+
+    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+        return who.texted()
+
+    def proof(self, who: Factored, token: str) -> str:
+        answered(who.proves("sms/resend", None, token, "GET"))
+        return who.texted()
+
+    def wrong_proof(self, who: Factored) -> str:
+        return another(who.texted())
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.proves("sms", {"otp": proof}, token)
+
+    def remove(self, who: Factored) -> TestResponse:
+        return who.own("DELETE", "sms")
+
+
+class MailDriver(Driver):
+    kind = FactorKind.EMAIL
+    wrong = (1185, 1186, 1187, 1188)
+    missing = (1256,)
+    lives_seconds = 300
+
+    def enrol(self, who: Factored) -> None:
+        answered(who.own("GET", "email", emailid=who.email))
+        answered(who.own("PUT", "email", {"emailid": who.email, "otp": code_in(who.mailed())}))
+
+    def begin(self, who: Factored, token: str) -> TestResponse | None:
+        return who.proves("email", {"emailid": who.email}, token, "POST")
+
+    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> str:
+        return code_in(who.mailed())
+
+    def proof(self, who: Factored, token: str) -> str:
+        answered(who.proves("email", {"emailid": who.email}, token, "POST"))
+        return code_in(who.mailed())
+
+    def wrong_proof(self, who: Factored) -> str:
+        return another(code_in(who.mailed()))
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return who.proves("email", {"emailid": who.email, "otp": proof}, token)
+
+    def remove(self, who: Factored) -> TestResponse:
+        return who.own("DELETE", "email")
