@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import cycle
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from app.identity import create_house
 from app.identity.house import House
 from app.identity.store import migrate
 from app.identity.store.database import Database
+from app.identity.tenants.keys import Keyring, new_private_key
 from app.kit.clock import SystemClock
 from app.settings import Settings
 from tests.support.servers import RUNTIME, PostgresUrls
@@ -32,6 +35,25 @@ class MovableClock(SystemClock):
         self._ahead += timedelta(**by)
 
 
+def keys_in_turn(number: int = 24) -> Iterator[RSAPrivateKey]:
+    """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants."""
+    made: list[RSAPrivateKey] = []
+    while len(made) < number:
+        made.append(new_private_key())
+        yield made[-1]
+    yield from cycle(made)
+
+
+KEYS = keys_in_turn()
+
+
+def make_house(settings: Settings) -> House:
+    """The services of a process, whose clock may be moved."""
+    made = create_house(settings, MovableClock())
+    made.keyring = Keyring(made.vault, made.clock, KEYS.__next__)
+    return made
+
+
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
 def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The services of one process over one database; tests keep apart by tenants of their own."""
@@ -46,7 +68,7 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             migrate_url=urls.migrate_url.replace("postgresql://", "postgresql+psycopg://"),
         )
     migrate.migrate(settings)
-    made = create_house(settings, MovableClock())
+    made = make_house(settings)
     yield made
     made.database.dispose()
 
@@ -69,6 +91,6 @@ def own_database(request: pytest.FixtureRequest) -> Iterator[Database]:
 @pytest.fixture
 def own_house(own_database: Database) -> Iterator[House]:
     """The services of a process over a database of the test alone."""
-    made = create_house(Settings(database_url=own_database.url, secrets=(SECRET,), shows_cost=True), MovableClock())
+    made = make_house(Settings(database_url=own_database.url, secrets=(SECRET,), shows_cost=True))
     yield made
     made.database.dispose()

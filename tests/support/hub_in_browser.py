@@ -45,7 +45,7 @@ def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
         return answer
 
     server = make_server("127.0.0.1", 0, at_the_usual_port, threaded=True)
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://{world.name}.localhost:{server.server_port}"
     server.shutdown()

@@ -46,7 +46,7 @@ def stolen(*passwords: str) -> Iterator[Stolen]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     held.url = f"http://127.0.0.1:{server.server_port}/range"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
         yield held
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,12 +37,17 @@ class KeySet:
     jwks: bytes  # the published document, made once
 
 
+def new_private_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class Keyring:
     """Signs for tenants."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock, new_key: Callable[[], rsa.RSAPrivateKey] = new_private_key) -> None:
         self._vault = vault
         self._clock = clock
+        self._new_key = new_key
         self._held: dict[str, tuple[float, str, KeySet]] = {}
         self._loaded: dict[tuple[str, str], RSAKey] = {}
         self._lock = threading.Lock()
@@ -57,9 +63,12 @@ class Keyring:
         with self._lock:
             rows = self._rows(work)
             if not rows:
+                made: dict[tuple[str, str], RSAKey] = {}
                 with work.apart() as own:
                     if not self._rows(own):
-                        self._add(own, active_at=self._clock.now())
+                        kid, key = self._add(own, active_at=self._clock.now())
+                        made[(work.tenant_id, kid)] = key
+                self._loaded.update(made)
                 rows = self._rows(work)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
@@ -82,7 +91,7 @@ class Keyring:
         begins = now + LEAD
         alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
         work.run(update(signing_keys).where(alive).values(retired_at=begins))
-        kid = self._add(work, active_at=begins)
+        kid, _ = self._add(work, active_at=begins)
         self._held.pop(work.tenant_id, None)
         return kid
 
@@ -112,11 +121,12 @@ class Keyring:
         public = tuple(json.loads(row.public_jwk) for row in rows)
         return KeySet(signer, kid, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
 
-    def _add(self, work: UnitOfWork, active_at: datetime) -> str:
-        private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    def _add(self, work: UnitOfWork, active_at: datetime) -> tuple[str, RSAKey]:
+        private = self._new_key()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         kid = randomness.token(12)
-        public = RSAKey.import_key(pem).as_dict(private=False)
+        made = RSAKey.import_key(private)
+        public = made.as_dict(private=False)
         public.update({"kid": kid, "use": "sig", "alg": ALGORITHM})
         row = {
             "tenant_id": work.tenant_id,
@@ -128,4 +138,4 @@ class Keyring:
             "active_at": active_at,
         }
         work.run(insert(signing_keys).values(row))
-        return kid
+        return kid, made
