@@ -73,6 +73,11 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     made.database.dispose()
 
 
+# What is refused before the store is asked is the same on every database: such a test asks on one. Whatever reaches the store
+# (tenants kept apart, races, hostile values, SQL) is asked on both.
+before_the_store = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def own_database(request: pytest.FixtureRequest) -> Iterator[Database]:
     """A database of the test alone, as it serves: migrated, and nothing in it."""

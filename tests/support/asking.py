@@ -1,0 +1,156 @@
+"""A caller that may ask every operation of the interface of one tenant, and what its answers are held against."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import Client, TestResponse
+
+from app.contract.configuration import RequestLimits
+from app.contract.stating import CATALOGUE
+from app.contract.visit import Visit
+from app.identity import areas
+from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.wire import shape_of
+from tests.support.machines import machine
+from tests.support.tenant_server import TenantServer
+
+assert areas.AREAS  # importing the areas states every operation
+WRITES = ("POST", "PUT", "DELETE", "PATCH")
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
+# A limit would answer in place of what is asked.
+UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
+
+
+def every(*letters: Letter, without: tuple[Letter, ...] = ()) -> pytest.MarkDecorator:
+    """Ask of each operation whose callers need these letters."""
+    held = [
+        operation
+        for operation in CATALOGUE
+        if set(letters) <= operation.auth.letters() and not set(without) & operation.auth.letters()
+    ]
+    return asked_of(held)
+
+
+def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
+    assert operations
+    return pytest.mark.parametrize("operation", operations, ids=lambda operation: operation.name)
+
+
+def may_be_anybody(operation: AnyOperation) -> bool:
+    """Return whether the tenant's key is enough, or the operation is a client's."""
+    return frozenset({Letter.K}) in operation.auth.ways or Letter.C in operation.auth.letters()
+
+
+def with_body() -> pytest.MarkDecorator:
+    """Ask of each operation that reads a body."""
+    return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
+
+
+class Caller:
+    """Calls operations of one tenant with everything that they ask for, unless told otherwise."""
+
+    def __init__(self, tenant: TenantServer, app: Flask) -> None:
+        self.tenant = tenant
+        self.client = Client(app)
+
+    @cached_property
+    def bearer(self) -> str:
+        """The access token of an account, made when an operation first asks for it."""
+        return str(self.tenant.tokens(self.tenant.create()["Uid"])["access_token"])
+
+    @cached_property
+    def machine(self) -> str:
+        """The token of a machine that may do everything."""
+        return machine(self.tenant, "all")
+
+    def renew(self) -> Caller:
+        """Be another account: the operation before may have ended the token, and more."""
+        self.__dict__.pop("bearer", None)
+        return self
+
+    def ask(
+        self,
+        operation: AnyOperation,
+        *,
+        method: str = "",
+        path: str = "",
+        body: bytes | None = None,
+        kind: str = "application/json",
+        query: Mapping[str, str | None] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        host: str = "",
+        is_signed: bool = True,
+    ) -> TestResponse:
+        """Send it; `query` and `headers` replace what would be sent, None leaves it out."""
+        method = method or operation.method
+        path = path or self.path_of(operation)
+        sent = body if body is not None else self.body_of(operation)
+        asked = {
+            name: value for name, value in {**self.query_of(operation), **(query or {})}.items() if value is not None
+        }
+        letters = operation.auth.letters()
+        known: dict[str, str | None] = {"Content-Type": kind if sent else None}
+        if Letter.U in letters:
+            known["Authorization"] = f"Bearer {self.bearer}"
+        elif letters == {Letter.M}:
+            known["Authorization"] = f"Bearer {self.machine}"
+        if Letter.H in letters and is_signed:
+            known.update(self.signed(method, path, sent))
+            asked = {}
+        held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
+        base = f"http://{host or self.host_of(operation)}"
+        return self.client.open(path, method=method, query_string=asked, base_url=base, headers=held, data=sent)
+
+    def signed(self, method: str, path: str, body: bytes) -> dict[str, str | None]:
+        house = self.tenant.house
+        visit = Visit(host=f"{self.tenant.name}.{house.settings.hub_domain}").to_header()
+        at = int(house.clock.now().timestamp())
+        return {
+            VISIT_HEADER: visit,
+            SIGNATURE_HEADER: signature(house.hub_key, method, path, body, visit, at),
+        }
+
+    def host_of(self, operation: AnyOperation) -> str:
+        settings = self.tenant.house.settings
+        return settings.api_hostname if operation.on is Host.API else f"{self.tenant.name}.{settings.hub_domain}"
+
+    def query_of(self, operation: AnyOperation) -> dict[str, str | None]:
+        letters = operation.auth.letters()
+        return {
+            "apikey": self.tenant.api_key if Letter.K in letters else None,
+            "apisecret": self.tenant.api_secret if Letter.S in letters else None,
+            **dict.fromkeys(operation.when, "1"),
+        }
+
+    @staticmethod
+    def path_of(operation: AnyOperation, path: str = "") -> str:
+        return re.sub(r"\{\w+\}", "something", path or operation.path)
+
+    @staticmethod
+    def body_of(operation: AnyOperation) -> bytes:
+        if operation.method not in WRITES or not shape_of(operation.request).has_body:
+            return b""
+        return json.dumps(dict.fromkeys(shape_of(operation.request).required_body, "x")).encode()
+
+
+def refusal(answer: TestResponse) -> tuple[int, Any]:
+    """Return status and code, in whichever of the interface's three spellings."""
+    body = answer.get_json()
+    return answer.status_code, body.get("ErrorCode", body.get("errorCode", body.get("error")))
+
+
+def is_declared(operation: AnyOperation, answer: TestResponse) -> bool:
+    return refusal(answer) in {(kind.status, kind.code) for kind in operation.every_error}
+
+
+def is_answered(operation: AnyOperation, answer: TestResponse) -> bool:
+    """Return whether it is a success or an error that the operation declares: no limit came first, and nothing broke."""
+    return answer.status_code == 200 or (answer.status_code not in (429, 500) and is_declared(operation, answer))
