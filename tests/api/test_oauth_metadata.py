@@ -3,6 +3,7 @@
 import pytest
 from joserfc import jws
 
+from app.identity import create_house
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
 from tests.support.oauth_world import World
@@ -204,3 +205,13 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
     house.keyring.forget()
     assert published() == {old, new}
     assert kid() == old
+
+
+def test_every_process_signs_with_the_key_that_the_first_has_made(house: House, world: World) -> None:
+    other = create_house(house.settings, house.clock)
+    with UnitOfWork(house.database, world.tenant_id).apart() as work:
+        first = house.keyring.sign(work, {"sub": "ada"})
+    with UnitOfWork(other.database, world.tenant_id).apart() as work:
+        second = other.keyring.sign(work, {"sub": "ada"})
+    other.database.dispose()
+    assert first == second
