@@ -64,6 +64,7 @@ class SmsCodeAsked(Lower):
     phone: str | None = Field(default=None, max_length=64)
     uid: str | None = Field(default=None, max_length=100)
     name: str | None = Field(default=None, max_length=100)
+    client_guid: str | None = Field(default=None, max_length=100)  # smartlogin: which device the code approves
 
 
 class SmsCode(Wire):
@@ -95,7 +96,7 @@ mail_token = state(
     errors=(
         e.WrongTokenType, e.EmailOrUsernameMissing, *_VERIFY, *UID_REFUSALS, *_OFF, e.EmailTypeMissing,
         e.EmailActionRefused, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailTaken, e.EmailRegistered, e.EmailRefused,
-        e.EmailDomainRefused,
+        e.EmailDomainRefused, e.ClientGuidTaken, e.RegistrationOff,
     ),
     summary="Make the token or the code that a mail of this type would bring.", row="A20", scope="profile:update",
 )  # fmt: skip
@@ -103,7 +104,8 @@ sms_code = state(
     "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M,
     errors=(
         e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
-        e.NoPhoneOnProfile, e.PhoneTaken, *UID_REFUSALS, *_OFF,
+        e.NoPhoneOnProfile, e.PhoneTaken, *UID_REFUSALS, *_OFF, e.PhoneUnverified, e.ClientGuidTaken,
+        e.RegistrationOff,
     ),
     summary="Make the code that a text message of this type would bring.", row="A21", scope="profile:update",
 )  # fmt: skip

@@ -92,6 +92,7 @@ class RequestLimits(Stated):
     forgot_per_minute_per_address: int = Field(default=5, ge=0)
     forgot_per_minute: int = Field(default=600, ge=0)
     reset_per_minute_per_address: int = Field(default=20, ge=0)
+    passwordless_per_minute_per_address: int = Field(default=10, ge=0)  # links and codes asked for that sign in
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
@@ -157,6 +158,11 @@ class TenantSettings(Stated):
     two_factor: Mode = "disabled"  # optional: whoever enrolled a second factor is asked for it
     second_factors: SecondFactors = SecondFactors()
     passkeys: bool = False
+    passwordless_email: bool = False  # sign in by a link or a code from a mail
+    passwordless_sms: bool = False  # sign in by a code from a text message, where numbers name accounts
+    smart_login: bool = False  # a link in the mailbox approves the sign-in of another device
+    one_touch: bool = False  # a mail or a text message signs in, and registers whoever is new
+    sign_in_link_minutes: int = Field(default=60, ge=5, le=4_320)  # how long a mailed link that signs in is good
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
     phone_login: bool = False
     default_country: Country | None = None  # numbers typed on our pages without + are of it

@@ -33,8 +33,8 @@ class AT(Lower):
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
-class CAP(Lower):
-    """A captcha's answer, in every spelling that clients use, in the query or in the body."""
+class CapQuery(Lower):
+    """A captcha's answer, in every spelling that clients use, in the query."""
 
     recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
     recaptcha_query_older: Annotated[str | None, Query] = Field(default=None, alias="g_recaptcha_response")
@@ -45,6 +45,11 @@ class CAP(Lower):
     randstr_query_older: Annotated[str | None, Query] = Field(default=None, alias="qq_recaptcha_randstr")
     challenge_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_challenge")
     work_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_work")
+
+
+class CAP(CapQuery):
+    """The same, or in the body."""
+
     recaptcha: Annotated[str | None, Also("g_recaptcha_response")] = Field(default=None, alias="g-recaptcha-response")
     hcaptcha: str | None = Field(default=None, alias="h-captcha-response")
     ticket: Annotated[str | None, Also("qq_recaptcha_ticket")] = Field(default=None, alias="qq_captcha_ticket")

@@ -28,6 +28,10 @@ class MailKind(StrEnum):
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
     SECOND_FACTOR = "secondfactorauthentication"
+    SIGN_IN = "oneclicksignin"
+    SMART_LOGIN = "autologin"
+    ONE_TOUCH = "noregistrationpasswordlesslogin"
+    NO_ACCOUNT = "no_account"
 
 
 class SmsKind(StrEnum):
@@ -41,6 +45,8 @@ class SmsKind(StrEnum):
     PHONE_CHANGED = "phone_changed"
     ACCOUNT_EXISTS = "account_exists"
     SECOND_FACTOR = "secondfactorauthentication"
+    SIGN_IN = "onetimepasscode"
+    ONE_TOUCH = "noregistrationpasswordlesslogin"
 
 
 def _one_line(text: str) -> str:

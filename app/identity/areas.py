@@ -8,6 +8,7 @@ from app.identity.letters import handlers as letters
 from app.identity.management import brought
 from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
+from app.identity.passwordless import handlers as passwordless
 from app.identity.recovery import handlers as recovery
 from app.identity.registration import handlers as registration
 from app.identity.self_service import handlers as self_service
@@ -17,6 +18,6 @@ from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
 AREAS = (
-    journeys, oauth, management, brought, self_service, custom_objects, consent_forms, sign_in, registration,
+    journeys, oauth, management, brought, self_service, custom_objects, consent_forms, passwordless, sign_in, registration,
     recovery, verification, letters, accounts, tokens, tenants,
 )  # fmt: skip

@@ -15,8 +15,10 @@ from tests.api import (
     test_every_row_linking,
     test_every_row_login,
     test_every_row_password,
+    test_every_row_passwordless,
     test_every_row_profile,
     test_every_row_registration,
+    test_every_row_smart_login,
     test_every_row_verification,
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
@@ -31,6 +33,8 @@ FILES = (
     test_every_row_profile,
     test_every_row_account,
     test_every_row_password,
+    test_every_row_passwordless,
+    test_every_row_smart_login,
     test_every_row_custom_objects,
     test_every_row_consents,
     test_consent_at_sign_in,

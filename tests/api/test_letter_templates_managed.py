@@ -69,7 +69,7 @@ def test_a_text_message_is_stated_read_changed_and_removed(acme: TenantServer, p
     ("body", "error"),
     [
         ({"TemplateType": "nothing"}, (400, 8099)),
-        ({"TemplateType": "oneclicksignin"}, (404, 7922)),
+        ({"TemplateType": "forgotprovider"}, (404, 7922)),
         ({"Template": "<script>#Url#</script>"}, (400, 7900)),
         ({"Template": "<p>no link</p>"}, (400, 7900)),
         ({"Template": "<p>#Nmae# #Url#</p>"}, (400, 7900)),

@@ -54,6 +54,8 @@ def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTen
         phone_login=True,
         username_login=True,
         registration=False,
+        one_touch=True,
+        passwordless_sms=True,
         remember_me=False,
         two_factor="required",
         passkeys=True,
@@ -71,6 +73,7 @@ def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTen
         "IsRememberMe",
     )
     assert [body[name] for name in shown] == ["optional", True, True, True, False, False]
+    assert body["IsInstantSignin"] == {"EmailLink": False, "SmsOtp": True}
     assert body["LoginLockedConfiguration"] == {
         "LoginLockedType": "SecurityQuestion",
         "MaximumFailedLoginAttempts": 3,

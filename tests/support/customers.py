@@ -17,7 +17,10 @@ from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, a
 PATH = "/identity/v2/auth/password"
 LOGIN = "/identity/v2/auth/login"
 OLD, NEW = "Zebra-kettle-91", "Quartz-lantern-58"
-UNLIMITED = {"forgot_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
+UNLIMITED = {
+    "forgot_per_minute_per_address": 0, "reset_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0,
+    "passwordless_per_minute_per_address": 0,
+}  # fmt: skip
 
 
 @dataclass

@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5, 11 and 12, account.md sections 1, 2, 5, 7 and 8, statuses from errors.md. Nothing here is read from the code.
+user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 5, 7 and 8, statuses from errors.md. Nothing here is read from the code.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ _REGISTER = (
     "1190 936 988 1017 1058 1030 1056 1247 1038 1075 1076 1089 1134 1216 1315 1163 1196 1225 1226 1234 1107 1124 1125 "
     "1201 1202 1203 1213 1122 1123 1249"
 )
+_LESS = f"{A}/login/passwordlesslogin"
 _RESET_OLDER = "909 922 942 1015 1081 1144"
 ROWS: dict[str, Row] = {
     "U01": Row("POST", f"{A}/register", "K", f"1048 1049 {_REGISTER}", marks="F PW", older=(
@@ -105,6 +106,19 @@ ROWS: dict[str, Row] = {
     "U39": Row("GET", f"{A}/securityquestion/username", "K", "938 1092 1095"),
     "U40": Row("GET", f"{A}/securityquestion/phone", "K", "938 1092 1095 1184"),
     "U41": Row("GET", f"{A}/securityquestion/accesstoken", "K+U", "1092 1095"),
+    "U49": Row("GET", f"{_LESS}/email", "K", "938 1038 1059 1122 1249 1183 1176", marks="PW"),
+    "U50": Row("GET", f"{_LESS}/email/verify", "K", "973 975 1059 1062 1063 1194 1226 1243", marks="F PW"),
+    "U51": Row("POST", f"{_LESS}/email/verifyotp", "K", "1185-1188 1132 1148 1198", marks="F PW"),
+    "U52": Row("POST", f"{_LESS}/username/verifyotp", "K", "1185-1188 1132 1148 1198", marks="F PW"),
+    "U53": Row("GET", f"{_LESS}/otp", "K", "938 1043 1059 1066 1074 1123 1149"),
+    "U54": Row("PUT", f"{_LESS}/otp/verify", "K", "1067-1070 1132 1148 1198", marks="F PW"),
+    "U55": Row("GET", f"{A}/login/smartlogin", "K", "1038 1135 1136 1183 938 1122"),
+    "U56": Row("GET", f"{A}/login/smartlogin/ping", "K", "1139 1140 1137 1138", marks="F"),
+    "U57": Row("GET", f"{A}/email/smartlogin", "K", "1032 1063 1135 1137 1138 975", marks="PW"),
+    "U58": Row("POST", f"{A}/onetouchlogin/email", "K", "982 1038 1136 1146 1122 1190", marks="PW"),
+    "U59": Row("POST", f"{A}/onetouchlogin/phone", "K", "982 1096 1146 1123 1149"),
+    "U60": Row("PUT", f"{A}/onetouchlogin/phone/verify", "K", "1067-1070 1146", marks="F PW"),
+    "U61": Row("GET", f"{A}/email/onetouchlogin", "K", "1145 1063 975", also=(f"{A}/email/smartlogin",)),
     "U78": Row("POST", f"{A}/customobject", "K+U", "1035 1036 1064 1002 999", marks="PW", takes_form=False),
     "U79": Row("GET", f"{A}/customobject", "K+U", "1057 1064"),
     "U80": Row("GET", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057 995"),
@@ -155,12 +169,9 @@ NOT_RAISED: dict[int, str] = {
     958: "a body is read by its content type: 965",
     1027: _FEDERATION,
     1030: _FEDERATION,
-    1059: "passwordless sign-in: the next issue",
     1081: "a body is read by its content type: 1079",
-    1135: "smart login: the next issue",
     1140: _FEDERATION,
     1144: "nothing is off for tenants of one version",
-    1146: "one-touch login: the next issue",
     1159: "1071, which says the same and has a text",
     **dict.fromkeys((*range(1164, 1172), 1287), _RISK),
     1176: _FACTORS,

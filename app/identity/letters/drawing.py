@@ -58,6 +58,7 @@ def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Lang
         email=facts.email or facts.to,
         username=facts.username,
         added_by=facts.added_by,
+        device=facts.device,
         good_for=good_for(facts, language.tag),
     )
 

@@ -21,21 +21,24 @@ from app.kit.server import Server
 from app.kit.wire import Nothing
 
 _LATER_MAILS = frozenset(
-    {"forgotprovider", "oneclicksignin", "autologin", "noregistrationpasswordlesslogin", "risk_identified_to_admin"}
+    {"forgotprovider", "risk_identified_to_admin"}
     | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"forgotpin", "invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password", "add_passkey", "delete_passkey", "forget_passkey"}
 )
 _LATER_SMS = frozenset(
-    {"onetimepasscode", "noregistrationpasswordlesslogin", "resetpassword", "forgotpin"}
+    {"resetpassword", "forgotpin"}
     | {f"suspicious_{what}_sms_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"breached_password"}
 )
 """Types that the interface lists and that nothing sends yet."""
 _SHOWN_MAILS = {
     "AddEmail": MailKind.ADD_EMAIL,
+    "AutoLogin": MailKind.SMART_LOGIN,
     "DeleteAccount": MailKind.DELETE_ACCOUNT,
     "ForgotPassword": MailKind.RESET,
+    "NoRegistrationPasswordlessLogin": MailKind.ONE_TOUCH,
+    "OneClickSignin": MailKind.SIGN_IN,
     "Registration": MailKind.VERIFICATION,
 }
 _TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}

@@ -31,6 +31,7 @@ class Facts:
     email: str = ""  # the address that it is about, where that is not `to`
     username: str = ""
     added_by: str = ""  # masked: whose account an address is asked for
+    device: str = ""  # which browser asks, and from where
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,9 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
     MailKind.RESET: Rule((*_PROOF.placeholders, "Providers"), _PROOF.may_carry, has_sections=True),
     MailKind.ALARM: _PROOF,
     MailKind.ADD_EMAIL: _PROOF,
+    MailKind.SIGN_IN: _PROOF,
+    MailKind.SMART_LOGIN: _PROOF,
+    MailKind.ONE_TOUCH: _PROOF,
     MailKind.DELETE_ACCOUNT: Rule((*_ANY_MAIL, *_LINK), ("link",)),
     MailKind.SECOND_FACTOR: Rule((*_ANY_MAIL, *_CODE), ("otp",)),
 }

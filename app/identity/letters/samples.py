@@ -57,6 +57,15 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "notice": _STRANGER,
     },
     MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
+    MailKind.SIGN_IN: _states("oneclicksignin", 60),
+    MailKind.SMART_LOGIN: {
+        name: replace(said, device="Chrome, Windows · 203.0.113.7") for name, said in _states("autologin", 15).items()
+    },
+    MailKind.ONE_TOUCH: {name: replace(said, name="") for name, said in _states("oneclicksignin", 60).items()},
+    MailKind.NO_ACCOUNT: {
+        "link": replace(_STRANGER, url="https://acme.example.com/register"),
+        "notice": _STRANGER,
+    },
 }
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)

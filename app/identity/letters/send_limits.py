@@ -29,11 +29,16 @@ _ALARMS: Final = frozenset(
 )
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
 
-_ANYBODYS: Final = frozenset({MailKind.VERIFICATION, MailKind.RESET})
+_ANYBODYS: Final = frozenset(
+    {MailKind.VERIFICATION, MailKind.RESET, MailKind.SIGN_IN, MailKind.SMART_LOGIN, MailKind.ONE_TOUCH}
+)
 """Whoever knows an address has them sent."""
 
 _TO_CHOSEN_NUMBERS: Final = frozenset({SmsKind.CHANGE_PHONE, SmsKind.SECOND_FACTOR})
 """An account names the number: its messages to all numbers are counted, too."""
+
+_AS_IF: Final = {MailKind.ACCOUNT_EXISTS: MailKind.VERIFICATION, MailKind.NO_ACCOUNT: MailKind.SIGN_IN}
+"""What is told in the place of a link counts as the link would."""
 
 _DAY: Final = 86_400
 
@@ -95,7 +100,7 @@ def spend_mail(call: Call, kind: MailKind, to: Recipient) -> None:
     a sum, or else every kind and every account would be one more mail to somebody who asked for none. What anybody has sent
     has one of its own: a refusal that somebody signed in may see would else tell what was sent to strangers.
     """
-    kind = MailKind.VERIFICATION if kind is MailKind.ACCOUNT_EXISTS else kind
+    kind = _AS_IF.get(kind, kind)
     sending = call.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
     whom = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])

@@ -64,7 +64,7 @@ def mail(
 
     Args:
         facts: what it says beside the account's own: `url`, its `token`, `otp`, `minutes` (of the link), `otp_minutes` (where the code's
-            time is another), `email` and `username` where the mail is about another one.
+            time is another), `email` and `username` where the mail is about another one, `device`: which browser asks.
         template: the tenant's template of that name; its default one, and then ours, where there is none.
         language: what is spoken where it is asked for; else the account's, the page's, the tenant's.
         is_asked_for: whether the caller wants this very mail, so that over the limit it is refused, whatever it tells.
@@ -219,6 +219,7 @@ def _facts(to: str, account: Account | None, said: Said) -> Facts:
         email=one_line(given.get("email", ""), 320),
         username=one_line(given.get("username") or (account.username if account else None) or "", 64),
         added_by=one_line(given.get("added_by", ""), 64),
+        device=one_line(given.get("device", ""), 160),
     )
 
 

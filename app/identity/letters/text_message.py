@@ -31,6 +31,8 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
         ),
         SmsKind.PHONE_CHANGED: t.gettext("This number no longer opens your account at %(tenant)s. Not you? %(url)s"),
         SmsKind.SECOND_FACTOR: t.gettext("%(code)s confirms that it is you at %(tenant)s."),
+        SmsKind.SIGN_IN: t.gettext("%(code)s signs you in at %(tenant)s."),
+        SmsKind.ONE_TOUCH: t.gettext("%(code)s signs you in at %(tenant)s."),
         SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
     }[kind]
     said = [words % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}]

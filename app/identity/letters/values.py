@@ -13,7 +13,10 @@ from app.identity.letters.placeholders import ADDRESS
 from app.kit.agents import read_agent
 from app.kit.languages import Language
 
-_TO_STRANGERS = frozenset({MailKind.VERIFICATION, MailKind.ADD_EMAIL, MailKind.ACCOUNT_EXISTS, SmsKind.VERIFICATION})
+_TO_STRANGERS = frozenset(
+    {MailKind.VERIFICATION, MailKind.ADD_EMAIL, MailKind.ACCOUNT_EXISTS, MailKind.NO_ACCOUNT, MailKind.ONE_TOUCH}
+    | {SmsKind.VERIFICATION, SmsKind.ONE_TOUCH}
+)
 """These go to addresses that nobody proved: what whoever asked for them chose as a name must not advertise."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 
 from app.contract import brought as contract
 from app.contract import errors as e
@@ -11,26 +10,18 @@ from app.identity.accounts import identifiers
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.management import brought_sign_ins
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import ProofKind
 from app.identity.recovery import sending
 from app.identity.self_service import emails, leaving
 from app.identity.self_service.emails import NewAddress
 from app.identity.verification import service as verification
-from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
-_OFF: dict[str, type[ApiError]] = {
-    "passwordlesslogin": e.PasswordlessOff,
-    "forgotpin": e.PinOff,
-    "onetouchlogin": e.OneTouchOff,
-    "autologin": e.SmartLoginOff,
-    "smartlogin": e.SmartLoginOff,
-}
-"""What no tenant can switch on yet; which of them a family names, its own table says."""
-_MAIL_OFF = ("passwordlesslogin", "forgotpin", "onetouchlogin", "autologin")
-_SMS_OFF = ("passwordlesslogin", "forgotpin", "onetouchlogin", "smartlogin")
+_OFF: dict[str, type[ApiError]] = {"forgotpin": e.PinOff}
+"""What no tenant can switch on yet."""
 
 
 def register(server: Server) -> None:
@@ -53,31 +44,39 @@ def read_verify_token(call: Call, req: contract.VerifyTokenRead) -> contract.Ver
 
 def mail_token(call: Call, req: contract.MailTokenAsked) -> contract.MailToken:
     kind = req.token_type.lower().removesuffix("token")
-    if kind in _MAIL_OFF:
+    if kind in _OFF:
         raise _OFF[kind]
+    if kind in brought_sign_ins.MAILED:
+        return brought_sign_ins.mailed(call, kind, req)
     if kind not in _MAIL_TOKENS:
         raise e.WrongTokenType
-    account = accounts.known(call, req.uid or "") if kind == "addemail" else _addressed(call, req)
+    account = accounts.known(call, req.uid or "") if kind == "addemail" else brought_sign_ins.addressed(call, req)
     proofs.spend_brought(call, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](call, account, req)
     call.ledger.record("token.made", uid=account.uid, kind=kind)
     providers = ["Email"] if account.password_hash else []
-    return contract.MailToken(token=token, expires_in=_end(call, minutes * 60), identity_providers=providers)
+    return contract.MailToken(
+        token=token, expires_in=brought_sign_ins.end(call, minutes * 60), identity_providers=providers
+    )
 
 
 def sms_code(call: Call, req: contract.SmsCodeAsked) -> contract.SmsCode:
     kind = req.sms_otp_type.lower()
-    if kind in _SMS_OFF:
+    if kind in _OFF:
         raise _OFF[kind]
+    if kind in brought_sign_ins.TEXTED:
+        return brought_sign_ins.texted(call, kind, req)
     if kind not in _SMS_CODES:
         raise e.WrongCodeType
     if not call.tenant.settings.phone_login and kind != "deleteuser":
         raise e.PhoneLoginOff
-    account = accounts.known(call, req.uid or "") if kind == "addphone" else _with_phone(call, req.phone)
+    account = (
+        accounts.known(call, req.uid or "") if kind == "addphone" else brought_sign_ins.with_phone(call, req.phone)
+    )
     proofs.spend_brought(call, account.uid, is_code=True)
     code = _SMS_CODES[kind](call, account, req)
     call.ledger.record("code.made", uid=account.uid, kind=kind)
-    return contract.SmsCode(token=code, expires_in=_end(call, proofs.CODE_MINUTES * 60))
+    return contract.SmsCode(token=code, expires_in=brought_sign_ins.end(call, proofs.CODE_MINUTES * 60))
 
 
 def _verify_token(call: Call, email: str | None, seconds: int) -> contract.VerifyToken:
@@ -86,7 +85,7 @@ def _verify_token(call: Call, email: str | None, seconds: int) -> contract.Verif
     proofs.spend_brought(call, account.uid, is_code=False)
     token = verification.token_only(call, account, email or "", max(1, seconds // 60))
     call.ledger.record("token.made", uid=account.uid, kind="emailverification")
-    return contract.VerifyToken(verification_token=token, expires_in=_end(call, seconds))
+    return contract.VerifyToken(verification_token=token, expires_in=brought_sign_ins.end(call, seconds))
 
 
 def _refuse_verified(call: Call, account: Account, email: str) -> None:
@@ -94,27 +93,6 @@ def _refuse_verified(call: Call, account: Account, email: str) -> None:
         raise e.EmailVerificationOff
     if verification.is_verified(account, email):
         raise e.EmailVerifiedBefore
-
-
-def _addressed(call: Call, req: contract.MailTokenAsked) -> Account:
-    """Return the account that the first of uid, email and username names."""
-    if req.uid:
-        return accounts.known(call, req.uid)
-    if req.email:
-        return accounts.with_email(call, req.email)
-    account = accounts.by_username(call, req.username) if req.username else None
-    if account is None:
-        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
-    return account
-
-
-def _with_phone(call: Call, phone: str | None) -> Account:
-    if not phone:
-        raise e.PhoneMissing
-    account = accounts.by_phone(call, phone)
-    if account is None:
-        raise e.UnknownPhone
-    return account
 
 
 def _of_verification(call: Call, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
@@ -167,7 +145,3 @@ _SMS_CODES: dict[str, Callable[[Call, Account, contract.SmsCodeAsked], str]] = {
     "forgotpassword": lambda call, account, _: sending.code_only(call, account, sending.SMS)[0],
     "deleteuser": lambda call, account, _: leaving.code_only(call, account),
 }
-
-
-def _end(call: Call, seconds: int) -> str:
-    return iso(call.now + timedelta(seconds=seconds)) or ""

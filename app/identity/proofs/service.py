@@ -58,6 +58,9 @@ class ProofKind(StrEnum):
     ADD_PHONE = "add_phone"
     FACTOR_SMS = "factor_sms"
     FACTOR_EMAIL = "factor_email"
+    SIGN_IN = "sign_in"
+    SMART_LOGIN = "smart_login"
+    ONE_TOUCH = "one_touch"
 
 
 @dataclass(frozen=True)

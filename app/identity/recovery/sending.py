@@ -62,7 +62,7 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, 
         UnknownAccount: the account has no address that a mail could go to.
         MailLimitReached: the recipient got as many as may be.
     """
-    address = _address_of(account, email)
+    address = address_of(account, email)
     if not address:
         raise e.UnknownAccount
     return _mail(call, account.uid, MAIL, address, wish, account, kind)
@@ -71,7 +71,7 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, 
 def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
-    _mail(quiet, NOBODY, stranger(name), _address_of_nobody(name), wish, None)
+    _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None)
 
 
 def send_apart(call: Call, account: Account, wish: Wish) -> bool:
@@ -86,7 +86,7 @@ def send_apart(call: Call, account: Account, wish: Wish) -> bool:
 
 def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
     """Return the token of a link that the caller brings to its owner."""
-    facts = {"attempt": wish.attempt, "email": _address_of(account, email)}
+    facts = {"attempt": wish.attempt, "email": address_of(account, email)}
     return proofs.new_link(
         call, ProofKind.RESET_PASSWORD, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts
     )
@@ -95,7 +95,7 @@ def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = 
 def code_only(call: Call, account: Account, subject: str, *, email: str | None = None) -> tuple[str, int]:
     """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
     minutes = CODE_MINUTES if subject == MAIL else proofs.CODE_MINUTES
-    facts = {"attempt": None, "email": _address_of(account, email)} if subject == MAIL else {}
+    facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
     return proofs.new_code(
         call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts
     ), minutes
@@ -134,14 +134,14 @@ def stranger(name: str) -> str:
     return hashlib.sha256(name.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _address_of(account: Account, email: str | None) -> str:
+def address_of(account: Account, email: str | None) -> str:
     """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
     form = identifiers.normal_email(email) if email else None
     held = next((one["Value"] for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
     return held or account.email or ""
 
 
-def _address_of_nobody(name: str) -> str:
+def address_of_nobody(name: str) -> str:
     """Return what limits of mails are kept under: each name has its own, as each account has."""
     return name.strip() if identifiers.normal_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
 

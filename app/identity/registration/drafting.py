@@ -64,7 +64,7 @@ class Draft:
         return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, WORDS)]
 
 
-def read(call: Call, given: Given, source: str) -> Draft:
+def read(call: Call, given: Given, source: str, *, needs_password: bool = True) -> Draft:
     """Return the draft that a request asks for. Reads the store only where the tenant lets accounts choose their ids.
 
     Raises:
@@ -83,25 +83,27 @@ def read(call: Call, given: Given, source: str) -> Draft:
     edits = editing.read(given.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
     uid = naming.uid(settings, given.uid)
     refuse_questions(settings, given.security_question_answer)
-    if not given.password:
+    if not given.password and needs_password:
         raise e.PasswordMissing
     if settings.custom_uid and store.is_previous_uid(call, uid):
         raise e.UidTaken
     profile = edits.apply({"RegistrationSource": source})
     kept = given.security_question_answer or {}
-    return Draft(uid, addresses, username, phone, profile, given.password, kept, has_own_uid=uid == given.uid)
+    return Draft(uid, addresses, username, phone, profile, given.password or "", kept, has_own_uid=uid == given.uid)
 
 
 def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
-    """Return the account's columns, the password hashed: one hash, and one more for each security answer.
+    """Return the account's columns, the password hashed, if there is one: one hash, and one more for each security answer.
 
     Args:
         more: columns that stand otherwise than in a fresh account; `private` is added to what is kept there.
 
     Raises FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
     """
-    password_hash = setting.hashed(call, draft.password, draft.words)
-    kept: dict[str, Any] = {"is_secure_password": call.tenant.settings.password_policy.common_check}
+    password_hash = setting.hashed(call, draft.password, draft.words) if draft.password else None
+    kept: dict[str, Any] = (
+        {"is_secure_password": call.tenant.settings.password_policy.common_check} if password_hash else {}
+    )
     if draft.has_own_uid:
         kept["is_custom_uid"] = True
     if draft.security_answers:
@@ -120,7 +122,8 @@ def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
         "phone_verified": False,
         "password_hash": password_hash,
         "profile": draft.profile,
-        **dict.fromkeys(("password_changed_at", "created_at", "modified_at", "profile_modified_at"), call.now),
+        **dict.fromkeys(("created_at", "modified_at", "profile_modified_at"), call.now),
+        "password_changed_at": call.now if password_hash else None,
         **more,
         "private": {**kept, **more.get("private", {})},
     }

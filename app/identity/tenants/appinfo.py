@@ -27,6 +27,7 @@ SETTINGS = {
     "IsLoginOnEmailVerification": "login_on_email_verification",
     "IsLogoutOnEmailVerification": "logout_on_email_verification",
     "LoginOnPasswordReset": "login_on_password_reset",
+    "NoRegistration": "one_touch",
 }
 """Members that are a setting as it stands."""
 
@@ -86,13 +87,12 @@ def of(call: Call, codes: Collection[str]) -> Json:
         IsHttps=call.house.settings.public_scheme == "https",
         CustomDomain=None,
         ApiVersion={"v1": False, "v2": True},
-        NoRegistration=not settings.registration,
         IsSecurityQuestion=bool(settings.security_questions),
         SecurityQuestions=_questions(settings),
         SocialSchema={"Providers": []},
         RegistrationFormSchema=registration_form.published(settings),
         LoginLockedConfiguration=_lockout(settings.lockout),
-        IsInstantSignin={"EmailLink": False, "SmsOtp": False},
+        IsInstantSignin={"EmailLink": settings.passwordless_email, "SmsOtp": settings.passwordless_sms},
         TwoFactorAuthentication=_second_factor(settings),
         PrivacyPolicyConfiguration=_privacy_policy(settings.privacy_policy),
         OptionalRecaptchaConfiguration=_captcha_places(settings),

@@ -1,0 +1,118 @@
+"""Sign-in by a link or a code from a mail, and by a code from a text message (interface user.md section 7, rows U49 to U54)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, Posted, PostedSms
+from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.stating import state
+from app.kit.operation import K
+from app.kit.wire import From, Lower
+
+Query = From.QUERY
+Address = Annotated[str | None, Query, Field(max_length=320)]
+Named = Annotated[str | None, Field(max_length=320)]
+Name = Annotated[str | None, Query, Field(max_length=100)]
+Code = Annotated[str | None, Field(max_length=64)]
+Url = Annotated[str | None, Query, Field(max_length=2_000)]
+
+
+class MailWanted(PW, CapQuery):
+    """Exactly one of email and username."""
+
+    email: Address = None
+    username: Address = None
+    passwordless_login_template: Name = None
+    verification_url: Url = None
+
+
+class Entering(F, MF):
+    """What every row shares that signs in."""
+
+
+class LinkShown(Entering, PW):
+    verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
+    welcome_email_template: Name = None
+
+
+class EmailCodeShown(Entering, PW, CAP, LOCK):
+    email: Named = None
+    otp: Code = None
+    welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
+
+
+class UsernameCodeShown(Entering, PW, CAP, LOCK):
+    username: Named = None
+    otp: Code = None
+    welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
+
+
+class SmsWanted(CapQuery):
+    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class SmsCodeShown(Entering, PW, CAP, LOCK):
+    phone: Annotated[str | None, Field(max_length=64)] = None
+    otp: Code = None
+    sms_template: Name = None
+
+
+class Texted(Lower):
+    """How a message is wanted that a row sends beside what it is about."""
+
+    sms_template: Name = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+KIND = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
+"""Which names an account at sign-in is the tenant's choice."""
+SHOWN_CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
+ENTRY = (e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.PrivacyPolicyOutdated, e.TooManySessions, *LOCKED)
+"""Why an account may not sign in though its proof is good."""
+CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
+"""The address or the number became another's meanwhile."""
+_PATH = "/identity/v2/auth/login/passwordlesslogin"
+
+send_mail = state(
+    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K,
+    errors=(
+        e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing,
+        e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked, e.TooManyRequests, *KIND, *SHOWN_CAPTCHA,
+    ),
+    summary="Mail a link, and a code, that sign somebody in.", row="U49",
+)  # fmt: skip
+by_link = state(
+    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K,
+    errors=(
+        e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
+        e.TooManyRequests, *ENTRY, *CLAIM,
+    ),
+    summary="Sign in by the link that was mailed; a HEAD request uses nothing up.", row="U50",
+)  # fmt: skip
+_BY_CODE = (e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests, *KIND, *ENTRY, *CLAIM)
+by_email_code = state(
+    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K,
+    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in by the code that was mailed.", row="U51",
+)  # fmt: skip
+by_username_code = state(
+    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K,
+    errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE),
+    summary="Sign in by the code that was mailed, named by the username.", row="U52",
+)  # fmt: skip
+send_sms = state(
+    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K,
+    errors=(
+        e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked,
+        e.TooManyRequests, *KIND, *SENT_SMS, *SHOWN_CAPTCHA,
+    ),
+    summary="Text a code that signs somebody in.", row="U53",
+)  # fmt: skip
+by_sms_code = state(
+    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K,
+    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in by the code that was texted.", row="U54",
+)  # fmt: skip

@@ -1,0 +1,132 @@
+"""Smart login: a link in the mailbox approves the sign-in of another device. One-touch login: a mail or a text message signs
+in, and registers whoever is new (interface user.md section 8, rows U55 to U61)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import CAP, PW, Posted, PostedSms
+from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
+from app.contract.passwords import CAPTCHA, MAIL_CODE, SENT_SMS, SMS_CODE
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.stating import state
+from app.kit.operation import K
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+GUID = r"^[A-Za-z0-9_{}.-]{20,100}$"
+"""Whoever knows it gets the session, so it must not be short enough to be guessed."""
+Guid = Annotated[str, Field(pattern=GUID)]
+
+
+class SmartWanted(Texted):
+    """Exactly one of email, username and phone. `clientguid`: made by the device that waits, and known to it alone."""
+
+    email: Address = None
+    username: Address = None
+    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    client_guid: Annotated[Guid, Query]
+    smart_login_email_template: Name = None
+    welcome_email_template: Name = None
+    redirect_url: Url = None
+
+
+class Poll(Entering):
+    client_guid: Annotated[str, Query, Field(max_length=200)]
+
+
+class LinkClicked(PW):
+    """The token of the link, or with `email` or `phone` the code that was sent there."""
+
+    verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
+    vtoken: Annotated[str | None, Query, Field(max_length=1_000)] = None
+    email: Address = None
+    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    welcome_email_template: Name = None
+
+    @property
+    def shown(self) -> str | None:
+        return self.verification_token or self.vtoken
+
+
+class Approved(Wire):
+    is_posted: bool = True
+    is_verified: bool = True
+
+
+class TouchWanted(PW, CAP):
+    client_guid: Guid
+    email: Named = None
+    name: Annotated[str | None, Field(max_length=200)] = None
+    redirect_url: Url = None
+    one_touch_login_email_template: Name = None
+    welcome_email_template: Name = None
+
+
+class TouchTexted(CAP, Texted):
+    phone: Annotated[str | None, Field(max_length=64)] = None
+    name: Annotated[str | None, Field(max_length=200)] = None
+
+
+class TouchCode(Entering, PW):
+    phone: Annotated[str | None, Field(max_length=64)] = None
+    otp: Annotated[str | None, Query, Field(max_length=64)] = None
+    sms_template: Name = None
+
+
+_AUTH = "/identity/v2/auth"
+_NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused)
+
+start = state(
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Posted, auth=K,
+    errors=(
+        e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified,
+        e.AccountBlocked, e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
+    ),
+    summary="Ask the mailbox of an account to approve a sign-in; the device that asks polls.", row="U55",
+)  # fmt: skip
+poll = state(
+    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K,
+    errors=(e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink, *_NEW, *ENTRY, *CLAIM),
+    summary="Begin the session that the mailbox approved, once.", row="U56",
+)  # fmt: skip
+approve = state(
+    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K,
+    errors=(
+        e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink,
+        e.UsedOneTouchLink, e.OneTouchOff, e.TooManyRequests, *MAIL_CODE,
+    ),
+    summary="Approve the sign-in of the device that waits; a HEAD request approves nothing.", row="U57",
+)  # fmt: skip
+touch_mail = state(
+    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Posted, auth=K,
+    errors=(
+        e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
+        e.TooManyRequests, *CAPTCHA, *_NEW,
+    ),
+    summary="Mail a link that signs in whoever has the mailbox, and registers them if they are new.", row="U58",
+)  # fmt: skip
+touch_sms = state(
+    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K,
+    errors=(
+        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests, e.RegistrationOff,
+        *SENT_SMS, *CAPTCHA,
+    ),
+    summary="Text a code that signs in whoever has the number, and registers them if they are new.", row="U59",
+)  # fmt: skip
+touch_code = state(
+    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K,
+    errors=(
+        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY,
+        *CLAIM,
+    ),
+    summary="Sign in by the code that was texted.", row="U60",
+)  # fmt: skip
+touch_link = state(
+    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K,
+    errors=(
+        e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *MAIL_CODE,
+    ),
+    summary="Say that the mailbox is one's own: the device that waits goes on.", row="U61",
+)  # fmt: skip

@@ -1,0 +1,170 @@
+"""Tokens and codes that sign in, or approve a sign-in, brought by the tenant's servers (interface account.md rows A20, A21)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+from app.contract import brought as contract
+from app.contract import errors as e
+from app.contract.smart_login import GUID
+from app.identity.accounts import identifiers
+from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.passwordless import redeeming, sending, smart
+from app.identity.passwordless.sending import MAIL, SIGN_IN, SMART, SMS, TOUCH, Kind, Wish
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import ProofKind
+from app.kit.clock import iso
+
+Made = tuple[str, int]
+
+
+def mailed(call: Call, kind: str, req: contract.MailTokenAsked) -> contract.MailToken:
+    """Return what a mail of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
+    account, (token, minutes) = MAILED[kind](call, req)
+    call.ledger.record("token.made", uid=account.uid if account else None, kind=kind)
+    providers = ["Email"] if account is not None and account.password_hash else []
+    return contract.MailToken(token=token, expires_in=end(call, minutes * 60), identity_providers=providers)
+
+
+def texted(call: Call, kind: str, req: contract.SmsCodeAsked) -> contract.SmsCode:
+    """Return the code that a message of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff."""
+    account, code = TEXTED[kind](call, req)
+    call.ledger.record("code.made", uid=account.uid if account else None, kind=kind)
+    return contract.SmsCode(token=code, expires_in=end(call, proofs.CODE_MINUTES * 60))
+
+
+def addressed(call: Call, req: contract.MailTokenAsked) -> Account:
+    """Return the account that the first of uid, email and username names."""
+    if req.uid:
+        return accounts.known(call, req.uid)
+    if req.email:
+        return accounts.with_email(call, req.email)
+    account = accounts.by_username(call, req.username) if req.username else None
+    if account is None:
+        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
+    return account
+
+
+def with_phone(call: Call, phone: str | None) -> Account:
+    if not phone:
+        raise e.PhoneMissing
+    account = accounts.by_phone(call, phone)
+    if account is None:
+        raise e.UnknownPhone
+    return account
+
+
+def end(call: Call, seconds: int) -> str:
+    """Return when something ends that is good for so long."""
+    return iso(call.now + timedelta(seconds=seconds)) or ""
+
+
+def _sign_in_mail(call: Call, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    if not call.tenant.settings.passwordless_email:
+        raise e.PasswordlessOff
+    account = addressed(call, req)
+    proofs.spend_brought(call, account.uid, is_code=False)
+    return account, _made(call, SIGN_IN, account, req.email or account.email or "", Wish())
+
+
+def _smart_mail(call: Call, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    if not call.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = addressed(call, req)
+    proofs.spend_brought(call, account.uid, is_code=False)
+    ticket = smart.begin(call, _guid(req.client_guid), account).ticket_hash
+    return account, _made(call, SMART, account, req.email or account.email or "", Wish(), ticket)
+
+
+def _touch_mail(call: Call, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    """Whoever is new is registered by the token, so there need not be an account."""
+    if not call.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    if not req.email:
+        raise e.EmailMissing
+    if not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    account = accounts.by_email(call, req.email)
+    if account is None:
+        redeeming.refuse_new(call, email=req.email)
+    proofs.spend_brought(call, account.uid if account else sending.stranger(req.email), is_code=False)
+    wish = Wish(registers=True, name=req.name or "")
+    ticket = smart.begin(call, _guid(req.client_guid), None, **wish.kept).ticket_hash
+    return account, _made(call, TOUCH, None, req.email, wish, ticket)
+
+
+def _made(call: Call, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None) -> Made:
+    """A code in place of the token where the tenant's mails of that type hold codes alone."""
+    if sending.carries_code(call, kind):
+        return sending.code(call, kind.proof, account, name, MAIL, wish, ticket)
+    return sending.link(call, kind, account, name, wish, ticket), sending.minutes(call)
+
+
+def _sign_in_text(call: Call, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    if not call.tenant.settings.passwordless_sms:
+        raise e.PasswordlessOff
+    account = _proved(call, req)
+    return account, sending.code(call, ProofKind.SIGN_IN, account, "", SMS, Wish())[0]
+
+
+def _smart_text(call: Call, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    """`clientguid` names the device: a code that approves whichever waits would approve a stranger's."""
+    if not call.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = _proved(call, req)
+    ticket = smart.begin(call, _guid(req.client_guid), account).ticket_hash
+    return account, sending.code(call, ProofKind.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
+
+
+def _touch_text(call: Call, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    if not call.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    _refuse_numbers_off(call)
+    if not req.phone:
+        raise e.PhoneMissing
+    form = identifiers.normal_phone(req.phone)
+    if form is None:
+        raise e.UnknownPhone
+    account = accounts.by_phone(call, form)
+    if account is None:
+        redeeming.refuse_new(call)
+    proofs.spend_brought(call, account.uid if account else sending.stranger(form), is_code=True)
+    wish = Wish(registers=True, name=req.name or "")
+    return account, sending.code(call, ProofKind.ONE_TOUCH, None, form, SMS, wish)[0]
+
+
+def _proved(call: Call, req: contract.SmsCodeAsked) -> Account:
+    """Return the account that has the number, proved."""
+    _refuse_numbers_off(call)
+    account = with_phone(call, req.phone)
+    if not account.phone_verified:
+        raise e.PhoneUnverified
+    proofs.spend_brought(call, account.uid, is_code=True)
+    return account
+
+
+def _refuse_numbers_off(call: Call) -> None:
+    if not call.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def _guid(given: str | None) -> str:
+    if not given or not re.match(GUID, given):
+        raise e.BadParameter.names("clientguid")
+    return given
+
+
+MAILED: dict[str, Callable[[Call, contract.MailTokenAsked], tuple[Account | None, Made]]] = {
+    "passwordlesslogin": _sign_in_mail,
+    "autologin": _smart_mail,
+    "onetouchlogin": _touch_mail,
+}
+TEXTED: dict[str, Callable[[Call, contract.SmsCodeAsked], tuple[Account | None, str]]] = {
+    "passwordlesslogin": _sign_in_text,
+    "smartlogin": _smart_text,
+    "onetouchlogin": _touch_text,
+}

@@ -1,0 +1,221 @@
+"""Sends what signs somebody in without a password. A name that no account has costs the same work, and is told so by mail alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.accounts import identifiers
+from app.identity.accounts.service import Account
+from app.identity.call import Call
+from app.identity.letters import service as letters
+from app.identity.letters.send_limits import Counted
+from app.identity.letters.service import PLAINLY, TextWish
+from app.identity.outbox import Unsent
+from app.identity.proofs import service as proofs
+from app.identity.proofs.service import NOBODY, ProofKind
+from app.identity.recovery.sending import MAIL, SMS, address_of, address_of_nobody, stranger
+from app.identity.tenants import whitelist
+from app.kit.agents import read_agent
+from app.kit.limits import Rate
+
+NOT_SENT: Final = (
+    e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,
+)  # fmt: skip
+CODE_MINUTES: Final = 10  # a mail takes its time
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the mail."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    template: str | None = None
+    welcome_template: str | None = None  # of the mail that follows a first proof
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    registers: bool = False  # whoever is new gets an account by the proof
+    name: str = ""  # of whoever is new
+    is_silent: bool = False
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What the proof remembers."""
+        held = {"attempt": self.attempt, "welcome": self.welcome_template, "registers": self.registers or None}
+        return {name: value for name, value in (held | {"name": self.name}).items() if value}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a mail proves, and what it is called."""
+
+    proof: ProofKind
+    mail: MailKind
+    vtype: str  # interface hosted-pages.md section 2
+    page: str  # ours, where links lead
+    has_code: bool  # beside the link, where no template of the tenant says
+
+
+SIGN_IN: Final = Kind(ProofKind.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
+SMART: Final = Kind(ProofKind.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False)
+TOUCH: Final = Kind(ProofKind.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
+
+
+def spend(call: Call) -> None:
+    """Spend what asking for a link or a code costs this address; raises 429."""
+    if most := call.tenant.settings.limits.passwordless_per_minute_per_address:
+        call.spend("passwordless", Rate(most, 60), call.network)
+
+
+def spend_try(call: Call) -> None:
+    """Spend what trying one costs this address; raises 429."""
+    if most := call.tenant.settings.limits.sign_in_per_minute_per_address:
+        call.spend("passwordless_try", Rate(most, 60), call.network)
+
+
+def mail(call: Call, kind: Kind, account: Account | None, name: str, wish: Wish, *, ticket: str | None = None) -> None:
+    """Mail a link, and a code where something takes it; older ones of the kind are over.
+
+    Args:
+        account: who has the name. None where nobody has, or where the proof itself says whose it is: then the mail goes to
+            the name, if that is an address.
+        ticket: which waiting device the link approves.
+
+    Raises:
+        UnknownAccount: the account has no address that a mail could go to.
+        MailLimitReached: the recipient got as many as may be.
+    """
+    form = identifiers.normal_email(name)
+    to = address_of(account, name if form else None) if account else address_of_nobody(name)
+    if account is not None and not to:
+        raise e.UnknownAccount
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    said = _made(call, kind, account, uid, subject, facts, wish)
+    drawn = kind.mail
+    if account is None:
+        drawn = MailKind.ONE_TOUCH if wish.registers else MailKind.NO_ACCOUNT
+        if not wish.registers:
+            said = {"url": f"{call.issuer}/{'register' if call.tenant.settings.registration else 'login'}"}
+        if form is None:
+            call = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
+    letters.mail(
+        call, drawn, to, account=account, facts=said, template=wish.template, language=_language(call),
+        counted=Counted(kind=kind.mail),
+    )  # fmt: skip
+    call.ledger.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
+
+
+def text(
+    call: Call, account: Account | None, phone: str, wish: TextWish = PLAINLY, *, ticket: str | None = None
+) -> str:
+    """Text a code to the account's number and return the message's Sid; to nobody's nothing is sent.
+
+    Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
+    """
+    quiet = call if account else replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
+    uid, subject = (account.uid, SMS) if account else (NOBODY, stranger(phone))
+    kind = ProofKind.SMART_LOGIN if ticket else ProofKind.SIGN_IN
+    facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
+    return _texted(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
+
+
+def text_anybody(
+    call: Call, kind: ProofKind, phone: str, wish: TextWish = PLAINLY, *, name: str = "", attempt: str | None = None
+) -> str:
+    """Text a code that signs in whoever has the number, and registers them if they are new. Raises as `text` does."""
+    kept = Wish(registers=True, name=name, attempt=attempt).kept
+    return _texted(
+        call, SmsKind.ONE_TOUCH, kind, None, NOBODY, stranger(phone), {**kept, "phone": phone}, wish
+    )  # fmt: skip
+
+
+def link(call: Call, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None) -> str:
+    """Return the token of a link that a server brings to somebody itself."""
+    to = address_of(account, name if identifiers.normal_email(name) else None) if account else name.strip()
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    return proofs.new_link(call, kind.proof, uid, subject=subject, minutes=minutes(call), facts=facts)
+
+
+def code(
+    call: Call, kind: ProofKind, account: Account | None, name: str, by: str, wish: Wish, ticket: str | None = None
+) -> tuple[str, int]:
+    """Return a code that a server brings to somebody itself, and its minutes."""
+    uid, subject = (account.uid, by) if account else (NOBODY, stranger(name))
+    lives = CODE_MINUTES if by == MAIL else proofs.CODE_MINUTES
+    reached = address_of(account, None) if account and by == MAIL else account.phone if account else name
+    to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
+    return proofs.new_code(call, kind, uid, subject=subject, minutes=lives, facts={**wish.kept, **to}), lives
+
+
+def carries_code(call: Call, kind: Kind) -> bool:
+    """Return whether mails of the kind hold a code and no link."""
+    return letters.carries(call, kind.mail, account=None) == "otp"
+
+
+def minutes(call: Call) -> int:
+    """How long a link that signs in is good."""
+    return call.tenant.settings.sign_in_link_minutes
+
+
+def device(call: Call) -> str:
+    """Return which browser asks, and from where, as people read it."""
+    agent = read_agent(call.agent)
+    named = ", ".join(one for one in (agent.browser, agent.system) if one)
+    return " · ".join(one for one in (named, call.address) if one)
+
+
+def _made(
+    call: Call, kind: Kind, account: Account | None, uid: str, subject: str, facts: dict[str, Any], wish: Wish
+) -> dict[str, str]:
+    """Keep what the mail holds, and return what it says."""
+    said: dict[str, str] = {"device": device(call)}
+    carries = letters.carries(call, kind.mail, account=account, template=wish.template, language=_language(call))
+    if carries in ("link", "otp"):
+        proofs.close(call, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
+    if carries != "otp":
+        lives = minutes(call)
+        token = proofs.new_link(call, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
+        said |= {"url": _address(call, kind, token, wish), "token": token, "minutes": str(lives)}
+    if carries in ("otp", "both") or (carries is None and kind.has_code):
+        text = proofs.new_code(call, kind.proof, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
+        said |= {"otp": text, "otp_minutes": str(CODE_MINUTES)}
+    return said
+
+
+def _texted(
+    call: Call,
+    kind: SmsKind,
+    proof: ProofKind,
+    account: Account | None,
+    uid: str,
+    subject: str,
+    facts: dict[str, Any],
+    wish: TextWish,
+) -> str:
+    made = proofs.new_code(call, proof, uid, subject=subject, facts=facts)
+    said = {"otp": made, "minutes": str(proofs.CODE_MINUTES)}
+    sid = letters.sms(call, kind, str(facts["phone"]), account=account, facts=said, wish=wish)
+    call.ledger.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=proof.value)
+    return sid
+
+
+def _address(call: Call, kind: Kind, token: str, wish: Wish) -> str:
+    asked = {"vtype": kind.vtype, "vtoken": token}
+    if wish.url is not None:
+        return whitelist.with_query(wish.url, **asked)
+    asked |= {"attempt": wish.attempt} if wish.attempt else {}
+    return f"{call.issuer}{kind.page}?{urlencode(asked)}"
+
+
+def _language(call: Call) -> str | None:
+    return call.visit.language if call.visit else None
+
+
+__all__ = [
+    "MAIL", "NOT_SENT", "SIGN_IN", "SMART", "SMS", "TOUCH", "Kind", "Wish", "carries_code", "code", "device", "link", "mail",
+    "minutes", "spend", "spend_try", "stranger", "text", "text_anybody",
+]  # fmt: skip

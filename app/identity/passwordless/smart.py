@@ -1,0 +1,127 @@
+"""A device that waits until somebody says yes in their own mailbox: what it is known by, who it is for, and where it stands."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.identity.accounts import store as accounts
+from app.identity.accounts.service import Account
+from app.identity.accounts.sought import Sought
+from app.identity.call import Call
+from app.identity.passwordless import redeeming, sending
+from app.identity.proofs import service as proofs
+from app.identity.proofs import store as sent
+from app.identity.proofs.service import MAIL_CODE, NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import OPEN, Ticket, TicketKind
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+
+KINDS: Final = (ProofKind.SMART_LOGIN, ProofKind.ONE_TOUCH)
+_NUMBERS: Final = Rate(3, 3600)
+"""How often a number may be matched with one that waits."""
+
+
+class State(StrEnum):
+    """Where a waiting device stands."""
+
+    WAITS = OPEN
+    APPROVED = "approved"
+    DENIED = "denied"
+    USED = "used"
+
+
+def begin(call: Call, text: str | None, account: Account | None, **facts: Any) -> Ticket:
+    """Keep a device that waits: `text` is what it polls with, made here where it is None. Raises ClientGuidTaken."""
+    held = {"agent": call.agent, "address": call.address, **{name: value for name, value in facts.items() if value}}
+    uid, lives_for = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(call))
+    try:
+        return tickets.issue(call, TicketKind.SMART_LOGIN, uid, lives_for=lives_for, facts=held, text=text)
+    except tickets.Taken:
+        raise e.ClientGuidTaken from None
+
+
+def number() -> str:
+    """Return two digits that stand on the device that waits, and are typed on the other."""
+    return str(10 + randomness.below(90))
+
+
+def of(call: Call, proof: Proof) -> Ticket | None:
+    """Return the device that a link or a code is about; None where it waits no more."""
+    found = tickets.by_hash(call, TicketKind.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
+    return found if found is not None and not found.is_over(call.now) else None
+
+
+def approve(call: Call, proof: Proof) -> Ticket:
+    """Say yes with a proof that was just used up. Of many at once one wins.
+
+    Raises:
+        ExpiredLink: the device waits no more, or somebody said no.
+        UsedSmartLink, VerifiedSmartLink: it went on already, or may.
+    """
+    found = of(call, proof)
+    if found is None or found.state == State.DENIED:
+        raise e.ExpiredLink
+    if (refusal := went_on(found)) is not None:
+        raise refusal
+    if not tickets.move(call, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")):
+        raise e.VerifiedSmartLink
+    call.ledger.record("smart_login.approved", uid=found.uid)
+    return found
+
+
+def deny(call: Call, found: Ticket) -> None:
+    """Say no: the device never goes on."""
+    tickets.move(call, found, State.DENIED)
+    call.ledger.record("smart_login.denied", uid=found.uid)
+
+
+def is_matched(call: Call, found: Ticket, typed: str) -> bool:
+    """Return whether the number that was typed is the device's. Raises TooManyRequests after three tries."""
+    call.spend("smart_number", _NUMBERS, found.ticket_hash)
+    return proofs.digits_in(typed) == str(found.facts.get("number"))
+
+
+def went_on(found: Ticket) -> ApiError | None:
+    """Return why a device that was approved cannot be approved again; None for one that waits."""
+    if found.state == State.USED:
+        return e.UsedSmartLink()
+    return e.VerifiedSmartLink() if found.state == State.APPROVED else None
+
+
+def redeem(call: Call, found: Ticket, *, template: str | None = None, is_silent: bool = False) -> Account:
+    """Use up what was approved, and return whose session begins. Of many at once one wins.
+
+    Raises UsedSmartLink, WrongClientGuid, and what `redeeming.account_of` raises.
+    """
+    accounts.change(call, found.uid, {})  # everybody locks the account first
+    if not tickets.move(call, found, State.USED):
+        raise e.UsedSmartLink
+    proof = Proof(ProofKind.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
+    return redeeming.account_of(call, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
+
+
+def spend_code(call: Call, who: Sought, by: str, code: str) -> Proof:
+    """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
+    kind, uid, subject = ProofKind.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
+    if who.holder is not None and sent.newest_code(call, ProofKind.SMART_LOGIN, who.holder.uid, by) is not None:
+        kind, uid, subject = ProofKind.SMART_LOGIN, who.holder.uid, by
+    errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
+    name = who.identifier if who.is_hidden or uid == NOBODY else None
+    return proofs.spend_code(call, kind, uid, code, subject=subject, errors=errors, name=name)
+
+
+def spend_link(call: Call, kind: ProofKind, token: str) -> Proof:
+    """Use the link of a device up. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
+    try:
+        return proofs.spend_link(call, kind, token)
+    except e.UsedLink:
+        held = proofs.known_link(call, kind, token)
+    if kind is ProofKind.ONE_TOUCH:
+        raise e.UsedOneTouchLink
+    found = of(call, held) if held is not None else None
+    raise (went_on(found) if found is not None else None) or e.UsedSmartLink()

@@ -1,0 +1,296 @@
+"""Every refusal and every answer of smart login and of one-touch login: U55 to U61."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.api.test_every_row_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
+from tests.support.letterbox import token_in
+from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, somebody
+from tests.support.shapes import POSTED, POSTED_SMS
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+SMART, TOUCH = {"smart_login": True}, {"one_touch": True, "phone_login": True}
+NEW_PHONE = "+493055555555"
+VERIFIED = {"IsPosted": True, "IsVerified": True}
+
+
+def guid() -> str:
+    return secrets.token_hex(16)
+
+
+def start(who: Somebody, held: str = "", **query: Any) -> TestResponse:
+    return who.call("U55", **{"email": who.email, "clientguid": held or guid(), **query})
+
+
+def asked(who: Somebody) -> tuple[str, str]:
+    """Ask the mailbox; return what the device polls with, and the token of the link."""
+    held = guid()
+    answered(start(who, held))
+    return held, token_in(who.mailed())
+
+
+def click(who: Somebody, token: str, row: str = "U57", **query: Any) -> TestResponse:
+    return who.call(row, **{"verificationtoken": token, **query})
+
+
+def poll(who: Somebody, held: str) -> TestResponse:
+    return who.call("U56", clientguid=held)
+
+
+def approved(who: Somebody) -> str:
+    held, token = asked(who)
+    answered(click(who, token))
+    return held
+
+
+def polled(who: Somebody) -> TestResponse:
+    held = approved(who)
+    answered(poll(who, held))
+    return poll(who, held)
+
+
+def over(who: Somebody) -> TestResponse:
+    held, _ = asked(who)
+    who.waits(minutes=61)
+    return poll(who, held)
+
+
+def clicked_after_the_poll(who: Somebody) -> TestResponse:
+    held, token = asked(who)
+    answered(click(who, token))
+    answered(poll(who, held))
+    return click(who, token)
+
+
+def clicked_twice(who: Somebody) -> TestResponse:
+    _, token = asked(who)
+    return twice(lambda one: click(one, token))(who)
+
+
+def clicked_late(who: Somebody) -> TestResponse:
+    _, token = asked(who)
+    who.waits(minutes=61)
+    return click(who, token)
+
+
+def solving(row: str, body: dict[str, Any]) -> Act:
+    """Ask a row that always asks for a captcha, with its answer."""
+
+    def act(who: Somebody) -> TestResponse:
+        challenge = who.call(row, body)
+        assert refused(challenge) == (403, 982)
+        return who.call(row, {**body, **solved(challenge)})
+
+    return act
+
+
+def touch(email: str, held: str = "", **more: Any) -> Act:
+    return lambda who: solving("U58", {"email": email, "clientguid": held or guid(), **more})(who)
+
+
+def touched(who: Somebody, email: str = NOBODY) -> tuple[str, str]:
+    held = guid()
+    answered(touch(email, held)(who))
+    return held, token_in(who.mailed(email))
+
+
+def texted(phone: str = NEW_PHONE) -> Act:
+    return solving("U59", {"phone": phone, "name": "Ada"})
+
+
+def code(who: Somebody) -> str:
+    answered(texted()(who))
+    return who.texted()
+
+
+def shown(who: Somebody, otp: str) -> TestResponse:
+    return who.call("U60", {"phone": NEW_PHONE}, otp=otp)
+
+
+def used_code(who: Somebody) -> TestResponse:
+    otp = code(who)
+    answered(shown(who, otp))
+    return shown(who, otp)
+
+
+def late_code(who: Somebody) -> TestResponse:
+    otp = code(who)
+    who.waits(minutes=6)
+    return shown(who, otp)
+
+
+def closed_code(who: Somebody) -> TestResponse:
+    otp = code(who)
+    for _ in range(5):
+        shown(who, wrong(otp))
+    return shown(who, otp)
+
+
+def touched_twice(who: Somebody) -> TestResponse:
+    _, token = touched(who)
+    return twice(lambda one: click(one, token, "U61"))(who)
+
+
+def touched_late(who: Somebody) -> TestResponse:
+    _, token = touched(who)
+    who.waits(minutes=61)
+    return click(who, token, "U61")
+
+
+def same_guid(who: Somebody) -> TestResponse:
+    held = guid()
+    answered(start(who, held))
+    return start(who, held)
+
+
+def same_guid_touched(who: Somebody) -> TestResponse:
+    held = guid()
+    answered(touch(NOBODY, held)(who))
+    return touch(who.email, held)(who)
+
+
+CLOSED = {**TOUCH, "registration": False}
+REFUSALS = [
+    *refusals(
+        "U55",
+        (1038, lambda who: start(who, email="no address"), SMART),
+        (1135, start),
+        (1136, same_guid, SMART),
+        (1183, start, {**SMART, "email_login": None}),
+        (938, lambda who: start(who, email=NOBODY), SMART),
+        (1122, twice(start), {**SMART, "sending": {"mails": LIMITED}}),
+    ),
+    *refusals(
+        "U56",
+        (1139, lambda who: poll(who, asked(who)[0]), SMART),
+        (1140, over, SMART),
+        (1137, polled, SMART),
+    ),
+    *refusals(
+        "U57",
+        (1032, lambda who: click(who, "123456"), SMART),
+        (1063, lambda who: click(who, "A" * 43), SMART),
+        (1135, lambda who: click(who, "A" * 43)),
+        (1137, clicked_after_the_poll, SMART),
+        (1138, clicked_twice, SMART),
+        (975, clicked_late, SMART),
+    ),
+    *refusals(
+        "U58",
+        (982, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()}), TOUCH),
+        (1038, lambda who: who.call("U58", {"email": "no address", "clientguid": guid()}), TOUCH),
+        (1136, same_guid_touched, TOUCH),
+        (1146, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()})),
+        (1122, twice(touch(NOBODY)), {**TOUCH, "sending": {"mails": LIMITED}}),
+        (1190, touch(NOBODY), CLOSED),
+    ),
+    *refusals(
+        "U59",
+        (982, lambda who: who.call("U59", {"phone": NEW_PHONE}), TOUCH),
+        (1096, lambda who: who.call("U59", {"phone": "none"}), TOUCH),
+        (1146, lambda who: who.call("U59", {"phone": NEW_PHONE})),
+        (1123, twice(texted()), {**TOUCH, "sending": {"sms": LIMITED}}),
+        (1149, twice(texted()), {**TOUCH, "sending": {"sms_per_day": 1}}),
+    ),
+    *refusals(
+        "U60",
+        (1067, lambda who: shown(who, wrong(code(who))), TOUCH),
+        (1068, used_code, TOUCH),
+        (1069, late_code, TOUCH),
+        (1070, closed_code, {**TOUCH, "lockout": {"type": "none"}}),
+        (1146, lambda who: shown(who, "123456")),
+    ),
+    *refusals(
+        "U61",
+        (1145, touched_twice, TOUCH),
+        (1063, lambda who: click(who, "A" * 43, "U61"), TOUCH),
+        (975, touched_late, TOUCH),
+    ),
+]
+NOT_HERE = {("U56", 1138): "what was approved and not asked for yet is the session"}
+
+
+def with_captcha(row: str, body: dict[str, Any]) -> Any:
+    return lambda who: Ask({**body, **solved(who.call(row, body))})
+
+
+BOTH = ("Login", "Register")
+ANSWERS = [
+    Answer(
+        "U55", lambda who: Ask(query={"email": who.email, "clientguid": guid(), "redirecturl": PAGE}), POSTED, SMART
+    ),
+    Answer("U56", lambda who: Ask(query={"clientguid": approved(who)}), SESSION, SMART),
+    Answer("U57", lambda who: Ask(query={"vtoken": asked(who)[1]}), VERIFIED, SMART),
+    Answer("U58", lambda who: with_captcha("U58", {"email": NOBODY, "clientguid": guid()})(who), POSTED, TOUCH),
+    Answer("U59", with_captcha("U59", {"phone": NEW_PHONE}), POSTED_SMS, TOUCH),
+    Answer("U60", lambda who: Ask({"phone": NEW_PHONE}, {"otp": code(who)}), SESSION, TOUCH, events=BOTH),
+    Answer("U61", lambda who: Ask(query={"verificationtoken": touched(who)[1]}), VERIFIED, TOUCH),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+    refusal.check(new_tenant_server)
+
+
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
+    answer.check(new_tenant_server, way)
+
+
+def test_whoever_is_new_has_an_account_once_the_device_goes_on(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **TOUCH)
+    held, token = touched(who)
+    answered(click(who, token, "U61"))
+    session = answered(poll(who, held))
+    assert session["Profile"]["FirstLogin"] is True
+    assert session["Profile"]["EmailVerified"] is True
+    assert session["Profile"]["Password"] is None
+    again = touched(who)
+    answered(click(who, again[1], "U61"))
+    assert answered(poll(who, again[0]))["Profile"]["Uid"] == session["Profile"]["Uid"]
+
+
+def test_a_device_that_nobody_knows_waits_for_nothing(new_tenant_server: NewTenantServer) -> None:
+    """A short name could be guessed by whoever wants the session."""
+    who = somebody(new_tenant_server, **SMART)
+    assert refused(start(who, "short")) == (400, 908)
+    assert refused(poll(who, guid())) == (403, 1140)
+
+
+def test_a_number_approves_by_its_code(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SMART, phone_login=True)
+    held = guid()
+    answered(who.call("U55", phone=who.phone, clientguid=held))
+    answered(who.call("U57", vtoken=who.texted(), phone=who.phone))
+    assert answered(poll(who, held))["Profile"]["Uid"] == who.uid
+
+
+def test_what_a_server_brings_approves_signs_in_and_registers(new_tenant_server: NewTenantServer) -> None:
+    """A20 and A21: what a mail or a message would have brought."""
+    who = somebody(new_tenant_server, **SMART, **TOUCH, passwordless_email=True, passwordless_sms=True)
+
+    def token(kind: str, **body: Any) -> str:
+        return str(answered(who.managed("A20", {"email": who.email, **body}, at={"tokentype": kind}))["Token"])
+
+    def otp(kind: str, **body: Any) -> str:
+        return str(answered(who.managed("A21", {"phone": who.phone, **body}, at={"smsotptype": kind}))["Token"])
+
+    answered(who.call("U50", verificationtoken=token("passwordlesslogintoken")))
+    answered(who.call("U54", {"phone": who.phone, "otp": otp("passwordlesslogin")}))
+    for made in (
+        lambda held: click(who, token("autologin", clientguid=held)),
+        lambda held: click(who, otp("smartlogin", clientguid=held), phone=who.phone),
+        lambda held: click(who, token("onetouchlogin", clientguid=held, email=NOBODY, name="Ada"), "U61"),
+    ):
+        held = guid()
+        answered(made(held))
+        session = answered(poll(who, held))
+    assert session["Profile"]["FirstName"] == "Ada"
+    new = {"phone": NEW_PHONE}
+    answered(who.call("U60", new, otp=otp("onetouchlogin", **new)))
