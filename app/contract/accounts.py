@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
+from app.contract.consents import ConsentsGiven
 from app.contract.groups import AT, PW, UID_REFUSALS, F, SecurityAnswer, Uid
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
@@ -70,6 +71,7 @@ class CreateAccount(F, PW, NewNames, AccountFields):
     """The registration model (user.md section 1.1), with what only the tenant's servers may say."""
 
     is_voice_otp: Annotated[bool, Query] = False
+    consents: ConsentsGiven | None = None
 
 
 class AccountChanges(F, PW, AccountFields):
@@ -139,7 +141,7 @@ CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptabl
 
 create = state(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
-    errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing),
+    errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused),
     summary="Create an account; no mail is sent.", row="A01", scope="profile:create",
 )  # fmt: skip
 read_by_identifier = state(

@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.identity.store.unit import UnitOfWork
+from app.identity.tokens import store as tokens
+from app.kit import randomness
 from tests.support.consents import asked, chosen, given
 from tests.support.customers import NEW, OLD
+from tests.support.factors import factored
 from tests.support.letterbox import token_in
 from tests.support.races import at_once
-from tests.support.registering import register
+from tests.support.registering import primary, register
 from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals, somebody
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
+SIGN_IN = "/identity/v2/auth/login"
 FIRST, POLICY = (
     asked("FirstLogin"),
     {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]},
@@ -141,6 +146,26 @@ def test_the_policy_stands_before_the_consent_and_its_token_does_not_go_round_it
     assert profile["PrivacyPolicy"]["Version"] == "1"
 
 
+def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) -> None:
+    who = factored(new_tenant_server, **FIRST).enrols()
+    assert answered(who.signs_in())["SecondFactorAuthentication"] is not None
+    shown = token(who.shows_code(who.next_code()))
+    session = answered(submit(who, shown))
+    held = introspected(who, session["access_token"])
+    assert (
+        answered(who.tenant.send("GET", "/identity/v2/auth/account", bearer=session["access_token"]))["NoOfLogins"] == 1
+    )
+    assert set(held["amr"]) >= {"pwd", "mfa"}, "how somebody came in is not forgotten on the way"
+
+
+def introspected(who: Somebody, access_token: str) -> dict[str, Any]:
+    """What is kept of an access token."""
+    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+        held = tokens.access(work, randomness.digest(access_token))
+    assert held is not None
+    return dict(held.facts)
+
+
 def test_a_reset_that_signs_in_does_not_go_round_the_consent(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **FIRST, login_on_password_reset=True)
     reset = answered(who.reset(resettoken=who.brought(), password=NEW))
@@ -184,9 +209,19 @@ def test_a_form_of_the_registration_is_asked_at_the_first_sign_in_where_the_addr
     eve = Somebody(who.tenant, "", "eve@example.test", "")
     verified = who.mailed("eve@example.test")
     answered(who.call("U05", verificationtoken=token_in(verified)))
-    login = who.ask("POST", {"email": eve.email, "password": OLD}, path="/identity/v2/auth/login")
+    login = who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN)
     answered(submit(who, token(login), given("Register")))
-    answered(who.ask("POST", {"email": eve.email, "password": OLD}, path="/identity/v2/auth/login"))
+    answered(who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN))
+
+
+def test_a_server_states_what_an_account_agreed_to(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **FIRST)
+    named = {"Email": primary("eve@example.test"), "EmailVerified": True}
+    made = who.tenant.create(**named, Consents=given("FirstLogin"))
+    assert made["ConsentProfile"]["AcceptedConsentVersions"][0]["Event"] == "FirstLogin"
+    answered(who.ask("POST", {"email": "eve@example.test", "password": OLD}, path=SIGN_IN))
+    wrong = {"Password": OLD, "UserName": "mallory", "Consents": given("FirstLogin", news=True)}
+    assert refused(who.tenant.send("POST", "/identity/v2/manage/account", wrong)) == (403, 1225)
 
 
 def test_an_account_that_a_server_made_owes_no_registration(new_tenant_server: NewTenantServer) -> None:

@@ -129,15 +129,26 @@ def history(call: Call, account: Account) -> list[dict[str, Any]]:
     return [*store.of_account(call, account.uid), *([first] if first else [])]
 
 
-def at_registration(call: Call, answers: Answers | None) -> dict[str, Any]:
-    """Return what a new account keeps privately of what its owner answered when registering; it owes what was not asked then."""
+def stated(call: Call, given: ConsentsGiven | None) -> Answers | None:
+    """Return the answers that came with a new account; None where none did, or the tenant asks for none.
+
+    Raises NoConsentForm, ConsentRefused.
+    """
+    settings = call.tenant.settings
+    return read(settings, given) if given is not None and settings.consent_forms else None
+
+
+def at_registration(call: Call, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
+    """Return what a new account keeps privately of what its owner answered when registering; one that a person made owes what
+    was not answered then.
+    """
     settings, kept = call.tenant.settings, {}
     if answers:
         forms, choices = answers
         kept = consents.after({}, [_version(form) for form in forms], choices, call.now)
         kept["first"] = log.entry(call, kept, log.DEFAULT, log.differences({}, choices))
     form = form_of(settings, REGISTER)
-    if form and form.mandatory and not consents.answered(kept, REGISTER):
+    if is_own and form and form.mandatory and not consents.answered(kept, REGISTER):
         kept["owes"] = True
     return {consents.KEY: kept} if kept else {}
 

@@ -14,7 +14,6 @@ from app.identity.accounts.identifiers import PHONE
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.consent_forms import service as consent_forms
-from app.identity.consent_forms.service import Answers
 from app.identity.registration import demands, drafting, links
 from app.identity.registration.drafting import Draft, Given
 from app.identity.tasks import events
@@ -76,7 +75,7 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
     demands.refuse_incomplete(settings, given, ask.accepts_terms)
-    _answers(call, ask)
+    consent_forms.stated(call, ask.consents)
     drafted = drafting.read(call, given, ask.source)
     if len(drafted.addresses.forms) > naming.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")
@@ -106,7 +105,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     if ask.accepts_terms:
         private["terms_accepted_at"] = call.now.isoformat()
         private |= policies.first_acceptance(call.tenant.settings.privacy_policy, ask.source, call.now)
-    private |= consent_forms.at_registration(call, _answers(call, ask))
+    private |= consent_forms.at_registration(call, consent_forms.stated(call, ask.consents))
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
     columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
@@ -125,12 +124,6 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         events.emit(call, "Login", account, ask.is_silent)
     _send(call, account, ask)
     return Outcome(account, not waits_for, waits_for, waiting.kept(columns))
-
-
-def _answers(call: Call, ask: Ask) -> Answers | None:
-    """Return the answers to consent forms that came with the registration. Raises NoConsentForm, ConsentRefused."""
-    settings = call.tenant.settings
-    return consent_forms.read(settings, ask.consents) if ask.consents is not None and settings.consent_forms else None
 
 
 def _add(call: Call, drafted: Draft, columns: dict[str, Any]) -> Account:
