@@ -52,6 +52,10 @@ class Settings:
     """inbox: (development), twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@gateway.example/send;
     empty: the inbox where mail goes there, else no SMS. With &voice=+15550101 Twilio reads codes out in a call from that number,
     where a program asks for it."""
+    push_url: str = ""
+    """Where Amazon SNS is, if not at the address of the tenant's region: a proxy, or a service that speaks like it; empty: Amazon's."""
+    duo_url: str = ""
+    """Where Duo is, if not at the tenant's API host: a proxy, or a service that speaks like it; empty: Duo's."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
@@ -145,6 +149,8 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         mail_url=env.get("GATEHOUSE_MAIL_URL") or "inbox:",
         mail_from=env.get("GATEHOUSE_MAIL_FROM", ""),
         sms_url=env.get("GATEHOUSE_SMS_URL", ""),
+        push_url=env.get("GATEHOUSE_PUSH_URL", ""),
+        duo_url=env.get("GATEHOUSE_DUO_URL", ""),
         metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
@@ -237,6 +243,8 @@ def _addresses(settings: Settings) -> tuple[_Address, ...]:
             ("redis", "rediss", "unix"),
             "redis://host:6379/0, rediss:// or unix://",
         ),
+        _Address("GATEHOUSE_PUSH_URL", settings.push_url, web, "a web address such as http://127.0.0.1:4566"),
+        _Address("GATEHOUSE_DUO_URL", settings.duo_url, web, "a web address such as http://127.0.0.1:4567"),
         _Address("GATEHOUSE_API_URL", settings.api_url, web, "a web address such as http://identity:8000"),
         _Address("GATEHOUSE_TELEMETRY_URL", settings.telemetry_url, web, "a web address such as http://collector:4318"),
     )

@@ -10,6 +10,7 @@ from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
 from app.contract.registration_form import FormField
 from app.contract.second_factor_settings import SecondFactors
+from app.contract.services_settings import DuoSettings, PushSettings
 from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
@@ -157,6 +158,8 @@ class TenantSettings(Stated):
     ] = ()  # programs bring one there, always
     two_factor: Mode = "disabled"  # optional: whoever enrolled a second factor is asked for it
     second_factors: SecondFactors = SecondFactors()
+    push: PushSettings | None = None
+    duo: DuoSettings | None = None
     passkeys: bool = False
     passwordless_email: bool = False  # sign in by a link or a code from a mail
     passwordless_sms: bool = False  # sign in by a code from a text message, where numbers name accounts

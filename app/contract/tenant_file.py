@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
+from app.contract.services_settings import DuoFile, PushFile
 from app.contract.stated import Stated
 from app.contract.values import Picture, WebAddress, plain
 
@@ -24,8 +25,8 @@ RESERVED_APPLICATIONS = frozenset(
 )
 LATER = frozenset({"roles", "organizations", "webhooks", "providers"})
 """Keys of a tenant that the format knows and this version does not serve yet."""
-BESIDE_SETTINGS = ("url_whitelist", "registration_form")
-"""Settings that the file states beside `settings`, as long lists of their own."""
+BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo")
+"""Settings that the file states beside `settings`: long lists of their own, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "passkeys": (True,),
@@ -214,6 +215,13 @@ class TenantFile(Stated):
         default=None,
         max_length=60,
         description="What people are asked for when they register, in this order. An empty list: what sign-in needs.",
+    )
+    push: PushFile | None = Field(
+        default=None,
+        description="The cloud service through which people's devices are asked. Another secret replaces the one that stands.",
+    )
+    duo: DuoFile | None = Field(
+        default=None, description="Your application at Duo. Another secret replaces the one that stands."
     )
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")

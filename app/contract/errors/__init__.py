@@ -14,6 +14,7 @@ from app.contract.errors.passwordless import *
 from app.contract.errors.passwords import *
 from app.contract.errors.pins import *
 from app.contract.errors.proofs import *
+from app.contract.errors.push import *
 from app.contract.errors.registration import *
 from app.contract.errors.risks import *
 from app.contract.errors.second_factors import *

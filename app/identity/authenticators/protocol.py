@@ -24,6 +24,7 @@ class Person:
 
     account: Account
     credentials: tuple[Credential, ...] = ()
+    sign_in: str | None = None  # which sign-in is being proved; None: its owner is signed in and keeps their factors
 
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
         """The credentials of a kind that were proved once, the oldest first."""

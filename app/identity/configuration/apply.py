@@ -16,6 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.contract.configuration import Argon2, TenantSettings
+from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.configuration import letters
 from app.identity.configuration.people import People
@@ -25,7 +26,7 @@ from app.identity.configuration.reading import Configuration
 from app.identity.configuration.run import Run
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
+from app.identity.tenants import changes, services
 from app.identity.tenants.changes import HeldApplication, HeldTenant
 from app.identity.tenants.store import NOBODY
 from app.kit import randomness
@@ -138,6 +139,7 @@ class _OneTenant:
         self.work.enter(randomness.uid())
         settings, brand = self._settings({}), self._brand({})
         captcha = self._captcha_secret(None, settings)
+        kept_services = self._service_secrets(None)
         if self.run.writes:
             sealed = self.run.house.vault.seal(secret.encode(), changes.secret_context(self.work.tenant_id))
             changes.add(
@@ -149,6 +151,7 @@ class _OneTenant:
                 settings=settings,
                 brand=brand,
                 captcha_secret=captcha,
+                service_secrets=kept_services,
                 now=self.run.now,
             )
 
@@ -161,10 +164,14 @@ class _OneTenant:
         captcha = self._captcha_secret(held.captcha_secret, settings)
         if captcha != held.captcha_secret:
             details.append("captcha_secret: another one")
+        kept_services = self._service_secrets(held.service_secrets)
+        if kept_services != held.service_secrets:
+            details.append("secrets of push or duo: others")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, "tenant", self.stated.name, *details, *self._kept(held))
         if self.run.writes and details:
-            changes.change(self.work, settings=settings, brand=brand, captcha_secret=captcha, is_active=True)
+            sealed = {"captcha_secret": captcha, "service_secrets": kept_services}
+            changes.change(self.work, settings=settings, brand=brand, is_active=True, **sealed)
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
@@ -176,6 +183,13 @@ class _OneTenant:
         if held is not None and hmac.compare_digest(self.run.house.vault.open(held, context), stated.encode()):
             return held
         return self.run.house.vault.seal(stated.encode(), context)
+
+    def _service_secrets(self, held: bytes | None) -> bytes | None:
+        """Return the sealed secrets to keep; those that stand where the file states the same ones, or none."""
+        stated = self.stated
+        push = stated.push.secrets.model_dump(exclude_unset=True) if stated.push and stated.push.secrets else {}
+        duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
+        return services.sealed_with(self.run.house.vault, self.work.tenant_id, held, push=push, duo=duo)
 
     def _kept(self, held: HeldTenant) -> list[str]:
         """Say which key or secret of the file differs from the one that stands and stays."""
@@ -192,7 +206,11 @@ class _OneTenant:
         """Return the settings to keep: what the file states; the held ones where it says nothing of them."""
         stated = self.stated
         kept = held if stated.settings is None else stated.settings.model_dump(mode="json", exclude_unset=True)
-        beside = {**held, **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude_unset=True)}
+        secrets = {name: {member} for name, member in SECRETS_IN_FILE.items()}
+        beside = {
+            **held,
+            **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True),
+        }
         for key in BESIDE_SETTINGS:
             kept = {name: value for name, value in kept.items() if name != key}
             if beside.get(key):  # an empty list is what stands by default

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS
 from app.identity.accounts import from_file
 from app.identity.configuration import letters
@@ -54,6 +55,7 @@ def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
     tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
     if form := held.settings.get("registration_form"):
         tenant["registration_form"] = form
+    tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if held.settings.get(name)}
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
     tenant |= letters.exported(work)

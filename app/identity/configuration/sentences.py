@@ -11,7 +11,10 @@ from pydantic import BaseModel
 from app.contract.tenant_file import ConfigurationFile
 from app.identity.configuration.problems import Path
 
-_SECRET = frozenset({"password", "client_secret", "api_secret", "captcha_secret"})
+_SECRET = frozenset(
+    {"password", "client_secret", "api_secret", "captcha_secret", "access_key_id", "secret_access_key"}
+    | {"service_json", "apns_certificate", "secrets"}
+)
 _PATTERNS = {
     "name": "a name of letters, digits and hyphens (a tenant's in lower case; an application's begins with a letter)",
     "color": "a colour such as #3b49d9",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.groups import Deleted
-from app.contract.second_factors import email, questions, sms
+from app.contract.second_factors import email, push, questions, sms
 from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
@@ -24,6 +24,8 @@ def register(server: Server) -> None:
     server.implements(sms.managed_remove_sms)(remove_sms)
     server.implements(email.managed_remove_email)(remove_email)
     server.implements(questions.managed_remove_questions)(remove_questions)
+    server.implements(push.managed_remove_push)(remove_push)
+    server.implements(push.managed_remove_push_older)(remove_push)
 
 
 def read(call: Call, req: contract.FactorOf) -> contract.OwnFactors:
@@ -55,6 +57,10 @@ def remove_email(call: Call, req: contract.FactorOf) -> Deleted:
 
 def remove_questions(call: Call, req: contract.FactorOf) -> Deleted:
     return removed(call, req.uid, FactorKind.QUESTIONS)
+
+
+def remove_push(call: Call, req: contract.FactorOf | push.ManagedPush) -> Deleted:
+    return removed(call, req.uid, FactorKind.PUSH)
 
 
 def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:

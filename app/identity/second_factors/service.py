@@ -68,7 +68,7 @@ def wanted(call: Call, account: Account) -> Wanted | None:
     settings = call.tenant.settings
     if settings.two_factor == "disabled":
         return None
-    known = person(call, account)
+    known = replace(person(call, account), sign_in="")  # not the owner's own session, and no ticket of a sign-in yet
     kinds = enrolled(settings, known)
     if kinds and trusted.is_trusted(call, account):
         return None

@@ -67,14 +67,16 @@ def flags(call: Call, known: Person) -> dict[str, Any]:
 
 
 def enrolling(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
-    """Begin to enrol an authenticator app where the tenant has it and the account does not, and return what it takes; and
-    the questions that may be chosen.
+    """Begin to enrol what is scanned, where the tenant has it and the account does not, and return what it takes; and the
+    questions that may be chosen.
     """
     new = [kind for kind in offered(call.tenant.settings) if not AUTHENTICATORS[kind].is_enrolled(known)]
     told: dict[str, Any] = {}
     if FactorKind.TOTP in new:
         shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)
         told |= {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
+    if FactorKind.PUSH in new and call.tenant.settings.push is not None:
+        told["push_qr_code"] = AUTHENTICATORS[FactorKind.PUSH].recall(call, known).address
     if FactorKind.QUESTIONS in new:
         told["security_questions"] = _questions(call, known)
     return told

@@ -6,6 +6,7 @@ from app.contract import errors as e
 from app.contract.groups import Deleted
 from app.contract.profile import Profile
 from app.contract.second_factors import own as contract
+from app.contract.second_factors import push
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.authenticators.protocol import Answer, Wish
@@ -23,6 +24,7 @@ def register(server: Server) -> None:
     server.implements(contract.renew_backup_codes)(renew_backup_codes)
     server.implements(contract.remove_totp)(remove_totp)
     server.implements(contract.remove_older)(remove_older)
+    server.implements(push.remove_push)(remove_push)
 
 
 def read(call: Call, req: contract.OwnFactorsRead) -> contract.OwnFactors:
@@ -57,6 +59,11 @@ def renew_backup_codes(call: Call, req: contract.OwnFactor) -> contract.BackupCo
 
 def remove_totp(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
     return removed(call, FactorKind.TOTP)
+
+
+def remove_push(call: Call, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(call, FactorKind.PUSH)
+    return removed(call, FactorKind.PUSH)
 
 
 def remove_older(call: Call, req: contract.OlderRemoval) -> Deleted:

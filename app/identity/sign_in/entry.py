@@ -5,6 +5,7 @@ Whoever proved a first factor comes through here, whichever it was.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.groups import SmsSent
@@ -60,6 +61,8 @@ def alone(call: Call, account: Account, way: Way) -> bool:
 def challenge(call: Call, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
     """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
     found = second_factor.begin(call, wanted, way)
+    wanted = replace(wanted, person=found.person)
+    second_factor.ask_device(call, found, wanted.kinds)
     told = telling.challenge(call, wanted, wish) | _sent(call, wanted, wish)
     asked = Challenge(
         second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told

@@ -64,7 +64,7 @@ def begin(call: Call, wanted: Wanted, way: Way) -> Pending:
     uid = wanted.person.account.uid
     facts = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
     ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
-    return Pending(ticket, wanted.person, way)
+    return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
 
 
 def pending(call: Call, ticket: Ticket | None) -> Pending:
@@ -81,7 +81,8 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
     account = accounts.by_uid(call, ticket.uid)
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
-    return Pending(ticket, factors.person(call, account), way_of(ticket.facts["way"]))
+    known = replace(factors.person(call, account), sign_in=ticket.ticket_hash)
+    return Pending(ticket, known, way_of(ticket.facts["way"]))
 
 
 def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
@@ -108,6 +109,8 @@ def ask(call: Call, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -
     """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
     are begun. What cannot be sent leaves the choice to whoever is asked.
     """
+    if ask_device(call, found, kinds):
+        return found
     kind = kinds[0] if kinds else None
     if kind not in factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
         return found
@@ -120,6 +123,17 @@ def ask(call: Call, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -
     except UNSENT as reason:
         call.ledger.record("second_factor.not_sent", uid=found.account.uid, kind=kind, reason=type(reason).__name__)
         return found
+
+
+def ask_device(call: Call, found: Pending, kinds: tuple[FactorKind, ...]) -> bool:
+    """Ask the device of whoever prefers that; returns whether that is so. One that cannot be asked now leaves the other ways."""
+    if kinds[:1] != (FactorKind.PUSH,):
+        return False
+    try:
+        challenge(call, found, FactorKind.PUSH, Wish())
+    except (e.TooManyRequests, e.PushMisconfigured) as reason:
+        call.ledger.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
+    return True
 
 
 def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: locks.Proof | None = None) -> Pending:

@@ -6,6 +6,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from app.identity.providers.sms_gateway import SmsGateway
+from app.identity.providers.sns import Sns
 from app.identity.providers.twilio import Twilio
 from app.identity.tasks.claims import Message
 from app.identity.tasks.mail import Smtp
@@ -57,9 +58,9 @@ def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:
         if urlsplit(settings.mail_url).scheme == "inbox"
         else Smtp(settings.mail_url, settings.mail_sender, clock)
     )
-    if not settings.sms_target:
-        return {"mail": mail}
-    return {"mail": mail, "sms": _sms(settings.sms_target)}
+    push = Sns(settings.push_url, clock)
+    known: dict[str, Sender] = {"mail": mail, "push": push, "push_platform": push}
+    return {**known, "sms": _sms(settings.sms_target)} if settings.sms_target else known
 
 
 def _sms(target: str) -> Sender:

@@ -30,6 +30,7 @@ class HeldTenant:
     brand: dict[str, Any]
     captcha_secret: bytes | None
     is_active: bool
+    service_secrets: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,11 @@ def captcha_context(tenant_id: str) -> str:
     return f"{tenant_id} captcha_secret"
 
 
+def services_context(tenant_id: str) -> str:
+    """Return what the sealed secrets of services are bound to."""
+    return f"{tenant_id} service_secrets"
+
+
 def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
     """Return every tenant by name; only a unit of work that looks up sees more than its own."""
     return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
@@ -76,6 +82,12 @@ def named(work: UnitOfWork, name: str) -> HeldTenant | None:
     return _tenant(row) if row else None
 
 
+def locked(work: UnitOfWork) -> HeldTenant | None:
+    """Return the tenant whose unit of work this is, for a change of it: of two at once the second sees the first one's."""
+    row = work.one(select(*_COLUMNS).where(T.tenant_id == work.tenant_id).with_for_update())
+    return _tenant(row) if row else None
+
+
 def holder_of_key(work: UnitOfWork, api_key: str) -> str | None:
     """Return the name of the tenant that has this API key."""
     row = work.one(select(T.name).where(T.api_key == api_key.lower()))
@@ -92,6 +104,7 @@ def add(
     settings: dict[str, Any],
     brand: dict[str, Any],
     captcha_secret: bytes | None = None,
+    service_secrets: bytes | None = None,
     now: datetime,
 ) -> None:
     """Add the tenant whose id the unit of work bears. Raises IntegrityError where name or key is taken."""
@@ -102,6 +115,7 @@ def add(
         "api_secret": api_secret,
         "api_secret_hash": api_secret_hash,
         "captcha_secret": captcha_secret,
+        "service_secrets": service_secrets,
         "version": 1,
     }
     work.run(insert(tenants).values(**row, settings=settings, brand=brand, is_active=True, created_at=now))
@@ -148,9 +162,13 @@ def kept(settings: ApplicationSettings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude_unset=True)
 
 
-_COLUMNS = (T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active)
+_COLUMNS = (
+    T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active,
+    T.service_secrets,
+)  # fmt: skip
 
 
 def _tenant(row: Any) -> HeldTenant:
     parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
-    return HeldTenant(*parts, captcha_secret=row.captcha_secret, is_active=row.is_active)
+    sealed = {"captcha_secret": row.captcha_secret, "service_secrets": row.service_secrets}
+    return HeldTenant(*parts, is_active=row.is_active, **sealed)

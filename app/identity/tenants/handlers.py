@@ -1,4 +1,4 @@
-"""The operation that shows the service's clock."""
+"""The operation that shows the service's clock, and those of the tenant's second factors."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from datetime import datetime, timedelta
 
 from app.contract import tenants as contract
 from app.identity.call import Call
+from app.identity.tenants import factor_settings
 from app.kit.server import Server
 
 
 def register(server: Server) -> None:
     """Implement the area's operations; the configuration speaks of mails, so it is answered by letters."""
     server.implements(contract.serverinfo)(read_serverinfo)
+    factor_settings.register(server)
 
 
 def read_serverinfo(call: Call, req: contract.ServerinfoRead) -> contract.Serverinfo:

@@ -25,8 +25,11 @@ def refuse_foreign(database: Database, vault: Vault) -> None:
 
 def reseal(work: UnitOfWork, vault: Vault) -> int:
     """Seal the tenant's secrets and private keys anew where they lie under an older secret; returns how many."""
-    columns = (tenants.c.api_secret, tenants.c.captcha_secret)
-    contexts = (changes.secret_context(work.tenant_id), changes.captcha_context(work.tenant_id))
+    columns = (tenants.c.api_secret, tenants.c.captcha_secret, tenants.c.service_secrets)
+    tenant_id = work.tenant_id
+    contexts = (
+        changes.secret_context(tenant_id), changes.captcha_context(tenant_id), changes.services_context(tenant_id),
+    )  # fmt: skip
     count = 0
     for row in work.all(select(*columns).where(tenants.c.tenant_id == work.tenant_id)):
         for column, value, context in zip(columns, row, contexts, strict=True):

@@ -69,6 +69,7 @@ def _tenant(row: Row[Any] | None) -> Tenant | None:
         settings=TenantSettings.model_validate(row.settings),
         brand=Brand.model_validate(row.brand),
         sealed_captcha_secret=row.captcha_secret,
+        sealed_service_secrets=row.service_secrets,
     )
 
 

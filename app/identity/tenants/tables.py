@@ -13,6 +13,9 @@ tenants = Table(
     Column("api_secret", LargeBinary, nullable=False),  # sealed: the signature of webhooks and requests needs it back
     Column("api_secret_hash", String(64)),  # digest: finds the tenant where the secret alone is shown; not unique
     Column("captcha_secret", LargeBinary),  # sealed: the captcha provider asks for it
+    Column(
+        "service_secrets", LargeBinary
+    ),  # sealed: what services outside gave the tenant, by their name (services.py)
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Free, nullable=False),
     Column("brand", Free, nullable=False),

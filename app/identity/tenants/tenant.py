@@ -18,6 +18,7 @@ class Tenant:
     settings: TenantSettings
     brand: Brand
     sealed_captcha_secret: bytes | None = None
+    sealed_service_secrets: bytes | None = None
 
     @property
     def display_name(self) -> str:

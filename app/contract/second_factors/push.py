@@ -1,0 +1,110 @@
+"""Approval on another device (interface mfa.md section 8; rows M02, M13, M14, M36, M44)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, Deleted, F, Posted
+from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
+from app.contract.second_factors.own import BY_ID, WRITE, FactorOf
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import Document, From, Lower, Wire
+
+Query = From.QUERY
+_AUTH = "/identity/v2/auth"
+_LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
+REGISTRATION = f"{_AUTH}/push/device"
+"""Where a device registers: what the picture holds, with the key and the token in the query."""
+PICTURE = f"{_AUTH}/qr-code"
+
+
+class PushPing(MT, F):
+    """Polled about every three seconds."""
+
+
+class DeviceAnswer(Lower):
+    """What a device says: `signature` is the hex of SHA256withRSA over `verify`, the token, and `number` where one was asked for.
+
+    The token is that of the message's `secondfactorauthenticationtoken`.
+    """
+
+    second_factor_authentication_token: Annotated[str, Query]
+    verify: str = Field(max_length=10)
+    signature: str = Field(max_length=2_000)
+    number: str | None = Field(default=None, max_length=10)
+
+
+class EnrolmentPicture(Lower):
+    token: Annotated[str, Query]
+    size: Annotated[int | None, Query] = None  # pixels; the tenant's where it is absent
+
+
+class DeviceRegistration(Wire):
+    """A device that scanned the picture."""
+
+    token: Annotated[str, Query]
+    device_name: str = Field(alias="deviceName", min_length=1, max_length=100)
+    device_type: str = Field(alias="deviceType", max_length=30)
+    public_key: str = Field(alias="publicKey", max_length=2_000)  # hex of a DER SubjectPublicKeyInfo
+    device_token: str = Field(
+        alias="deviceToken", min_length=1, max_length=4_000
+    )  # by which its maker's service reaches it
+
+
+class DeviceRegistered(Wire):
+    is_registered: bool = Field(default=True, alias="isRegistered")
+
+
+class OwnPush(AT):
+    """The access token, in any of its places."""
+
+
+class ManagedPush(Lower):
+    """The account by its id, in the path."""
+
+    uid: Annotated[str, From.PATH]
+
+
+resend = state(
+    "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",),
+    errors=(*TOKEN_REFUSALS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
+    summary="Ask the account's device once more; the request before is over.", row="M02",
+)  # fmt: skip
+ping = state(
+    "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",),
+    errors=(
+        *TOKEN_REFUSALS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff,
+        e.PushAnswered, e.PushNotEnrolled,
+    ),
+    summary="Ask whether the device answered: a session once it approved.", row="M13",
+)  # fmt: skip
+answer = state(
+    "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K,
+    errors=(e.WrongPushToken, e.PushFailed, e.PushAnswered, e.PushDenied),
+    summary="Answer a request on the device that holds the account's key.", row="M14",
+)  # fmt: skip
+picture = state(
+    "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=K, errors=(e.WrongPushToken,),
+    answers=("image/png",), summary="The picture that a device scans to be registered.",
+)  # fmt: skip
+register_device = state(
+    "second_factors.register_device", f"POST {REGISTRATION}", DeviceRegistration, DeviceRegistered, auth=K,
+    errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured),
+    summary="Register the device that scanned the picture.",
+)  # fmt: skip
+remove_push = state(
+    "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U,
+    also=(f"{_OWN}/authenticator/push",), errors=(e.PushOff, e.PushNotEnrolled),
+    summary="Remove the signed-in account's device.", row="M36",
+)  # fmt: skip
+managed_remove_push = state(
+    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's device.", row="M44",
+)  # fmt: skip
+managed_remove_push_older = state(
+    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted,
+    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.PushNotEnrolled),
+    summary="Remove an account's device, at the older address.", row="M44",
+)  # fmt: skip

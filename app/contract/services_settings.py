@@ -1,0 +1,90 @@
+"""Services outside that second factors go through: a cloud's push service, and Duo. Their secrets lie sealed, apart from these."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from app.contract.stated import Stated
+from app.contract.values import WebAddress
+
+
+def _service(name: str) -> str:
+    if not any(word in name.lower() for word in ("aws", "amazon", "sns")):
+        raise ValueError("AWS, whose SNS sends the messages: this version knows no other service")
+    return name
+
+
+Arn = Annotated[str, Field(pattern=r"^(arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]+:app/[A-Za-z0-9_/-]+)?$", max_length=300)]
+Secret = Annotated[str, Field(max_length=20_000)]
+DUO_HOST = r"^(api-[a-z0-9]+\.(duosecurity|duofederal)\.com)?$"
+
+
+class PushAndroid(Stated):
+    """The application for Android, as SNS knows it."""
+
+    enabled: bool = False
+    platform_arn: Arn = ""
+    store_url: WebAddress | None = None
+
+
+class PushIos(Stated):
+    """The application for iOS, as SNS knows it."""
+
+    enabled: bool = False
+    platform_arn: Arn = ""
+    store_url: WebAddress | None = None
+    bundle_id: str = Field(default="", max_length=200)
+    environment: str = Field(default="production", max_length=30)  # `sandbox` or `development`: Apple's other service
+
+    @property
+    def is_sandbox(self) -> bool:
+        return self.environment.strip().lower() in ("sandbox", "development")
+
+
+class PushSettings(Stated):
+    """Approval on another device (interface mfa.md section 8). `settings.second_factors.push` switches it."""
+
+    service: Annotated[str, AfterValidator(_service), Field(max_length=50)] = "AWS"
+    app_name: str = Field(
+        default="", max_length=60
+    )  # what people are told to open; the tenant's name where it is empty
+    qr_code_width: int = Field(default=250, ge=80, le=1_000)  # pixels
+    message: str = Field(default="Do you want to sign in?", min_length=1, max_length=200)  # in the prompt
+    number_matching: bool = True  # our pages show a number, which has to be found on the device
+    region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-[0-9])?$", max_length=30)] = ""
+    android: PushAndroid = PushAndroid()
+    ios: PushIos = PushIos()
+
+
+class PushSecrets(Stated):
+    """What the services gave you."""
+
+    access_key_id: Secret = ""
+    secret_access_key: Secret = ""
+    service_json: Secret = ""  # of Firebase: SNS is told whenever another one is stated
+    apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password: likewise
+
+
+class DuoSettings(Stated):
+    """Duo's Universal Prompt. `settings.second_factors.duo` switches it."""
+
+    client_id: str = Field(default="", max_length=100)
+    api_host: Annotated[str, Field(pattern=DUO_HOST)] = ""
+    redirect_uris: tuple[WebAddress, ...] = Field(default=(), max_length=50)  # beside `url_whitelist`
+
+
+class PushFile(PushSettings):
+    """The same with its secrets; absent ones stay as they are."""
+
+    secrets: PushSecrets | None = None
+
+
+class DuoFile(DuoSettings):
+    """The same with its secret; an absent one stays as it is."""
+
+    client_secret: Secret | None = None
+
+
+SECRETS_IN_FILE: Mapping[str, str] = {"push": "secrets", "duo": "client_secret"}
+"""Which member of a service's part of the file is kept sealed, apart from the rest."""

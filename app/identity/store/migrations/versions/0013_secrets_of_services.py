@@ -1,0 +1,17 @@
+"""What services outside gave a tenant, sealed: of its push service, of Duo."""
+
+from alembic import op
+from sqlalchemy import Column, LargeBinary
+
+revision = "0013"
+down_revision = "0012"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("tenants", Column("service_secrets", LargeBinary))
+
+
+def downgrade() -> None:
+    op.drop_column("tenants", "service_secrets")

@@ -1,0 +1,33 @@
+"""What services outside gave a tenant: kept sealed together, by the service's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic_core import from_json, to_json
+
+from app.identity.tenants import changes
+from app.identity.tenants.tenant import Tenant
+from app.identity.vault import Vault
+
+Secrets = dict[str, dict[str, str]]
+
+
+def secrets_of(vault: Vault, tenant: Tenant, service: str) -> Mapping[str, str]:
+    """Return a service's secrets, those that are there. Raises Unsealable."""
+    return opened(vault, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
+
+
+def opened(vault: Vault, tenant_id: str, sealed: bytes | None) -> Secrets:
+    """Return the secrets of all services. Raises Unsealable."""
+    if sealed is None:
+        return {}
+    held: Secrets = from_json(vault.open(sealed, changes.services_context(tenant_id)))
+    return held
+
+
+def sealed_with(vault: Vault, tenant_id: str, held: bytes | None, **stated: Mapping[str, str]) -> bytes | None:
+    """Return the sealed secrets with the stated ones in place of those that stand; the same bytes where nothing differs."""
+    before = opened(vault, tenant_id, held)
+    after = {**before, **{name: {**before.get(name, {}), **given} for name, given in stated.items() if given}}
+    return held if after == before else vault.seal(to_json(after), changes.services_context(tenant_id))

@@ -1,0 +1,128 @@
+"""A phone with the tenant's app on it: it scans, registers, and says yes or no, signed as the mobile libraries do."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from werkzeug.test import TestResponse
+
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes, services
+from tests.support.factors import LOGIN_2FA, Factored, factored
+from tests.support.letterbox import letters
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+
+ARN = "arn:aws:sns:eu-central-1:123456789012:app/GCM/acme"
+APPLE_ARN = "arn:aws:sns:eu-central-1:123456789012:app/APNS/acme"
+PUSH: dict[str, Any] = {
+    "region": "eu-central-1",
+    "message": "Do you sign in at Acme?",
+    "android": {"enabled": True, "platform_arn": ARN},
+    "ios": {"enabled": True, "platform_arn": APPLE_ARN, "bundle_id": "test.acme", "environment": "sandbox"},
+}
+AWS_KEY = {"access_key_id": "AKIDACME", "secret_access_key": "secret-of-acme"}
+FACTORS = {"push": True, "email": False, "passkey": False}
+
+
+@cache
+def key_of(name: str) -> RSAPrivateKey:
+    """The key that a phone made when its app was installed."""
+    return generate_private_key(65_537, 2048)
+
+
+@dataclass
+class Phone:
+    """One phone, of somebody at a tenant."""
+
+    tenant: TenantServer
+    name: str = "Ada's phone"
+    kind: str = "android"
+    token: str = field(default_factory=lambda: f"device-token-{secrets.token_hex(4)}")
+
+    @property
+    def public_key(self) -> str:
+        public = key_of(self.name).public_key()
+        return public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo).hex()
+
+    def scans(self, address: str, **members: Any) -> TestResponse:
+        """Post itself to the address that a picture holds."""
+        parts = urlsplit(address)
+        body = {
+            "deviceName": self.name, "deviceType": self.kind, "publicKey": self.public_key, "deviceToken": self.token,
+            **members,
+        }  # fmt: skip
+        query = {name: value for name, value in parse_qsl(parts.query) if name in ("apikey", "token")}
+        return self.tenant.send("POST", "/identity/v2/auth/push/device", body, with_secret=False, **query)
+
+    def asked(self) -> list[dict[str, Any]]:
+        """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
+        sent = letters(self.tenant.house, self.tenant.tenant_id, "push")
+        return [one["data"] for one in sent if one["device_token"] == self.token]
+
+    def says(
+        self, word: str, data: dict[str, Any] | None = None, number: str | None = None, **members: Any
+    ) -> TestResponse:
+        """Answer a request, the newest if none is named."""
+        token = str((data or self.asked()[-1])["secondfactorauthenticationtoken"])
+        body = {"verify": word, "signature": self.signs(f"{word}{token}{number or ''}")}
+        body |= {"number": number} if number is not None else {}
+        path = f"{LOGIN_2FA}/verification/push"
+        query = {"secondfactorauthenticationtoken": token}
+        return self.tenant.send("PUT", path, {**body, **members}, with_secret=False, **query)
+
+    def signs(self, text: str) -> str:
+        return key_of(self.name).sign(text.encode(), PKCS1v15(), SHA256()).hex()
+
+
+def picture_of(address: str) -> str:
+    """What the picture at that address holds: the same query at the place of registration."""
+    return address.replace("/qr-code?", "/push/device?")
+
+
+def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
+    """Seal what services gave the tenant."""
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        sealed = services.sealed_with(tenant.house.vault, tenant.tenant_id, None, **secrets)
+        changes.change(work, service_secrets=sealed)
+    tenant.house.directory.forget()
+
+
+def with_push(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
+    """Return somebody at a tenant that has push, and their phone, not registered yet."""
+    who = factored(make, **{"push": PUSH, "second_factors": FACTORS, **settings})
+    keeps(who.tenant, push=AWS_KEY)
+    return who, Phone(who.tenant)
+
+
+def registered(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:
+    """The same, with the phone enrolled by its owner."""
+    who, phone = with_push(make, **settings)
+    assert answered(phone.scans(picture_of(who.own_factors()["PushQRCode"]))) == {"isRegistered": True}
+    return who, phone
+
+
+def pinged(who: Factored, token: str, **query: Any) -> TestResponse:
+    """Ask whether the device answered."""
+    sent = {"secondfactorauthenticationtoken": token, **query}
+    return who.tenant.send("GET", f"{LOGIN_2FA}/push/ping", with_secret=False, **sent)
+
+
+def resent(who: Factored, token: str) -> TestResponse:
+    """Have the device asked once more."""
+    return who.tenant.send("POST", LOGIN_2FA, with_secret=False, secondfactorauthenticationtoken=token)
+
+
+def sent_in(text: str) -> dict[str, Any]:
+    """The data of a message as SNS gets it."""
+    told = json.loads(text)
+    held = json.loads(next(value for name, value in told.items() if name != "default"))
+    return dict(held.get("data", held))

@@ -1,0 +1,98 @@
+"""Amazon SNS elsewhere: a real HTTP server that speaks what is used of its query API, signatures included."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl
+
+_SHOWN = re.compile(
+    r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]+)/sns/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)"
+)
+
+
+@dataclass
+class Topic:
+    """What it knows, and what it was asked."""
+
+    key: Mapping[str, str]
+    url: str = ""
+    asked: list[dict[str, str]] = field(default_factory=list)
+    refusal: tuple[int, str] | None = None  # what a Publish is refused with
+    known: str = ""  # an endpoint that has the token with other attributes
+
+    def published(self) -> list[dict[str, str]]:
+        return [one for one in self.asked if one["Action"] == "Publish"]
+
+    def endpoint(self, created: Mapping[str, str]) -> str:
+        """What it calls a device."""
+        name = hashlib.sha256(created["Token"].encode()).hexdigest()[:12]
+        return created["PlatformApplicationArn"].replace(":app/", ":endpoint/") + f"/{name}"
+
+    def answer(self, form: dict[str, str]) -> tuple[int, str]:
+        self.asked.append(form)
+        if form["Action"] == "CreatePlatformEndpoint":
+            if self.known:
+                said = f"Invalid parameter: Token Reason: Endpoint {self.known} already exists with the same Token"
+                return 400, f"<Error><Code>InvalidParameter</Code><Message>{said}</Message></Error>"
+            arn = self.endpoint(form)
+            return (
+                200,
+                f"<R><CreatePlatformEndpointResult><EndpointArn>{arn}</EndpointArn></CreatePlatformEndpointResult></R>",
+            )
+        if self.refusal is not None and form["Action"] == "Publish":
+            return self.refusal[0], f"<Error><Code>{self.refusal[1]}</Code></Error>"
+        return 200, "<R><PublishResult><MessageId>1</MessageId></PublishResult></R>"
+
+
+@contextmanager
+def sns(key: Mapping[str, str]) -> Iterator[Topic]:
+    """Serve an SNS that knows this key alone."""
+    held = Topic(key)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            status, said = 403, "<Error><Code>SignatureDoesNotMatch</Code></Error>"
+            if is_signed(self, content, key):
+                status, said = held.answer(dict(parse_qsl(content.decode())))
+            body = said.encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    held.url = f"http://127.0.0.1:{server.server_port}/"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def is_signed(asked: BaseHTTPRequestHandler, content: bytes, key: Mapping[str, str]) -> bool:
+    """Whether the request is signed by the key (Signature Version 4), written here anew."""
+    found = _SHOWN.fullmatch(asked.headers.get("Authorization", ""))
+    if found is None or found[1] != key["access_key_id"]:
+        return False
+    at, names = asked.headers["X-Amz-Date"], found[4].split(";")
+    lines = "".join(f"{name}:{asked.headers[name].strip()}\n" for name in names)
+    canonical = f"POST\n{asked.path}\n\n{lines}\n{found[4]}\n{hashlib.sha256(content).hexdigest()}"
+    scope = f"{found[2]}/{found[3]}/sns/aws4_request"
+    text = f"AWS4-HMAC-SHA256\n{at}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+    made = f"AWS4{key['secret_access_key']}".encode()
+    for part in scope.split("/"):
+        made = hmac.digest(made, part.encode(), "sha256")
+    return hmac.compare_digest(hmac.digest(made, text.encode(), "sha256").hex(), found[5])

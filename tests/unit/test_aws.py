@@ -1,0 +1,17 @@
+"""Signature Version 4, against what the vendor's own library (botocore 1.44) makes of the same request at the same moment."""
+
+from datetime import UTC, datetime
+
+from app.kit.aws import AwsKey, signed
+
+
+def test_a_request_is_signed_as_the_vendors_library_signs_it() -> None:
+    form = "application/x-www-form-urlencoded; charset=utf-8"
+    key, now = AwsKey("AKID", "secret"), datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    url = "https://sns.eu-central-1.amazonaws.com/"
+    headers = signed(key, "eu-central-1", "sns", url, b"Action=Publish&Message=a+b", form, now)
+    assert headers["Authorization"] == (
+        "AWS4-HMAC-SHA256 Credential=AKID/20260102/eu-central-1/sns/aws4_request, "
+        "SignedHeaders=content-type;host;x-amz-date, "
+        "Signature=fe0b5773e2a89d27548aa4d4df54df7cebc956ac84b5cd823147526b29642259"
+    )
