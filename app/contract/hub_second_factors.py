@@ -7,6 +7,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.families import HUB
+from app.contract.groups import SecurityAnswer
 from app.contract.hub import Next, RelyingPartyView
 from app.contract.passwords import MAIL_CODE, SMS_CODE
 from app.contract.phones import NOT_TEXTED
@@ -27,6 +28,7 @@ class FactorShown(Wire):
     targets: list[str] = Field(default_factory=list)  # where it could be sent, masked
     resend_in_seconds: int = 0
     questions: list[Question] = Field(default_factory=list)
+    answers_needed: int = 0
     options: dict[str, Any] | None = None  # of WebAuthn
     address: str | None = None  # where the browser is led
     number: str | None = None  # to be matched on the other device
@@ -76,7 +78,7 @@ class FactorProof(Wire):
     attempt: str
     kind: FactorKind
     code: str = Field(default="", max_length=64)
-    answers: dict[str, str] = Field(default_factory=dict, max_length=10)
+    answers: dict[str, SecurityAnswer] = Field(default_factory=dict, max_length=10)
     credential: dict[str, Any] = Field(default_factory=dict)
     state: str = Field(default="", max_length=500)
     trust: bool = False

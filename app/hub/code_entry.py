@@ -112,6 +112,10 @@ ENOUGH_TEXTS: Final = Notice(
     _l("That is enough messages for now"),
     _l("We sent as many as we may. See whether the last one arrived, or come back in an hour."),
 )
+ENOUGH_MAILS: Final = Notice(
+    _l("That is enough mail for now"),
+    _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
+)
 _NOTICES: Final = {
     Outcome.SENT: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
     Outcome.WRONG: Notice(
@@ -121,10 +125,7 @@ _NOTICES: Final = {
     Outcome.UNOPENED: Notice(
         _l("Not confirmed yet"), _l("Open the link in the mail first, or type the code from it."), "note"
     ),
-    Outcome.ENOUGH: Notice(
-        _l("That is enough mail for now"),
-        _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
-    ),
+    Outcome.ENOUGH: ENOUGH_MAILS,
     Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
     Outcome.CLOSED: Notice(
         _l("The account is closed to others"),

@@ -74,7 +74,7 @@ class Face:
     samples: Mapping[str, FactorShown] = field(default_factory=dict)
     """What its page may show, by the state's name."""
     needs_target: bool = False
-    """Whether a number or an address is asked for before it is enrolled."""
+    """Whether a code is sent first, to a number or an address."""
 
     @property
     def template(self) -> str:

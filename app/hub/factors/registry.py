@@ -5,7 +5,9 @@ from types import MappingProxyType
 from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors import backup_code, totp
+from app.hub.factors import backup_code, email, security_questions, sms, totp
 from app.hub.factors.face import Face
 
-FACES: Final[Mapping[FactorKind, Face]] = MappingProxyType({one.FACE.kind: one.FACE for one in (totp, backup_code)})
+FACES: Final[Mapping[FactorKind, Face]] = MappingProxyType(
+    {one.FACE.kind: one.FACE for one in (totp, sms, email, security_questions, backup_code)}
+)

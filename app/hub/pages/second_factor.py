@@ -82,6 +82,7 @@ class SecondFactorPage(Page):
     """Prove it, or enrol it by the first proof."""
 
     template = "pages/second_factor.html"
+    scripts = (*Page.scripts, "wait")
     query = {**Page.query, "kind": 24}
 
     form: FactorForm
@@ -129,7 +130,7 @@ class SecondFactorPage(Page):
                 }  # fmt: skip
                 made[name] = cls(_form(face), face, shown, **rest)
                 wrong = _form(face)
-                if wrong.wrong is not None:
+                if wrong.wrong is not None and (shown.sent_to or not face.needs_target):
                     wrong.refuse(wrong.named, wrong.wrong)
                     made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
         face = FACES[FactorKind.TOTP]
@@ -145,6 +146,10 @@ _LOCKED: Final = Notice(
 _TOO_SOON: Final = Notice(
     _l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note"
 )
+_UNSENT: Final[dict[type[ApiError], Notice]] = {
+    e.MailLimitReached: code_entry.ENOUGH_MAILS,
+    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code_entry.ENOUGH_TEXTS),
+}
 _FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another way."))
 _LOCKS: Final = (
     e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
@@ -199,10 +204,11 @@ def _choose() -> Response:
         return journey.start_again()
     if not form.validate():
         return journey.onward(address(attempt.id, CHOOSE))
+    wish = form.to_request()
     try:
-        step = api()(contract.choose_factor, form.to_request())
+        step = api()(contract.choose_factor, wish)
     except ApiError as refusal:
-        return _refused(None, refusal)
+        return _refused(_form(FACES[wish.kind], wish.target) if wish.kind in FACES else None, refusal)
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return journey.onward(address(attempt.id, step.view.shown.kind.value if step.view.shown else CHOOSE))
@@ -221,6 +227,7 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     held = (refusal.data or {}).get("View")
     view = contract.FactorView.model_validate(held) if held else None
     problem = _LOCKED if isinstance(refusal, _LOCKS) else _TOO_SOON if isinstance(refusal, e.TooManyRequests) else None
+    problem = problem or next((notice for kind, notice in _UNSENT.items() if isinstance(refusal, kind)), None)
     if view is None:
         return _over().render(refusal.status)
     if problem is None and (form is None or not form.take_refusal(refusal)):
@@ -253,8 +260,8 @@ def _page(
     )  # fmt: skip
 
 
-def _form(face: Face) -> FactorForm:
-    return face.form(formdata=None, data={"kind": face.kind.value})
+def _form(face: Face, target: str | None = None) -> FactorForm:
+    return face.form(formdata=None, data={"kind": face.kind.value, "target": target or ""})
 
 
 def _way(choice: contract.FactorChoice) -> Way:

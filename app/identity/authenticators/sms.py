@@ -42,8 +42,7 @@ class SmsCode:
         return masked_phone(_number(held[-1])) if held else None
 
     def recall(self, call: Call, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
-        held = person.enrolled(self.kind) or person.begun(self.kind)
-        return Shown(sent_to=masked_phone(_number(held[-1]))) if held else Shown()
+        return Shown(targets=tuple(masked_phone(_number(one)) for one in person.enrolled(self.kind)[-1:]))
 
     def begin(self, call: Call, person: Person, wish: Wish) -> Shown:
         """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.

@@ -137,6 +137,7 @@ def _shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | None) ->
         targets=list(told.targets),
         resend_in_seconds=cool_down.seconds_left(call, sent["at"]),
         questions=[Question(question_id=one, question=texts.get(one, one)) for one in told.questions],
+        answers_needed=min(len(told.questions), call.tenant.settings.second_factors.minimum_questions),
         options=dict(told.options) if told.options is not None else None,
         address=told.address,
         number=told.number,

@@ -94,14 +94,14 @@ def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple
     is_enrolled = one.is_enrolled(found.person)
     sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
     last = sent.get(kind.value) or NEVER
-    is_same = is_enrolled or not target or last.get("target") == randomness.digest(target)
+    is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
     if is_same and (left := cool_down.seconds_left(call, last["at"])):
         raise e.TooManyRequests(retry_after_seconds=left)
     shown = (one.challenge if is_enrolled else one.begin)(call, found.person, wish)
     if shown.sent_to is None:
         return found, shown
     now = int(call.now.timestamp())
-    sent[kind.value] = {"at": now, "to": shown.sent_to, "target": randomness.digest(target) if target else None}
+    sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
     return replace(found, ticket=tickets.note(call, found.ticket, sent=sent)), shown
 
 
@@ -190,3 +190,7 @@ def kept(way: Way) -> dict[str, Any]:
 def way_of(held: Mapping[str, Any]) -> Way:
     """Return the way in that a ticket keeps."""
     return Way(**{**held, "methods": tuple(held["methods"])})
+
+
+def _digest(target: str | None) -> str | None:
+    return randomness.digest(target) if target else None

@@ -1,0 +1,35 @@
+"""Codes by mail."""
+
+from typing import Final
+
+from flask_babel import lazy_gettext as _l
+
+from app.contract.hub_second_factors import FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import CodeForm, Face
+
+
+class EmailForm(CodeForm):
+    """The code."""
+
+    wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
+
+
+_ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"
+FACE: Final = Face(
+    kind=FactorKind.EMAIL,
+    name=_l("Email"),
+    hint=_l("A code that we mail to you"),
+    icon="at",
+    form=EmailForm,
+    needs_target=True,
+    samples={
+        "sent": FactorShown(
+            kind=FactorKind.EMAIL, is_enrolled=True, sent_to=_ONE, targets=[_ONE], resend_in_seconds=24
+        ),
+        "not sent": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE]),
+        "several": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True, targets=[_ONE, _TWO]),
+        "sent to one of several": FactorShown(kind=FactorKind.EMAIL, sent_to=_TWO, targets=[_ONE, _TWO]),
+        "nowhere": FactorShown(kind=FactorKind.EMAIL, is_enrolled=True),
+    },
+)

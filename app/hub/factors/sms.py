@@ -1,0 +1,48 @@
+"""Codes by text message."""
+
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+
+from app.contract import errors as e
+from app.contract.hub_second_factors import FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import CodeForm, Face
+from app.kit.errors import ApiError
+
+
+class SmsForm(CodeForm):
+    """The code; or, where none was sent yet, the number that it is sent to."""
+
+    target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
+    wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
+
+    def take_refusal(self, refusal: ApiError) -> bool:
+        """A number that cannot be enrolled is told at its field."""
+        sentence = next((said for kind, said in _NUMBERS.items() if isinstance(refusal, kind)), None)
+        if sentence is None:
+            return super().take_refusal(refusal)
+        self.refuse("target", sentence)
+        return True
+
+
+_NUMBERS: Final[dict[type[ApiError], Any]] = {
+    e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
+    e.PhoneRegistered: _l("You sign in with this number already. Take another one."),
+    e.NoPhoneRegistered: _l("Enter your phone number, with + and the country code."),
+}
+FACE: Final = Face(
+    kind=FactorKind.SMS,
+    name=_l("Text message"),
+    hint=_l("A code that we text to your phone"),
+    icon="phone",
+    form=SmsForm,
+    needs_target=True,
+    samples={
+        "sent": FactorShown(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
+        "not sent": FactorShown(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),
+        "number to type": FactorShown(kind=FactorKind.SMS),
+        "code to type": FactorShown(kind=FactorKind.SMS, sent_to="**********23"),
+    },
+)
