@@ -136,6 +136,7 @@ def test_what_was_agreed_to_stands_in_the_profile_and_can_be_taken_back(new_tena
 def test_what_changes_nothing_is_no_entry(new_tenant_server: NewTenantServer) -> None:
     who = given(somebody(new_tenant_server, **FORMS))
     answered(change(news=True, study=False)(who))
+    answered(give()(who))
     assert len(answered(who.own("U87"))["ConsentLogs"]) == 1
 
 

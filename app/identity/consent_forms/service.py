@@ -74,7 +74,7 @@ def read(settings: TenantSettings, given: ConsentsGiven) -> Answers:
 
 
 def give(call: Call, account: Account, answers: Answers, *, is_silent: bool) -> Account:
-    """Keep answers to forms, and return the account with them. Raises TooManyRequests."""
+    """Keep answers to forms, and return the account with them; the same answers once more are no entry. Raises TooManyRequests."""
     call.spend("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(call, account)
@@ -83,6 +83,8 @@ def give(call: Call, account: Account, answers: Answers, *, is_silent: bool) -> 
     after = consents.after(kept, [_version(form) for form in forms], choices, call.now)
     if any(form.event == REGISTER for form in forms):
         after.pop("owes", None)
+    if all(_is_answered(kept, form) for form in forms) and consents.accepted(after) == consents.accepted(kept):
+        return fresh
     return _write(call, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, is_silent)
 
 
