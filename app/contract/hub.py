@@ -286,9 +286,6 @@ class SessionView(Wire):
 
 
 class ProfileRequest(Wire):
-    with_sessions: Annotated[bool, From.QUERY] = (
-        False  # the list of devices costs a read of each; the profile page has none
-    )
     with_asked_phone: Annotated[bool, From.QUERY] = False
     with_addresses: Annotated[bool, From.QUERY] = False
 
@@ -309,7 +306,7 @@ class ProfileAnswer(Wire):
 
     person: PersonView
     profile: dict[str, Any]
-    sessions: list[SessionView] = Field(default_factory=list)
+    has_password: bool = True
     answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
     needs_password: bool = False  # the last proof is too old for what a thief would profit from
     phone: str | None = None  # as people read it
@@ -320,7 +317,7 @@ class ProfileAnswer(Wire):
 
 profile = state(
     "hub.profile", "GET /hub/profile", ProfileRequest, ProfileAnswer, auth=H, family=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read the signed-in person's profile and live sessions; 1409 when nobody is signed in.",
+    errors=(e.NotAuthenticated,), summary="Read the signed-in person's profile; 1409 when nobody is signed in.",
 )  # fmt: skip
 
 

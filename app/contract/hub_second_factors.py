@@ -9,6 +9,7 @@ from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.groups import SecurityAnswer
 from app.contract.hub import Next, RelyingPartyView
+from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
 from app.contract.passwords import MAIL_CODE, SMS_CODE
 from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import FactorKind, Question
@@ -116,11 +117,7 @@ prove_factor = state(
 )  # fmt: skip
 
 
-class OwnBackupCodes(Wire):
-    attempt: str | None = None
-
-
-class BackupCodesShown(Wire):
+class BackupCodesShown(Done):
     """The only moment at which their text exists."""
 
     codes: list[str]
@@ -128,7 +125,7 @@ class BackupCodesShown(Wire):
 
 
 make_backup_codes = state(
-    "hub.make_backup_codes", "POST /hub/own/backup-codes", OwnBackupCodes, BackupCodesShown, auth=H, family=HUB,
-    public=False, errors=(e.NotAuthenticated, e.NoSecondFactor, e.NoBackupCodes),
+    "hub.make_backup_codes", "POST /hub/own/backup-codes", Proved, BackupCodesShown, auth=H, family=HUB,
+    public=False, errors=(*PROOF_REFUSALS, e.NoSecondFactor, e.NoBackupCodes),
     summary="Make new backup codes for the signed-in person; the old ones are over.",
 )  # fmt: skip

@@ -25,6 +25,8 @@ class MailKind(StrEnum):
     USERNAME_CHANGED = "username_changed"
     PHONE_CHANGED = "phone_changed"
     ANSWERS_CHANGED = "security_answers_changed"
+    FACTOR_ADDED = "second_factor_added"
+    FACTOR_REMOVED = "second_factor_removed"
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
     SECOND_FACTOR = "secondfactorauthentication"

@@ -42,7 +42,8 @@ OWN: Final = "profile"
 LIFETIME_SECONDS: Final = 600
 _LANDINGS: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
-    "/security-questions", "/delete-account", "/change-password",
+    "/security-questions", "/delete-account", "/change-password", "/second-factors", "/second-factors/add",
+    "/second-factors/remove", "/backup-codes", "/applications",
 )  # fmt: skip
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -55,8 +56,8 @@ class NotFinished(Exception):
     """The answer does not fit what this browser had asked for; the text goes into the log."""
 
 
-def begin(landing: str) -> Response:
-    """Send the browser to sign in, and then to one of our own pages."""
+def begin(landing: str, *, again: bool = False) -> Response:
+    """Send the browser to sign in, and then to one of our own pages; `again` asks whoever is signed in to prove it anew."""
     own = api()(contract.own_client, contract.RelyingPartyRead(name=OWN))
     held = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
     with _client(own) as client:
@@ -65,6 +66,7 @@ def begin(landing: str) -> Response:
             state=_signer().dumps([held["id"], landing]),
             code_verifier=held["verifier"],
             nonce=held["nonce"],
+            **({"prompt": "login"} if again else {}),
         )
     response = journey.onward(address)
     keep(response, _cookie(held["id"]), workings().seal.close(held, _place()), LIFETIME_SECONDS)
@@ -108,7 +110,7 @@ def _expected() -> tuple[dict[str, str], str]:
     if (
         not isinstance(held, dict)
         or not hmac.compare_digest(str(held.get("id")), str(state_id))
-        or landing not in _LANDINGS
+        or landing.partition("?")[0] not in _LANDINGS
     ):
         raise NotFinished("the state was given to another browser")
     return held, landing

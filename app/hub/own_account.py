@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from flask import Response
 from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, PasswordField
 
 from app.contract import errors as e
-from app.contract.hub import ProfileAnswer
+from app.contract.hub import PersonView
+from app.hub import callback
 from app.hub.code_entry import ENOUGH_TEXTS
 from app.hub.forms import HubForm
 from app.hub.page import ONCE_MORE, Notice
@@ -52,9 +54,25 @@ class ProvedForm(HubForm):
 _WRONG: Final = _l("That is not your password.")
 
 
-def asked_of(known: ProfileAnswer) -> dict[str, str]:
+class Proving(Protocol):
+    """Who is asked for a proof, and whether it is."""
+
+    @property
+    def person(self) -> PersonView: ...
+    @property
+    def has_password(self) -> bool: ...
+    @property
+    def needs_password(self) -> bool: ...
+
+
+def asked_of(known: Proving) -> dict[str, str]:
     """Return what a form that may ask the password begins with."""
     return {"asks": NEEDED if known.needs_password else "", "account": known.person.label}
+
+
+def again_first(known: Proving, landing: str) -> Response | None:
+    """Return the way to a new sign-in for whoever has to prove who they are and has no password; None for all others."""
+    return callback.begin(landing, again=True) if known.needs_password and not known.has_password else None
 
 
 _MISSING: Final = _l("Enter your password.")

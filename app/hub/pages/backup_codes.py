@@ -11,18 +11,24 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
+from app.contract.hub_self_service import Proved
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.forms import HubForm
-from app.hub.page import Page
+from app.hub.own_account import ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.pages.second_factors import read_own_factors
+from app.kit.errors import ApiError
 
 ADDRESS: Final = "/backup-codes"
 _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
 
 
-class MakeCodesForm(HubForm):
+class MakeCodesForm(ProvedForm):
     """Nothing but a click."""
+
+    def to_request(self) -> Proved:
+        return Proved(password=self.proof)
 
 
 @dataclass(frozen=True)
@@ -30,17 +36,22 @@ class BackupCodesPage(Page):
     """Before the click, what they are for; after it, the codes."""
 
     template = "pages/backup_codes.html"
-    scripts = (*Page.scripts, "print")
+    scripts = (*Page.scripts, "print", "reveal")
 
     form: MakeCodesForm
     codes: tuple[str, ...] = ()
     person: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
 
     @property
     def onward(self) -> str:
-        """Where it goes on: to what the sign-in was for, else to the account's security."""
+        """Where it goes on: to what the sign-in was for, else to the account's factors."""
         attempt = visit.current().attempt
-        return f"/login?attempt={attempt.id}" if attempt else "/security"
+        return f"/login?attempt={attempt.id}" if attempt else "/second-factors"
 
     @property
     def file(self) -> str:
@@ -49,7 +60,10 @@ class BackupCodesPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, BackupCodesPage]:
+        asked = MakeCodesForm(data={"account": "ada@example.com"})
+        asked.take_refusal(e.WrongCurrentPassword())
         return {
+            "with the password": cls(asked),
             "before": cls(MakeCodesForm()),
             "made": cls(MakeCodesForm(), _SAMPLE, "ada@example.com"),
             "token": cls(MakeCodesForm().refused_token()),
@@ -58,10 +72,20 @@ class BackupCodesPage(Page):
 
 @pages.get(ADDRESS)
 def show_backup_codes() -> Response:
-    """Ask nobody: what is shown here is the same for everybody."""
-    if not visit.current().session:
+    """Within a sign-in ask nobody: what is shown then is the same for everybody."""
+    here = visit.current()
+    if here.session and here.attempt:
+        return BackupCodesPage(MakeCodesForm(formdata=None)).render()
+    try:
+        known = read_own_factors()
+    except e.TwoFactorOff:
+        return journey.onward("/security")
+    if known is None:
         return callback.begin(ADDRESS)
-    return BackupCodesPage(MakeCodesForm()).render()
+    if not known.held or known.backup_codes is None:
+        return journey.onward("/second-factors")
+    form = MakeCodesForm(formdata=None, data=asked_of(known))
+    return again_first(known, ADDRESS) or BackupCodesPage(form).render()
 
 
 @pages.post(ADDRESS)
@@ -71,9 +95,13 @@ def make_backup_codes() -> Response:
     if not form.validate():
         return BackupCodesPage(form).render(form.refusal_status)
     try:
-        made = api()(contract.make_backup_codes, contract.OwnBackupCodes())
+        made = api()(contract.make_backup_codes, form.to_request())
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
-        return journey.onward("/security")
+        return journey.onward("/second-factors")
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return BackupCodesPage(form, problem=problem).render(refusal.status)
+    visit.current().renew(made.session)
     return BackupCodesPage(MakeCodesForm(formdata=None), tuple(made.codes), made.person).render()

@@ -89,7 +89,7 @@ def submit_change_password() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     visit.current().renew(turned.session)
-    return journey.onward(f"/security?password={'others' if turned.ended else 'changed'}")
+    return journey.onward("/security?done=password")
 
 
 def _shown(

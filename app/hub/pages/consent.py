@@ -62,7 +62,7 @@ _WORDS: Final = {
 }
 
 
-_KNOWING: Final = (Scope("openid"),)
+KNOWING: Final = (Scope("openid"),)
 """What an application is given that asks for nothing more."""
 
 
@@ -95,7 +95,7 @@ class ConsentPage(Page):
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         return {
             "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com"),
-            "to know who it is": cls(ConsentForm(), "Acme Shop", "ada@example.com", _KNOWING, home="shop.example.com"),
+            "to know who it is": cls(ConsentForm(), "Acme Shop", "ada@example.com", KNOWING, home="shop.example.com"),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
 
@@ -139,7 +139,7 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         form,
         relying_party=asking.name,
         account=step.person.label if step.person else "",
-        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or _KNOWING,
+        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or KNOWING,
         logo=asking.logo or "",
         home=urlsplit(asking.home or "").netloc,
     )

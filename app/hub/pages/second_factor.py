@@ -14,14 +14,14 @@ from wtforms import HiddenField, StringField
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import code_entry, journey, qr, visit
+from app.hub import code_entry, journey, visit
 from app.hub.arrival import api
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.face import FactorForm
+from app.hub.factors.page import FactorPage, fresh_form
 from app.hub.factors.registry import FACES
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.qr import Qr
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factor"
@@ -78,16 +78,13 @@ class ChooseFactorPage(Page):
 
 
 @dataclass(frozen=True)
-class SecondFactorPage(Page):
+class SecondFactorPage(FactorPage):
     """Prove it, or enrol it by the first proof."""
 
     template = "pages/second_factor.html"
-    scripts = (*Page.scripts, "wait")
+    action = ADDRESS
     query = {**Page.query, "kind": 24}
 
-    form: FactorForm
-    face: Face
-    shown: contract.FactorShown
     has_other_ways: bool = False
     must_enrol: bool = False
     trust_days: int = 0
@@ -99,25 +96,6 @@ class SecondFactorPage(Page):
     def notice(self) -> Notice | None:
         return super().notice or self.problem
 
-    @property
-    def resend_in_seconds(self) -> int:
-        return self.shown.resend_in_seconds
-
-    @property
-    def wait(self) -> Any:
-        return code_entry.wait_sentence(self.resend_in_seconds)
-
-    @property
-    def picture(self) -> Qr:
-        """The QR code of what the app scans."""
-        return qr.draw(self.shown.uri or "")
-
-    @property
-    def secret_groups(self) -> str:
-        """The secret in groups of four, as people type it."""
-        secret = self.shown.secret or ""
-        return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
         made: dict[str, SecondFactorPage] = {}
@@ -128,15 +106,15 @@ class SecondFactorPage(Page):
                     "has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30,
                     "person": "ada@example.com", "relying_party": "Acme Shop",
                 }  # fmt: skip
-                made[name] = cls(_form(face), face, shown, **rest)
-                wrong = _form(face)
+                made[name] = cls(fresh_form(face), face, shown, **rest)
+                wrong = fresh_form(face)
                 if wrong.wrong is not None and (shown.sent_to or not face.needs_target):
                     wrong.refuse(wrong.named, wrong.wrong)
                     made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
         face = FACES[FactorKind.TOTP]
-        made["locked"] = cls(_form(face), face, face.samples["enrolled"], problem=_LOCKED)
-        made["alone"] = cls(_form(face), face, face.samples["enrolled"])
-        made["token"] = cls(_form(face).refused_token(), face, face.samples["enrolled"])
+        made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], problem=_LOCKED)
+        made["alone"] = cls(fresh_form(face), face, face.samples["enrolled"])
+        made["token"] = cls(fresh_form(face).refused_token(), face, face.samples["enrolled"])
         return made
 
 
@@ -208,7 +186,7 @@ def _choose() -> Response:
     try:
         step = api()(contract.choose_factor, wish)
     except ApiError as refusal:
-        return _refused(_form(FACES[wish.kind], wish.target) if wish.kind in FACES else None, refusal)
+        return _refused(fresh_form(FACES[wish.kind], wish.target) if wish.kind in FACES else None, refusal)
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return journey.onward(address(attempt.id, step.view.shown.kind.value if step.view.shown else CHOOSE))
@@ -242,7 +220,7 @@ def _over() -> SecondFactorPage:
     """The page of somebody who has to begin again."""
     face = FACES[FactorKind.TOTP]
     shown = contract.FactorShown(kind=face.kind, is_enrolled=True)
-    return SecondFactorPage(_form(face), face, shown, problem=_LOCKED)
+    return SecondFactorPage(fresh_form(face), face, shown, problem=_LOCKED)
 
 
 def _page(
@@ -255,13 +233,9 @@ def _page(
         ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in FACES)
         return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, asking, problem)
     return SecondFactorPage(
-        form or _form(face), face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, view.person, asking,
+        form or fresh_form(face), face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, view.person, asking,
         problem,
     )  # fmt: skip
-
-
-def _form(face: Face, target: str | None = None) -> FactorForm:
-    return face.form(formdata=None, data={"kind": face.kind.value, "target": target or ""})
 
 
 def _way(choice: contract.FactorChoice) -> Way:

@@ -1,26 +1,31 @@
-"""Security: where the account is signed in."""
+"""Security: what opens the account, where it is signed in, and who else may read it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import format_timedelta
 from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
 from app.contract import errors as e
-from app.contract import hub as contract
+from app.contract import hub as sessions
+from app.contract import hub_security as contract
 from app.contract.hub import Step
-from app.hub import callback, journey, visit
-from app.hub.arrival import api, workings
+from app.contract.hub_own_factors import FactorsView
+from app.hub import browser_words, callback, journey, visit
+from app.hub.arrival import api
+from app.hub.factors.registry import FACES
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pages.profile import read_own_profile
+from app.hub.tenancy import Identifier
+
+ADDRESS: Final = "/security"
+FORGET: Final = "forget"
 
 
 class EndSessionForm(HubForm):
@@ -29,124 +34,227 @@ class EndSessionForm(HubForm):
     session_id = HiddenField()
     everywhere = HiddenField()
 
-    def to_request(self) -> contract.EndSessionRequest:
+    def to_request(self) -> sessions.EndSessionRequest:
         if self.everywhere.data:
-            return contract.EndSessionRequest(others=True)
-        return contract.EndSessionRequest(id=self.session_id.data or "")
+            return sessions.EndSessionRequest(others=True)
+        return sessions.EndSessionRequest(id=self.session_id.data or "")
+
+
+class ForgetForm(HubForm):
+    """Asks a browser for a second factor again, or with `every` all of them."""
+
+    browser_id = HiddenField()
+    every = HiddenField()
+
+    def to_request(self) -> contract.BrowserNamed:
+        return contract.BrowserNamed(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
 
 
 @dataclass(frozen=True)
-class Session:
-    """A browser in which the account is signed in."""
+class Row:
+    """Something that opens the account, or that may read it, and the page for it."""
+
+    name: Any
+    hint: Any
+    icon: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A browser in which the account is signed in, or which is trusted."""
 
     id: str
-    browser: Any
+    name: Any
     """"Firefox on Windows", or what the browser calls itself."""
     place: str = ""
     """City and country, or the network address."""
-    last_seen: Any = ""
-    """How long ago, in words."""
+    when: Any = ""
+    """In words."""
     is_current: bool = False
     is_handheld: bool = False
 
 
 @dataclass(frozen=True)
 class SecurityPage(Page):
-    """The sessions, each with a way to end it."""
+    """Everything on one page, each with a way to change or end it."""
 
     template = "pages/security.html"
-    query = {"ended": 1, "saved": 1, "password": 8}
+    query = {"done": 12}
 
-    form: EndSessionForm
-    sessions: tuple[Session, ...]
-    has_ended: bool = False
-    """Whether the last click ended one or more."""
-    is_saved: bool = False
-    """Whether something else about the account's security was just changed."""
-    has_new_password: bool = False
-    """Whether the password was just changed."""
-    has_questions: bool = False
-    """Whether the tenant asks security questions."""
+    form: HubForm
+    ways: tuple[Row, ...]
+    sessions: tuple[Browser, ...]
+    browsers: tuple[Browser, ...] = ()
+    applications: int = 0
+    done: str = ""
+    """What the last click did."""
 
     @property
     def notice(self) -> Notice | None:
-        if once_more := super().notice:
-            return once_more
-        if self.has_new_password:
-            return Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok")
-        if self.is_saved:
-            return Notice(_l("Saved"), tone="ok")
-        if self.has_ended:
-            return Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok")
-        return None
+        return super().notice or _DONE.get(self.done)
 
     @property
     def has_others(self) -> bool:
         return len(self.sessions) > 1
 
+    @property
+    def readers(self) -> Any:
+        """How many applications may act for the account, in words."""
+        return (
+            _n("%(num)s application", "%(num)s applications", self.applications)
+            if self.applications
+            else _l("None has access")
+        )
+
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
-        here = Session("s1", _named("Firefox", "Linux"), "Berlin, Germany", _l("now"), is_current=True)
-        others = (
-            Session("s2", _named("Safari", "iPhone"), "Hamburg, Germany", "2 h", is_handheld=True),
-            Session("s3", _named("Chrome", "Windows"), "203.0.113.77", "3 d"),
+        firefox, safari, chrome = (
+            browser_words.named(*one) for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
+        here = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
+        others = (
+            Browser("s2", safari, "Hamburg, Germany", "2 h", is_handheld=True),
+            Browser("s3", chrome, "203.0.113.77", "3 d"),
+        )
+        day = browser_words.day("2026-11-12T10:00:00+00:00")
+        password = Row(_l("Password"), _changed(day), "lock", "/change-password")
+        bare = cls(EndSessionForm(), (password,), (here,))
+        ways = (
+            password,
+            Row(_l("Second step"), _l("Authenticator app") + " · " + _left(8), "shield", "/second-factors"),
+            Row(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
+            Row(_l("Security questions"), _answered(2), "note", "/security-questions"),
+        )
+        trusted = (Browser("b1", firefox, when=_until(day)), Browser("b2", safari, when=_until(day), is_handheld=True))
         return {
-            "three": cls(EndSessionForm(), (here, *others), has_questions=True),
-            "this one alone": cls(EndSessionForm(), (here,)),
-            "password changed": cls(EndSessionForm(), (here,), has_new_password=True),
-            "something saved": cls(EndSessionForm(), (here,), is_saved=True),
-            "one ended": cls(EndSessionForm(), (here, others[0]), has_ended=True),
+            "full": cls(EndSessionForm(), ways, (here, *others), trusted, 3),
+            "this one alone": bare,
+            "without a password": replace(
+                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[1], hint=_OFF))
+            ),
+            "token": replace(bare, form=EndSessionForm().refused_token()),
+            **{f"after {done}": replace(bare, done=done) for done in _DONE},
         }
 
 
-@pages.get("/security")
+_NO_PASSWORD: Final = _l("There is none: you sign in without")
+_OFF: Final = _l("Off: your password alone opens the account")
+_DONE: Final = {
+    "ended": Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok"),
+    "saved": Notice(_l("Saved"), tone="ok"),
+    "password": Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok"),
+    "password-set": Notice(_l("Your password is set"), _l("From now on you can sign in with it."), "ok"),
+    "forgotten": Notice(_l("That browser is asked again"), _l("At its next sign-in, for the second step."), "ok"),
+}
+
+
+@pages.get(ADDRESS)
 def show_security() -> Response:
-    return _shown(EndSessionForm())
+    return _shown(EndSessionForm(formdata=None), done=request.args.get("done", ""))
 
 
-@pages.post("/security")
-def end_sessions() -> Response:
-    """End one session or all others; ending the present one is signing out."""
-    form = EndSessionForm()
+@pages.post(ADDRESS)
+def submit_security() -> Response:
+    """End sessions, or ask trusted browsers again."""
+    form: EndSessionForm | ForgetForm = ForgetForm() if request.form.get("do") == FORGET else EndSessionForm()
     if not form.validate():
         return _shown(form, status=form.refusal_status)
+    return _forgotten(form) if isinstance(form, ForgetForm) else _ended(form)
+
+
+def _ended(form: EndSessionForm) -> Response:
+    """Ending the present session is signing out."""
     try:
-        step = api()(contract.end_session, form.to_request())
+        step = api()(sessions.end_session, form.to_request())
     except (e.NotAuthenticated, e.SessionExpired):
-        return journey.onward("/security")  # gone already: the list without it is the answer
-    return journey.onward("/security?ended=1") if step.step is Step.PROFILE else journey.follow(step)
+        return journey.onward(ADDRESS)  # gone already: the list without it is the answer
+    return journey.onward(f"{ADDRESS}?done=ended") if step.step is Step.PROFILE else journey.follow(step)
 
 
-def _shown(form: EndSessionForm, status: int = 200) -> Response:
-    known = read_own_profile(with_sessions=True)
+def _forgotten(form: ForgetForm) -> Response:
+    try:
+        api()(contract.forget_browsers, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    return journey.onward(f"{ADDRESS}?done=forgotten")
+
+
+def _shown(form: HubForm, status: int = 200, done: str = "") -> Response:
+    known = read_own_security()
     if known is None:
-        return callback.begin("/security")
-    has_ended = request.args.get("ended") == "1"
-    has_new_password = request.method == "GET" and bool(request.args.get("password"))
-    rows, is_saved = tuple(_row(view) for view in known.sessions), request.args.get("saved") == "1"
-    has_questions = bool(visit.current().tenant.every_question)
-    return SecurityPage(form, rows, has_ended, is_saved, has_new_password, has_questions).render(status)
+        return callback.begin(ADDRESS)
+    rows, trusted = map(_session, known.sessions), map(_trusted, known.browsers)
+    return SecurityPage(
+        form, tuple(_ways(known)), tuple(rows), tuple(trusted), known.applications, done
+    ).render(status)  # fmt: skip
 
 
-def _row(view: contract.SessionView) -> Session:
-    both = view.browser and view.os
-    browser = _named(view.browser, view.os) if both else view.browser or view.os or _l("Unknown browser")
-    return Session(
-        id=view.id,
-        browser=browser,
-        place=view.address or "",
-        last_seen=_l("now") if view.is_current else _ago(view.last_seen_at),
-        is_current=view.is_current,
-        is_handheld=view.device_type in ("phone", "tablet"),
+def read_own_security() -> contract.SecurityView | None:
+    """Return what opens the signed-in person's account; None where nobody is signed in."""
+    if not visit.current().session:
+        return None
+    try:
+        known = api()(contract.read, contract.OwnRead())
+    except e.NotAuthenticated:
+        return None
+    visit.current().meet(known.person)
+    return known
+
+
+def _ways(known: contract.SecurityView) -> Iterable[Row]:
+    tenant = visit.current().tenant
+    changed = browser_words.day(known.password_changed_at)
+    hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
+    yield Row(_l("Password"), hint, "lock", "/change-password")
+    if known.factors is not None and (known.factors.held or known.factors.offered):
+        yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
+    if Identifier.PHONE in tenant.identifiers:
+        yield Row(_l("Phone number"), known.phone or _l("None yet"), "phone", "/phone")
+    if tenant.every_question:
+        yield Row(_l("Security questions"), _answered(known.answered), "note", "/security-questions")
+
+
+def _steps(factors: FactorsView) -> Any:
+    held = [FACES[one.kind].name for one in factors.held if one.kind in FACES]
+    if not held:
+        return _OFF
+    return " · ".join(
+        str(part) for part in (*held, *([_left(factors.backup_codes)] if factors.backup_codes is not None else []))
     )
 
 
-def _ago(instant: str) -> str:
-    span = datetime.fromisoformat(instant) - workings().clock.now()
-    words: str = format_timedelta(span, add_direction=True)
-    return words
+def _changed(day: str) -> Any:
+    return _l("Changed on %(day)s", day=day)
 
 
-def _named(browser: str | None, system: str | None) -> Any:
-    return _l("%(browser)s on %(system)s", browser=browser, system=system)
+def _left(count: int) -> Any:
+    return _n("%(num)s backup code left", "%(num)s backup codes left", count)
+
+
+def _answered(count: int) -> Any:
+    return _n("%(num)s answer", "%(num)s answers", count) if count else _l("Not answered yet")
+
+
+def _until(day: str) -> Any:
+    return _l("until %(day)s", day=day)
+
+
+def _session(view: sessions.SessionView) -> Browser:
+    return Browser(
+        id=view.id,
+        name=browser_words.named(view.browser, view.os),
+        place=view.address or "",
+        when=_l("now") if view.is_current else browser_words.ago(view.last_seen_at),
+        is_current=view.is_current,
+        is_handheld=_is_handheld(view.device_type),
+    )
+
+
+def _trusted(view: contract.BrowserView) -> Browser:
+    name, until = browser_words.named(view.browser, view.os), _until(browser_words.day(view.ends_at))
+    return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
+
+
+def _is_handheld(device: str | None) -> bool:
+    return device in ("phone", "tablet")

@@ -113,4 +113,4 @@ def submit_security_questions() -> Response:
     except ApiError as refusal:
         told = None if form.take_refusal(refusal) else refusal_notice(refusal)
         return SecurityQuestionsPage(form, problem=told).render(refusal.status)
-    return journey.onward("/security?saved=1")
+    return journey.onward("/security?done=saved")

@@ -108,9 +108,10 @@ def secret_of(call: Call, credential: Credential) -> bytes:
 
 
 def enrol(call: Call, credential: Credential, **values: Any) -> bool:
-    """Mark it proved, in the call's transaction; of many at once one is told True."""
+    """Mark it proved, as of now, in the call's transaction; of many at once one is told True."""
     where = (*_one(call, credential.credential_id), C.is_enrolled.is_(False))
-    return call.work.changed(update(credentials).where(*where).values(is_enrolled=True, used_at=call.now, **values)) > 0
+    proved = {"is_enrolled": True, "created_at": call.now, "used_at": call.now, **values}
+    return call.work.changed(update(credentials).where(*where).values(proved)) > 0
 
 
 def advance(call: Call, credential: Credential, counter: int, **values: Any) -> bool:
@@ -133,6 +134,13 @@ def remove(
     where += [C.credential_id == credential_id] if credential_id is not None else []
     where += [C.credential_id != but] if but is not None else []
     return call.work.changed(delete(credentials).where(*where))
+
+
+def remove_since(call: Call, uid: str, at: datetime) -> int:
+    """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
+    mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)
+    call.work.run(delete(credentials).where(*mine, C.is_enrolled.is_(False)))
+    return call.work.changed(delete(credentials).where(*mine, C.created_at >= at))
 
 
 def use_up(call: Call, uid: str, kind: str, lookup: str) -> bool:

@@ -11,7 +11,7 @@ from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.authenticators.protocol import Answer, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
-from app.identity.journeys import entering, own_account
+from app.identity.journeys import entering
 from app.identity.journeys import next as journey
 from app.identity.journeys.recovering import label_of
 from app.identity.oauth import views as oauth_views
@@ -34,7 +34,6 @@ def register(server: Server) -> None:
     server.implements(contract.read_factor)(read)
     server.implements(contract.choose_factor)(choose)
     server.implements(contract.prove_factor)(prove)
-    server.implements(contract.make_backup_codes)(make_backup_codes)
 
 
 def step(call: Call, attempt: Attempt) -> Next | None:
@@ -96,12 +95,6 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     return after.model_copy(update={"trusted": cookie})
 
 
-def make_backup_codes(call: Call, req: contract.OwnBackupCodes) -> contract.BackupCodesShown:  # noqa: ARG001 - the session says whose
-    _, account = own_account.owner(call)
-    codes = factors.make_backup_codes(call, account, is_first=False)
-    return contract.BackupCodesShown(codes=codes, person=label_of(account))
-
-
 def view(
     call: Call, attempt: Attempt | None, found: Pending, kind: FactorKind | None = None, shown: Shown | None = None
 ) -> contract.FactorView:
@@ -113,7 +106,7 @@ def view(
     others = [one for one in usable if one != chosen]
     client = call.application(client_id=str(attempt.request.get("client_id") or "")) if attempt is not None else None
     return contract.FactorView(
-        shown=_shown(call, found, chosen, shown) if chosen is not None else None,
+        shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
         trust_days=settings.second_factors.trusted_browser_days if held else 0,
@@ -122,7 +115,8 @@ def view(
     )
 
 
-def _shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorShown:
+def factor_shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorShown:
+    """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
     authenticator, known = AUTHENTICATORS[kind], found.person
     is_enrolled = authenticator.is_enrolled(known)
     told = shown or authenticator.recall(call, known)
@@ -182,4 +176,4 @@ def _with_view(call: Call, refusal: ApiError, attempt: Attempt | None, kind: Fac
     return refusal
 
 
-__all__ = ["register", "step"]
+__all__ = ["factor_shown", "register", "step"]

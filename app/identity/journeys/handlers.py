@@ -18,7 +18,9 @@ from app.identity.journeys import (
     entering,
     factor_steps,
     own_account,
+    own_factors,
     own_names,
+    own_security,
     readdressing,
     recovering,
     registering,
@@ -46,6 +48,8 @@ def register(server: Server) -> None:
     readdressing.register(server)
     own_account.register(server)
     own_names.register(server)
+    own_factors.register(server)
+    own_security.register(server)
     recovering.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
@@ -156,13 +160,12 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
         raise e.NotAuthenticated
     if unmet.is_barred(call, session, account):
         raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
-    live = sessions.of_account(call, session.uid) if req.with_sessions else []
     asked = phones.asked(call, account) if req.with_asked_phone else None
     sessions.touch(call, session)
     return hub.ProfileAnswer(
         person=oauth_views.person(account),
         profile=accounts.profile_of(account),
-        sessions=[views.session(call, held, session) for held in live],
+        has_password=account.password_hash is not None,
         answered=list(account.security_answers),
         needs_password=call.now - session.authenticated_at > own_account.FRESH,
         phone=shown_phone(account.phone) if account.phone else None,

@@ -59,6 +59,7 @@ def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Lang
         username=facts.username,
         added_by=facts.added_by,
         device=facts.device,
+        factor=facts.factor,
         good_for=good_for(facts, language.tag),
     )
 

@@ -32,6 +32,7 @@ class Facts:
     username: str = ""
     added_by: str = ""  # masked: whose account an address is asked for
     device: str = ""  # which browser asks, and from where
+    factor: str = ""  # contract.second_factors.FactorKind that was added or removed
 
 
 @dataclass(frozen=True, slots=True)

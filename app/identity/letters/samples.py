@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from app.contract.letters import MailKind, SmsKind
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.letters.letter import Facts
 
 _DAY: Final = 24 * 60
@@ -25,6 +26,16 @@ def _states(vtype: str, minutes: int) -> dict[str, Facts]:
 
 _NOTICE: Final = {"notice": _PLAIN}
 _STRANGER: Final = replace(_PLAIN, name="")
+_KINDS: Final = tuple(kind.value for kind in FactorKind)
+_ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
+
+
+def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
+    return {
+        "notice": _ADDED,
+        **{f"link, {kind}": replace(_ADDED, factor=kind, url=_LINK.format("alarm")) for kind in kinds},
+    }
+
 
 MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
@@ -51,6 +62,8 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.USERNAME_CHANGED: _NOTICE,
     MailKind.PHONE_CHANGED: _NOTICE,
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.FACTOR_ADDED: _objected(_KINDS),
+    MailKind.FACTOR_REMOVED: _objected(_KINDS[:3]),
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),

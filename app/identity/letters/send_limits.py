@@ -20,13 +20,18 @@ _NOTICES: Final = frozenset(
         MailKind.USERNAME_CHANGED,
         MailKind.PHONE_CHANGED,
         MailKind.ANSWERS_CHANGED,
+        MailKind.FACTOR_ADDED,
+        MailKind.FACTOR_REMOVED,
         MailKind.ACCOUNT_LEAVES,
     }
 )
 
 _ALARMS: Final = frozenset(
-    {MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.ALARM}
-)
+    {
+        MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
+        MailKind.FACTOR_REMOVED, MailKind.ALARM,
+    }
+)  # fmt: skip
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
 
 _ANYBODYS: Final = frozenset(

@@ -220,6 +220,7 @@ def _facts(to: str, account: Account | None, said: Said) -> Facts:
         username=one_line(given.get("username") or (account.username if account else None) or "", 64),
         added_by=one_line(given.get("added_by", ""), 64),
         device=one_line(given.get("device", ""), 160),
+        factor=given.get("factor", ""),
     )
 
 

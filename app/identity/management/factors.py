@@ -10,6 +10,7 @@ from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
+from app.identity.self_service import factors as own_factors
 from app.identity.self_service.factors import older
 from app.kit.server import Server
 
@@ -40,7 +41,7 @@ def make_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCode
 
 def renew_backup_codes(call: Call, req: contract.FactorOf) -> contract.BackupCodes:
     account = accounts.known(call, req.uid)
-    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, account, is_first=False))
+    return contract.BackupCodes(back_up_codes=own_factors.renew(call, account))
 
 
 def remove_totp(call: Call, req: contract.FactorOf) -> Deleted:
@@ -69,5 +70,5 @@ def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:
 
 def removed(call: Call, uid: str, kind: FactorKind) -> Deleted:
     """Remove a factor of an account."""
-    factors.remove(call, accounts.known(call, uid).uid, kind)
+    own_factors.remove(call, accounts.known(call, uid), kind)
     return Deleted()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from app.identity.call import Call
 from app.identity.oauth.tables import codes
@@ -74,3 +74,8 @@ def spend(call: Call, text: str, client_id: str) -> Code:
         return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
     used = call.work.run(_USED, key).one_or_none()
     raise CodeRefused(used.family_id if used is not None else None)
+
+
+def drop(call: Call, uid: str, client_id: str) -> None:
+    """Delete the codes that a client has for an account."""
+    call.work.run(delete(codes).where(T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.client_id == client_id))

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.identity.call import Call
 from app.identity.oauth.tables import consents
 
 T = consents.c
+
+
+@dataclass(frozen=True)
+class Given:
+    """An account's yes to an application."""
+
+    client_id: str
+    scopes: tuple[str, ...]
+    given_at: datetime
 
 
 def covers(call: Call, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
@@ -39,3 +50,15 @@ def give(call: Call, uid: str, client_id: str, scopes: Iterable[str]) -> None:
     added = dialect.insert(consents).values(row)
     key = [T.tenant_id, T.uid, T.client_id]
     call.work.run(added.on_conflict_do_update(index_elements=key, set_={"scopes": kept, "given_at": call.now}))
+
+
+def of_account(call: Call, uid: str) -> list[Given]:
+    """Return every yes of an account."""
+    where = (T.tenant_id == call.tenant.tenant_id, T.uid == uid)
+    rows = call.work.all(select(T.client_id, T.scopes, T.given_at).where(*where))
+    return [Given(row.client_id, tuple(row.scopes), row.given_at) for row in rows]
+
+
+def take_back(call: Call, uid: str, client_id: str) -> None:
+    """Forget that the account said yes: it is asked again."""
+    call.work.run(delete(consents).where(T.tenant_id == call.tenant.tenant_id, T.uid == uid, T.client_id == client_id))

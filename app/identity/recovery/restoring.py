@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
@@ -9,6 +10,7 @@ from app.identity.accounts import identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.credentials import store as credentials
 from app.identity.proofs import alarms
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
@@ -17,6 +19,8 @@ from app.identity.verification import service as verification
 _OPENS_AGAIN = (
     ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL, ProofKind.PHONE,
 )  # fmt: skip
+_JUST_BEFORE = timedelta(minutes=1)
+"""What an alarm tells of was done a moment before it was written."""
 
 
 def is_closed(call: Call, account: Account) -> bool:
@@ -29,7 +33,9 @@ def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]
     """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
 
     That address is the only one then: who changed the account may have put the others, the number and the answers there,
-    before the change as well as after it. Links and codes end, and alarms of later changes, which went to whom they please.
+    before the change as well as after it. Second factors stay, but for those that were added with the change or after it:
+    who reads a mailbox must not get past the others. Links and codes end, and alarms of later changes, which went to whom
+    they please.
 
     Raises:
         UnknownLink, UsedLink, ExpiredLink: as they say.
@@ -42,6 +48,7 @@ def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]
     if is_closed(call, fresh):
         raise e.AccountBlocked
     alarm = proofs.spend_link(call, ProofKind.ALARM, token)
+    credentials.remove_since(call, fresh.uid, alarm.expires_at - timedelta(minutes=alarms.MINUTES) - _JUST_BEFORE)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
     values |= proving.drop_ways_in(call, fresh, private)

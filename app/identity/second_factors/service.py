@@ -173,7 +173,10 @@ def make_backup_codes(call: Call, account: Account, *, is_first: bool) -> list[s
 
 
 def remove(call: Call, uid: str, kind: FactorKind) -> None:
-    """Remove a factor; with the last one the codes on paper go too (interface mfa.md section 3). Raises its `missing`."""
+    """Remove a factor; with the last one the codes on paper go too (interface mfa.md section 3), and the trust in browsers.
+
+    Raises its `missing`.
+    """
     store_accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
     if not store.remove(call, uid, (kind,)):
         raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
@@ -181,6 +184,7 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
         proofs.close(call, uid, CODES[kind])
     if not {one.kind for one in store.of_account(call, uid) if one.is_enrolled} - ALONE_NONE:
         store.remove(call, uid, tuple(ALONE_NONE))
+        trusted.forget(call, uid)
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)
 
 

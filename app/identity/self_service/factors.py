@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.groups import Deleted
+from app.contract.letters import MailKind
 from app.contract.profile import Profile
 from app.contract.second_factors import own as contract
 from app.contract.second_factors import push
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
-from app.identity.authenticators.protocol import Answer, Wish
+from app.identity.accounts.account import Account
+from app.identity.authenticators.protocol import Answer, Person, Wish
 from app.identity.call import Call
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
+from app.identity.verification import notices
 from app.kit.server import Server
 
 
@@ -45,7 +48,7 @@ def proved(call: Call, kind: FactorKind, answer: Answer, fields: str | None) -> 
     if call.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.own(call)
-    factors.prove(call, factors.person(call, account), kind, answer, may_enrol=True)
+    enrol(call, factors.person(call, account), kind, answer)
     return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
 
@@ -54,7 +57,7 @@ def make_backup_codes(call: Call, req: contract.OwnFactor) -> contract.BackupCod
 
 
 def renew_backup_codes(call: Call, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
-    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(call, accounts.own(call), is_first=False))
+    return contract.BackupCodes(back_up_codes=renew(call, accounts.own(call)))
 
 
 def remove_totp(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
@@ -79,8 +82,31 @@ def older(req: contract.OlderRemoval | contract.OlderManagedRemoval) -> FactorKi
 
 def removed(call: Call, kind: FactorKind) -> Deleted:
     """Remove a factor of the signed-in account."""
-    factors.remove(call, accounts.own(call).uid, kind)
+    remove(call, accounts.own(call), kind)
     return Deleted()
 
 
-__all__ = ["older", "proved", "register", "removed"]
+def enrol(
+    call: Call, known: Person, kind: FactorKind, answer: Answer, *, is_lock_open: bool = False, replaces: bool = False
+) -> None:
+    """Enrol a factor by its first proof, or prove it once more; the owner is told of a new one."""
+    if factors.prove(call, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces):
+        notices.tell_factor(call, MailKind.FACTOR_ADDED, known.account, kind)
+
+
+def remove(call: Call, account: Account, kind: FactorKind) -> None:
+    """Remove a factor, and tell the owner."""
+    factors.remove(call, account.uid, kind)
+    notices.tell_factor(call, MailKind.FACTOR_REMOVED, account, kind)
+
+
+def renew(call: Call, account: Account) -> list[str]:
+    """Make backup codes; the owner is told where they take the place of others."""
+    had_some = bool(factors.person(call, account).enrolled(FactorKind.BACKUP_CODE))
+    codes = factors.make_backup_codes(call, account, is_first=False)
+    if had_some:
+        notices.tell_factor(call, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+    return codes
+
+
+__all__ = ["enrol", "older", "proved", "register", "remove", "removed", "renew"]

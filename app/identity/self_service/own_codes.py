@@ -20,6 +20,7 @@ from app.identity.call import Call
 from app.identity.outbox import Unsent
 from app.identity.recovery import whom
 from app.identity.second_factors import service as factors
+from app.identity.self_service import factors as own_factors
 from app.identity.self_service.unlocking import open_lock
 from app.identity.sign_in.factor_rows.sent import texted
 from app.identity.verification import numbers
@@ -50,7 +51,7 @@ def prove_sms(call: Call, req: sms.OwnSms) -> Profile:
         raise e.WrongSmsCode
     is_open = open_lock(call, account, req, req)
     answer = Answer(code=req.otp)
-    factors.prove(call, known, FactorKind.SMS, answer, may_enrol=True, is_lock_open=is_open, replaces=has_new)
+    own_factors.enrol(call, known, FactorKind.SMS, answer, is_lock_open=is_open, replaces=has_new)
     return _profile(account, req.fields_)
 
 
@@ -101,7 +102,7 @@ def prove_email(call: Call, req: email.OwnEmail) -> Profile:
     is_open = open_lock(call, account, req, req)
     answer = Answer(code=req.otp, email=req.email_id or None)
     known = factors.person(call, account)
-    factors.prove(call, known, FactorKind.EMAIL, answer, may_enrol=True, is_lock_open=is_open)
+    own_factors.enrol(call, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
     return _profile(account, req.fields_)
 
 
@@ -110,7 +111,7 @@ def keep_answers(call: Call, req: questions.OwnAnswers) -> Posted:
     known = factors.person(call, accounts.own(call))
     if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
-    factors.prove(call, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), may_enrol=True, replaces=True)
+    own_factors.enrol(call, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), replaces=True)
     return Posted()
 
 
@@ -131,7 +132,7 @@ def _removed(call: Call, kind: FactorKind) -> Deleted:
     account = accounts.own(call)
     if not factors.person(call, account).enrolled(kind) and kind is not FactorKind.SMS:
         factors.refuse_without(call, kind)
-    factors.remove(call, account.uid, kind)
+    own_factors.remove(call, account, kind)
     return Deleted()
 
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
+from app.contract.letters import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import gate, sought
 from app.identity.accounts import service as accounts
@@ -26,6 +27,7 @@ from app.identity.sign_in import locks, service
 from app.identity.tasks import events
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
+from app.identity.verification import notices
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -146,7 +148,8 @@ def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: l
     """
     way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(call, found.account, shown))
     may_enrol = not factors.enrolled(call.tenant.settings, found.person)
-    factors.prove(call, found.person, kind, answer, may_enrol=may_enrol, is_lock_open=way.opens_lock)
+    if factors.prove(call, found.person, kind, answer, may_enrol=may_enrol, is_lock_open=way.opens_lock):
+        notices.tell_factor(call, MailKind.FACTOR_ADDED, found.account, kind)
     methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
     return replace(found, way=replace(way, methods=tuple(methods)))
 

@@ -36,6 +36,7 @@ class TicketKind(StrEnum):
     PASSKEY_CREATION = "passkey_creation"  # named by its challenge (WebAuthn section 7.1)
     PASSKEY_REQUEST = "passkey_request"  # named by its challenge (WebAuthn section 7.2)
     TRUSTED_BROWSER = "trusted_browser"
+    OWN_FACTOR = "own_factor"  # what was sent to whoever adds a factor on our pages
     SMART_LOGIN = "smart_login"  # user.md section 8: clientguid
     PUSH = "push"
     DUO = "duo"

@@ -11,6 +11,7 @@ from app.contract import errors_oauth as oauth
 from app.contract.families import OAUTH
 from app.identity.call import Call, TokenHolder
 from app.identity.tokens import store
+from app.identity.tokens.store import HeldBy
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 
@@ -178,6 +179,16 @@ def revoke_refresh_of_account(call: Call, uid: str) -> None:
 def of_account(call: Call, uid: str) -> list[TokenHolder]:
     """Return the account's live access tokens, the newest first; their text is not known."""
     return store.of_account(call.work, uid, call.now)
+
+
+def clients(call: Call, uid: str) -> list[HeldBy]:
+    """Return which applications hold live tokens of an account."""
+    return store.clients(call.work, uid, call.now)
+
+
+def revoke_client(call: Call, uid: str, client_id: str) -> None:
+    """Delete every token that an application holds of an account."""
+    store.drop_client(call.work, uid, client_id)
 
 
 def signed_in(call: Call, uid: str) -> int:

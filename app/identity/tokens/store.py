@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -68,6 +69,27 @@ def _holder(row: Row[Any]) -> TokenHolder:
     )
 
 
+@dataclass(frozen=True)
+class HeldBy:
+    """A live token of an account at an application."""
+
+    client_id: str
+    scope: str
+    since: datetime
+
+
+def clients(work: UnitOfWork, uid: str, now: datetime) -> list[HeldBy]:
+    """Return which applications hold live tokens of an account, by scope and the time of the oldest."""
+    found: list[Row[Any]] = []
+    for table in (refresh_tokens, access_tokens):
+        c = table.c
+        where = [c.tenant_id == work.tenant_id, c.uid == uid, c.client_id.is_not(None), c.expires_at > now]
+        where += [c.used_at.is_(None)] if table is refresh_tokens else []
+        asked = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
+        found += work.all(asked.group_by(c.client_id, c.scope))
+    return [HeldBy(row.client_id, row.scope, row.since) for row in found]
+
+
 def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
     work.run(
         update(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).values(expires_at=ends)
@@ -122,6 +144,14 @@ def drop_family(work: UnitOfWork, family_id: str) -> None:
     while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == family_id)):
         pass
     work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.family_id == family_id))
+
+
+def drop_client(work: UnitOfWork, uid: str, client_id: str) -> None:
+    """Delete every token that an application holds of an account, as of a family."""
+    r = (R.tenant_id == work.tenant_id, R.uid == uid, R.client_id == client_id)
+    while work.changed(delete(refresh_tokens).where(*r)):
+        pass
+    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.uid == uid, A.client_id == client_id))
 
 
 def drop_session(work: UnitOfWork, session_id: str) -> None:

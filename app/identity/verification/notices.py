@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract.letters import MailKind
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import spoken
 from app.identity.accounts.account import Account, is_verified
 from app.identity.call import Call
@@ -57,6 +58,11 @@ def tell_changes(call: Call, before: Account, after: Account) -> None:
     if before.security_answers != after.security_answers:
         call.ledger.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
         tell_with_alarm(call, MailKind.ANSWERS_CHANGED, after.email, after)
+
+
+def tell_factor(call: Call, kind: MailKind, account: Account, factor: FactorKind) -> None:
+    """Tell of a second factor that was added or removed; its owner may object."""
+    tell_with_alarm(call, kind, account.email, account, factor=factor.value)
 
 
 def language(call: Call) -> str | None:

@@ -1,0 +1,95 @@
+"""What the hub asks when signed-in people add and remove second factors: one set of operations for every authenticator."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.hub import PersonView
+from app.contract.hub_second_factors import FACTOR_REFUSALS, FactorChoice, FactorProof, FactorShown
+from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import From, Wire
+
+
+class FactorHeld(Wire):
+    """A second factor of the account."""
+
+    kind: FactorKind
+    hint: str | None = None  # where its codes go, masked
+    since: str | None = None
+    used_at: str | None = None
+
+
+class FactorsView(Wire):
+    """The second factors of an account, and those that it could have."""
+
+    person: PersonView
+    held: list[FactorHeld] = Field(default_factory=list)
+    offered: list[FactorChoice] = Field(default_factory=list)
+    backup_codes: int | None = None  # how many are left; None: the tenant has none
+    is_required: bool = False
+    has_password: bool = True
+    needs_password: bool = False  # the last proof is too old for a change
+
+
+class OwnFactorsRead(Wire):
+    """Nothing: the session says whose."""
+
+
+class OwnFactorRead(Wire):
+    kind: Annotated[FactorKind, From.QUERY]
+
+
+class OwnFactorView(Wire):
+    """What it takes to add one; nothing where it is there already, or where a proof is asked for first."""
+
+    person: PersonView
+    shown: FactorShown | None = None
+    is_held: bool = False
+    has_password: bool = True
+    needs_password: bool = False
+
+
+class OwnFactorChosen(Proved):
+    """`target`: the number or the address of one whose codes are sent."""
+
+    kind: FactorKind
+    target: str | None = Field(default=None, max_length=320)
+
+
+class FactorAdded(Wire):
+    """`wants_codes`: there are no backup codes yet."""
+
+    wants_codes: bool = False
+
+
+class FactorNamed(Proved):
+    kind: FactorKind
+
+
+read = state(
+    "hub.own_factors", "GET /hub/own/factors", OwnFactorsRead, FactorsView, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.TwoFactorOff), summary="List the signed-in person's second factors.",
+)  # fmt: skip
+read_one = state(
+    "hub.own_factor", "GET /hub/own/factor", OwnFactorRead, OwnFactorView, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated, e.TwoFactorOff, *FACTOR_REFUSALS), summary="Read what it takes to add a second factor.",
+)  # fmt: skip
+begin = state(
+    "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, Done, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
+    summary="Begin to add a second factor: what must be sent is sent. A refusal bears `OwnFactorView` as its data.",
+)  # fmt: skip
+add = state(
+    "hub.add_factor", "POST /hub/own/factors", FactorProof, FactorAdded, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
+    summary="Add a second factor by its first proof. A refusal bears `OwnFactorView` as its data.",
+)  # fmt: skip
+remove = state(
+    "hub.remove_factor", "POST /hub/own/factors/remove", FactorNamed, Done, auth=H, family=HUB, public=False,
+    errors=PROOF_REFUSALS, summary="Remove a second factor; one that is gone is no error.",
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""What the hub asks for the pages of an account's security: what opens it, where it is signed in, and who else may read it."""
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.groups import Posted
+from app.contract.hub import PersonView, ScopeView, SessionView
+from app.contract.hub_own_factors import FactorsView
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+
+class OwnRead(Wire):
+    """Nothing: the session says whose."""
+
+
+class BrowserView(Wire):
+    """A browser that is not asked for a second factor."""
+
+    id: str
+    browser: str | None = None
+    os: str | None = None
+    device_type: str | None = None
+    trusted_at: str
+    ends_at: str
+
+
+class SecurityView(Wire):
+    """Everything that the overview shows."""
+
+    person: PersonView
+    has_password: bool
+    password_changed_at: str | None = None
+    factors: FactorsView | None = None  # None: the tenant has no second factors
+    passkeys: int | None = None  # None: the tenant has none
+    phone: str | None = None  # as people read it
+    answered: int = 0  # how many security questions have an answer
+    sessions: list[SessionView] = Field(default_factory=list)
+    browsers: list[BrowserView] = Field(default_factory=list)
+    applications: int = 0
+
+
+class BrowserNamed(Wire):
+    """One browser by its id, or with `every` all of them."""
+
+    id: str = Field(default="", max_length=64)
+    every: bool = False
+
+
+class ApplicationView(Wire):
+    """An application that may act for the account."""
+
+    client_id: str
+    name: str
+    home: str | None = None
+    scopes: list[ScopeView] = Field(default_factory=list)
+    since: str
+
+
+class ApplicationsView(Wire):
+    person: PersonView
+    applications: list[ApplicationView] = Field(default_factory=list)
+
+
+class ApplicationNamed(Wire):
+    client_id: str = Field(max_length=128)
+
+
+read = state(
+    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Read what opens the signed-in person's account and where it is signed in.",
+)  # fmt: skip
+forget_browsers = state(
+    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
+)  # fmt: skip
+applications = state(
+    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="List the applications that may act for the signed-in person.",
+)  # fmt: skip
+revoke_application = state(
+    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, auth=H, family=HUB,
+    public=False, errors=(e.NotAuthenticated,),
+    summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
+)  # fmt: skip

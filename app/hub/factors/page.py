@@ -1,0 +1,49 @@
+"""What every page shares that shows an authenticator: at sign-in, and where people add one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from app.contract.hub_second_factors import FactorShown
+from app.hub import code_entry, qr
+from app.hub.factors.face import Face, FactorForm
+from app.hub.page import Page
+from app.hub.qr import Qr
+
+
+@dataclass(frozen=True)
+class FactorPage(Page):
+    """A page around the template of a face."""
+
+    scripts = (*Page.scripts, "wait")
+    action: ClassVar[str]
+    """Where its forms are sent."""
+
+    form: FactorForm
+    face: Face
+    shown: FactorShown
+
+    @property
+    def resend_in_seconds(self) -> int:
+        return self.shown.resend_in_seconds
+
+    @property
+    def wait(self) -> Any:
+        return code_entry.wait_sentence(self.resend_in_seconds)
+
+    @property
+    def picture(self) -> Qr:
+        """The QR code of what the app scans."""
+        return qr.draw(self.shown.uri or "")
+
+    @property
+    def secret_groups(self) -> str:
+        """The secret in groups of four, as people type it."""
+        secret = self.shown.secret or ""
+        return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+
+
+def fresh_form(face: Face, target: str | None = None) -> FactorForm:
+    """Return a face's form as it is drawn first; `target` is where a code was to be sent."""
+    return face.form(formdata=None, data={"kind": face.kind.value, "target": target or ""})

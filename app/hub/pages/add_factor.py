@@ -1,0 +1,185 @@
+"""Add a second factor, with the face that it has at sign-in; first whoever signed in a while ago proves who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract import hub_own_factors as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.factors.face import FactorForm
+from app.hub.factors.page import FactorPage, fresh_form
+from app.hub.factors.registry import FACES
+from app.hub.own_account import NEEDED, again_first, asked_of, form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.second_factor import CHOOSE, kind_of
+from app.hub.pages.second_factors import ADD, ADDRESS, ChosenForm
+from app.kit.errors import ApiError
+
+_TOO_SOON = Notice(_l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note")
+
+
+@dataclass(frozen=True)
+class AddFactorPage(FactorPage):
+    """What it takes to add one, as at sign-in."""
+
+    template = "pages/add_factor.html"
+    action = ADD
+    query = {"kind": 24}
+
+    trust_days: int = 0
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddFactorPage]:
+        made: dict[str, AddFactorPage] = {}
+        for face in FACES.values():
+            for state, shown in face.samples.items():
+                if not shown.is_enrolled:
+                    made[f"{face.kind.value}, {state}"] = cls(fresh_form(face), face, shown)
+        first = next(iter(made.values()))
+        wrong = fresh_form(first.face)
+        wrong.refuse(wrong.named, wrong.wrong)
+        return {**made, "wrong": replace(first, form=wrong), "too soon": replace(first, problem=_TOO_SOON)}
+
+
+@dataclass(frozen=True)
+class ProveFirstPage(Page):
+    """Is it still you?"""
+
+    template = "pages/prove_first.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"kind": 24}
+
+    form: ChosenForm
+    name: Any
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ProveFirstPage]:
+        given, name = {"account": "ada@example.com", "kind": "totp", "asks": NEEDED}, FACES[FactorKind.TOTP].name
+        wrong = ChosenForm(data={**given, "password": "x"})
+        wrong.take_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(ChosenForm(data=given), name),
+            "wrong password": cls(wrong, name),
+            "locked": cls(ChosenForm(data=given), name, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADD)
+def show_add_factor() -> Response:
+    kind = kind_of(request.args.get("kind"))
+    if kind is None or kind not in FACES or not visit.current().session:
+        return journey.onward(ADDRESS)
+    try:
+        known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+    except ApiError:
+        return journey.onward(ADDRESS)  # signed out, or none that the tenant has
+    visit.current().meet(known.person)
+    if known.is_held:
+        return journey.onward(ADDRESS)
+    return again_first(known, _address(kind)) or _page(known, kind).render()
+
+
+@pages.post(ADD)
+def submit_add_factor() -> Response:
+    """Take a first proof, or have what it takes sent."""
+    kind = kind_of(request.form.get("kind"))
+    if kind is None or kind not in FACES:
+        return journey.onward(ADDRESS)
+    if request.form.get("do") == CHOOSE:
+        return _begin(kind)
+    form = FACES[kind].form()
+    if not form.validate():
+        return journey.onward(_address(kind)) if form.is_token_refused else _again(kind, form)
+    try:
+        added = api()(contract.add, form.proof(""))
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except e.WrongCurrentPassword:
+        return journey.onward(_address(kind))  # that took minutes: the page asks for the password first
+    except ApiError as refusal:
+        return _refused(kind, form, refusal)
+    return journey.onward("/backup-codes" if added.wants_codes else f"{ADDRESS}?done=added")
+
+
+def _begin(kind: FactorKind) -> Response:
+    form = ChosenForm()
+    if form.asks_password and form.password.name not in request.form:
+        return ProveFirstPage(ChosenForm(formdata=None, data=_carried(form, kind)), FACES[kind].name).render()
+    page = ProveFirstPage(form, FACES[kind].name)
+    if not form.validate():
+        return page.render(form.refusal_status) if form.asks_password else journey.onward(ADDRESS)
+    target = (form.target.data or "").strip()[:320] or None
+    chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
+    try:
+        visit.current().renew(api()(contract.begin, chosen).session)
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except e.WrongCurrentPassword as refusal:
+        form.take_refusal(refusal)
+        return page.render(refusal.status)
+    except ApiError as refusal:
+        return _refused(kind, fresh_form(FACES[kind], target), refusal)
+    return journey.onward(_address(kind))
+
+
+def _carried(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
+    given = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
+    return {**given, "kind": kind.value}
+
+
+def _again(kind: FactorKind, form: FactorForm) -> Response:
+    """Draw the page after a form that was not complete."""
+    try:
+        known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
+    except ApiError:
+        return journey.onward(ADDRESS)
+    return _page(known, kind, form).render(form.refusal_status)
+
+
+def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
+    held = (refusal.data or {}).get("View")
+    if held is None:
+        return journey.onward(ADDRESS)
+    known = contract.OwnFactorView.model_validate(held)
+    problem = None
+    if not form.take_refusal(refusal):
+        problem = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+    response = _page(known, kind, form, problem).render(refusal.status)
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _page(
+    known: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
+) -> Page:
+    face = FACES[kind]
+    if known.shown is None:
+        return ProveFirstPage(
+            ChosenForm(formdata=None, data={"kind": kind.value, **asked_of(known)}), face.name, problem
+        )
+    return AddFactorPage(form or fresh_form(face), face, known.shown, problem=problem)
+
+
+def _address(kind: FactorKind) -> str:
+    return f"{ADD}?{urlencode({'kind': kind.value})}"

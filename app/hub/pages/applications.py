@@ -1,0 +1,111 @@
+"""Which applications may act for the account, and the end of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_security as contract
+from app.hub import browser_words, callback, journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.consent import KNOWING, Scope
+
+ADDRESS: Final = "/applications"
+
+
+class RevokeForm(HubForm):
+    """A button beside an application."""
+
+    client_id = HiddenField()
+
+    def to_request(self) -> contract.ApplicationNamed:
+        return contract.ApplicationNamed(client_id=(self.client_id.data or "")[:128])
+
+
+@dataclass(frozen=True)
+class Application:
+    """One that may act for the account."""
+
+    client_id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    since: str
+    host: str = ""
+
+
+@dataclass(frozen=True)
+class ApplicationsPage(Page):
+    """Each with what it may do, and since when."""
+
+    template = "pages/applications.html"
+    query = {"done": 8}
+
+    form: RevokeForm
+    applications: tuple[Application, ...]
+    has_ended: bool = False
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or (_ENDED if self.has_ended else None)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ApplicationsPage]:
+        day, usual = browser_words.day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
+        shop = Application("shop", "Acme Shop", tuple(map(Scope, usual)), day, "shop.example.com")
+        own = Application("desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access")), day)
+        return {
+            "two": cls(RevokeForm(), (shop, own)),
+            "none": cls(RevokeForm(), ()),
+            "one ended": cls(RevokeForm(), (shop,), has_ended=True),
+            "token": cls(RevokeForm().refused_token(), (shop,)),
+        }
+
+
+_ENDED: Final = Notice(
+    _l("Access ended"), _l("The application can no longer act for you. It asks you again before it may."), "ok"
+)
+
+
+@pages.get(ADDRESS)
+def show_applications() -> Response:
+    return _shown(RevokeForm(formdata=None))
+
+
+@pages.post(ADDRESS)
+def revoke_application() -> Response:
+    form = RevokeForm()
+    if not form.validate():
+        return _shown(form, form.refusal_status)
+    try:
+        api()(contract.revoke_application, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    return journey.onward(f"{ADDRESS}?done=ended")
+
+
+def _shown(form: RevokeForm, status: int = 200) -> Response:
+    if not visit.current().session:
+        return callback.begin(ADDRESS)
+    try:
+        known = api()(contract.applications, contract.OwnRead())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    visit.current().meet(known.person)
+    listed = tuple(map(_application, known.applications))
+    return ApplicationsPage(form, listed, request.args.get("done") == "ended").render(status)
+
+
+def _application(one: contract.ApplicationView) -> Application:
+    scopes = tuple(Scope(scope.name, scope.description or "") for scope in one.scopes) or KNOWING
+    host = urlsplit(one.home or "").netloc
+    return Application(one.client_id, one.name, scopes, browser_words.day(one.since), host)

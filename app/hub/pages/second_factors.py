@@ -1,0 +1,229 @@
+"""The second factors of an account: which there are, one more, one less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_own_factors as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.hub import browser_words, callback, journey, visit
+from app.hub.arrival import api
+from app.hub.factors.registry import FACES
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.second_factor import Way, kind_of
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/second-factors"
+ADD: Final = f"{ADDRESS}/add"
+REMOVE: Final = f"{ADDRESS}/remove"
+
+
+class Effect(StrEnum):
+    """What a removal leaves."""
+
+    OTHERS = "others"
+    MUST_ENROL = "must_enrol"
+    NOTHING = "nothing"
+
+
+class ChosenForm(ProvedForm):
+    """Which one, and where its codes are to go."""
+
+    kind = HiddenField()
+    target = HiddenField()
+
+
+class RemoveForm(ProvedForm):
+    """Says yes."""
+
+    kind = HiddenField()
+    effect = HiddenField()
+
+    def to_request(self) -> contract.FactorNamed:
+        kind = kind_of(self.kind.data) or FactorKind.TOTP
+        return contract.FactorNamed(kind=kind, password=self.proof)
+
+
+@dataclass(frozen=True)
+class Held:
+    """One that the account has."""
+
+    kind: str
+    name: Any
+    icon: str
+    hint: str = ""
+    since: str = ""
+    used: str = ""
+
+
+@dataclass(frozen=True)
+class FactorsPage(Page):
+    """Which there are, and which there could be."""
+
+    template = "pages/second_factors.html"
+    query = {"done": 8}
+
+    form: ChosenForm
+    held: tuple[Held, ...]
+    offered: tuple[Way, ...]
+    backup_codes: int | None = None
+    """How many are left; None where the tenant has none."""
+    is_required: bool = False
+    done: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or _DONE.get(self.done)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, FactorsPage]:
+        ways = tuple(Way(face.kind.value, face.name, face.hint, face.icon) for face in _faces())
+        day = browser_words.day("2026-11-12T10:00:00+00:00")
+        held = tuple(Held(way.kind, way.name, way.icon, since=day, used=day) for way in ways)
+        here = cls(ChosenForm(), held, (), 8)
+        return {
+            "all": here,
+            "none": cls(ChosenForm(), (), ways, 0),
+            "one more": replace(here, held=held[:1], offered=ways[1:], is_required=True),
+            "no codes left": replace(here, held=held[:1], backup_codes=0),
+            "no codes here": replace(here, backup_codes=None),
+            "token": replace(here, form=ChosenForm().refused_token()),
+            **{f"just {done}": replace(here, done=done) for done in _DONE},
+        }
+
+
+_DONE: Final = {
+    "added": Notice(_l("It is set up"), _l("From now on we ask for it when you sign in."), "ok"),
+    "removed": Notice(_l("It is removed"), _l("We told you by mail, too."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class RemoveFactorPage(Page):
+    """Do you mean it?"""
+
+    template = "pages/remove_factor.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"kind": 24}
+
+    form: RemoveForm
+    name: Any
+    effect: Effect
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveFactorPage]:
+        name, given = FACES[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
+        asked, wrong = RemoveForm(data=given), RemoveForm(data={**given, "asks": NEEDED, "password": "x"})
+        asked.take_refusal(e.WrongCurrentPassword())
+        wrong.take_refusal(e.WrongCurrentPassword())
+        return {
+            **{effect.value: cls(RemoveForm(data=given), name, effect) for effect in Effect},
+            "with the password": cls(asked, name, Effect.OTHERS),
+            "wrong password": cls(wrong, name, Effect.NOTHING),
+            "locked": cls(wrong, name, Effect.NOTHING, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_second_factors() -> Response:
+    try:
+        known = read_own_factors()
+    except e.TwoFactorOff:
+        return journey.onward("/security")
+    return _page(known).render() if known is not None else callback.begin(ADDRESS)
+
+
+@pages.get(REMOVE)
+def show_remove_factor() -> Response:
+    kind = kind_of(request.args.get("kind"))
+    try:
+        known = read_own_factors()
+    except e.TwoFactorOff:
+        return journey.onward("/security")
+    if known is None:
+        return callback.begin(ADDRESS)
+    if kind is None or kind not in FACES or kind not in {one.kind for one in known.held}:
+        return journey.onward(ADDRESS)
+    landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
+    if (first := again_first(known, landing)) is not None:
+        return first
+    effect = _effect(known)
+    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **asked_of(known)})
+    return RemoveFactorPage(form, FACES[kind].name, effect).render()
+
+
+@pages.post(REMOVE)
+def submit_remove_factor() -> Response:
+    form = RemoveForm()
+    kind = kind_of(form.kind.data)
+    if kind is None or kind not in FACES:
+        return journey.onward(ADDRESS)
+    effect = next((one for one in Effect if one.value == form.effect.data), Effect.NOTHING)
+    page = RemoveFactorPage(form, FACES[kind].name, effect)
+    if not form.validate():
+        return page.render(form.refusal_status)
+    try:
+        visit.current().renew(api()(contract.remove, form.to_request()).session)
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return replace(page, problem=problem).render(refusal.status)
+    return journey.onward(f"{ADDRESS}?done=removed")
+
+
+def read_own_factors() -> contract.FactorsView | None:
+    """Return the signed-in person's second factors; None where nobody is signed in. Raises TwoFactorOff."""
+    if not visit.current().session:
+        return None
+    try:
+        known = api()(contract.read, contract.OwnFactorsRead())
+    except e.NotAuthenticated:
+        return None
+    visit.current().meet(known.person)
+    return known
+
+
+def _page(known: contract.FactorsView) -> FactorsPage:
+    form = ChosenForm(formdata=None, data=asked_of(known))
+    offered = tuple(one for one in known.offered if one.kind in FACES)
+    ways = ((FACES[one.kind], one.hint) for one in offered)
+    return FactorsPage(
+        form,
+        tuple(_held(one) for one in known.held if one.kind in FACES),
+        tuple(Way(face.kind.value, face.name, hint or face.hint, face.icon) for face, hint in ways),
+        known.backup_codes,
+        known.is_required,
+        request.args.get("done", ""),
+    )
+
+
+def _held(one: contract.FactorHeld) -> Held:
+    face, day = FACES[one.kind], browser_words.day
+    return Held(one.kind.value, face.name, face.icon, one.hint or "", day(one.since), day(one.used_at))
+
+
+def _effect(known: contract.FactorsView) -> Effect:
+    if len(known.held) > 1:
+        return Effect.OTHERS
+    return Effect.MUST_ENROL if known.is_required else Effect.NOTHING
+
+
+def _faces() -> list[Any]:
+    return [face for kind, face in FACES.items() if kind not in (FactorKind.BACKUP_CODE, FactorKind.PASSKEY)]

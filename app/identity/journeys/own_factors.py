@@ -1,0 +1,183 @@
+"""What people do to their own second factors on our pages. Every change asks for a proof that is a few minutes old at most."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_own_factors as contract
+from app.contract import hub_second_factors as shared
+from app.contract.hub_self_service import Done, Proved
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts.account import Account
+from app.identity.authenticators.protocol import Answer, Person, Wish
+from app.identity.authenticators.registry import AUTHENTICATORS
+from app.identity.call import Call
+from app.identity.journeys import own_account
+from app.identity.journeys.factor_steps import factor_shown
+from app.identity.journeys.own_account import FRESH
+from app.identity.journeys.recovering import label_of
+from app.identity.oauth import views
+from app.identity.second_factors import service as factors
+from app.identity.self_service import factors as own_factors
+from app.identity.sign_in import second_factor
+from app.identity.sign_in.second_factor import Pending, Way
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import OPEN, Ticket, TicketKind
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
+"""Kinds that have pages of their own."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.read_one)(read_one)
+    server.implements(contract.begin)(begin)
+    server.implements(contract.add)(add)
+    server.implements(contract.remove)(remove)
+    server.implements(shared.make_backup_codes)(make_backup_codes)
+
+
+def read(call: Call, req: contract.OwnFactorsRead) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
+    _refuse_off(call)
+    session, account = own_account.owner(call)
+    return view(call, session, account)
+
+
+def view(call: Call, session: BrowserSession, account: Account) -> contract.FactorsView:
+    """Return the second factors of an account, and those that it could have."""
+    settings, known = call.tenant.settings, factors.person(call, account)
+    usable = [kind for kind in factors.enrolled(settings, known) if kind not in APART]
+    others = [kind for kind in factors.offered(settings) if kind not in APART and kind not in usable]
+    has_paper = settings.second_factors.backup_codes
+    return contract.FactorsView(
+        person=views.person(account),
+        held=[_held(known, kind) for kind in usable],
+        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(known)) for kind in others],
+        backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
+        is_required=settings.two_factor == "required",
+        has_password=account.password_hash is not None,
+        needs_password=_is_stale(call, session),
+    )
+
+
+def read_one(call: Call, req: contract.OwnFactorRead) -> contract.OwnFactorView:
+    """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
+    _refuse_off(call)
+    session, account = own_account.owner(call)
+    return _one(call, session, account, req.kind)
+
+
+def begin(call: Call, req: contract.OwnFactorChosen) -> Done:
+    """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
+    _refuse_off(call)
+    known = own_account.proved(call, req)
+    found = _pending(call, factors.person(call, known.account), keeps=True)
+    if not factors.authenticator(call, req.kind).is_enrolled(found.person):
+        try:
+            with suppress(e.TooManyRequests):
+                second_factor.challenge(call, found, req.kind, Wish(email=req.target, phone=req.target))
+        except ApiError as refusal:
+            raise _with_view(call, refusal, req.kind) from None
+    return own_account.done(call, known)
+
+
+def add(call: Call, req: shared.FactorProof) -> contract.FactorAdded:
+    _refuse_off(call)
+    known = own_account.proved(call, Proved())
+    person = factors.person(call, known.account)
+    if factors.authenticator(call, req.kind).is_enrolled(person):
+        return contract.FactorAdded()  # a second click
+    try:
+        own_factors.enrol(call, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
+    except ApiError as refusal:
+        raise _with_view(call, refusal, req.kind) from None
+    tickets.close_all(call, known.account.uid, TicketKind.OWN_FACTOR)
+    wants = call.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
+    return contract.FactorAdded(wants_codes=wants)
+
+
+def remove(call: Call, req: contract.FactorNamed) -> Done:
+    known = own_account.proved(call, req)
+    person = factors.person(call, known.account)
+    if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
+        own_factors.remove(call, known.account, req.kind)
+    return own_account.done(call, known)
+
+
+def make_backup_codes(call: Call, req: Proved) -> shared.BackupCodesShown:
+    """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
+    session, account = own_account.owner(call)
+    known = own_account.Known(session, account) if _just_enrolled(call, session, account) else None
+    known = known or own_account.proved(call, req)
+    codes = own_factors.renew(call, known.account)
+    done = own_account.done(call, known)
+    return shared.BackupCodesShown(codes=codes, person=label_of(account), session=done.session)
+
+
+def _refuse_off(call: Call) -> None:
+    if call.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+
+
+def _is_stale(call: Call, session: BrowserSession) -> bool:
+    return call.now - session.authenticated_at > FRESH
+
+
+def _just_enrolled(call: Call, session: BrowserSession, account: Account) -> bool:
+    known = factors.person(call, account)
+    if known.enrolled(FactorKind.BACKUP_CODE) or call.now - session.authenticated_at > 2 * FRESH:
+        return False
+    return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
+
+
+def _held(known: Person, kind: FactorKind) -> contract.FactorHeld:
+    mine = known.enrolled(kind)
+    used = [one.used_at for one in mine if one.used_at is not None]
+    return contract.FactorHeld(
+        kind=kind,
+        hint=AUTHENTICATORS[kind].hint(known),
+        since=iso(mine[0].created_at) if mine else None,
+        used_at=iso(max(used)) if used else None,
+    )
+
+
+def _one(call: Call, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
+    known = factors.person(call, account)
+    is_held = factors.authenticator(call, kind).is_enrolled(known)
+    needs_password = _is_stale(call, session)
+    hides = is_held or needs_password or kind in APART
+    return contract.OwnFactorView(
+        person=views.person(account),
+        shown=None if hides else factor_shown(call, _pending(call, known), kind, None),
+        is_held=is_held,
+        has_password=account.password_hash is not None,
+        needs_password=needs_password,
+    )
+
+
+def _pending(call: Call, known: Person, *, keeps: bool = False) -> Pending:
+    """Return what was begun; `keeps` begins it."""
+    uid = known.account.uid
+    begun = tickets.of_account(call, TicketKind.OWN_FACTOR, uid)
+    if begun:
+        return Pending(begun[0], known, Way(()))
+    if keeps:
+        made = tickets.issue(call, TicketKind.OWN_FACTOR, uid, lives_for=second_factor.LIFETIME)
+        return Pending(made, known, Way(()))
+    return Pending(Ticket(TicketKind.OWN_FACTOR, "", uid, {}, OPEN, call.now, call.now), known, Way(()))
+
+
+def _with_view(call: Call, refusal: ApiError, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    call.work.rollback()
+    session, account = own_account.owner(call)
+    shown = _one(call, session, account, kind)
+    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    return refusal

@@ -1,0 +1,205 @@
+"""People look after their second factors: what is there, one more, one less, and new backup codes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyotp
+import pytest
+
+from app.identity.credentials.tables import credentials
+from app.identity.store.unit import UnitOfWork
+from tests.pages.test_second_factor import app_of, enrols, forgets, shows, signs_in
+from tests.support.letterbox import letters
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import main_of
+from tests.support.relying_party import Person
+from tests.support.visitor import Seen, Visitor
+
+APP_ALONE = {"second_factors": {"email": False, "passkey": False}}
+
+
+@pytest.fixture
+def there(new_world: NewWorld) -> World:
+    return new_world(two_factor="optional", **APP_ALONE)
+
+
+@pytest.fixture
+def someone(there: World, new_visitor_at: Any) -> Visitor:
+    visitor: Visitor = new_visitor_at(there)
+    return visitor
+
+
+def signed_in(visitor: Visitor, ada: Person, page: str = "/second-factors") -> Seen:
+    """Open a page, and sign in where that is asked."""
+    seen = visitor.open(page)
+    asked = seen.heading == "Welcome back"
+    return seen.press("Sign in", identifier=ada.email, password=ada.password) if asked else seen
+
+
+def begins(page: Seen) -> Seen:
+    """Choose the authenticator app."""
+    return page.press("Authenticator app")
+
+
+def adds(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+    page = begins(signed_in(visitor, ada))
+    app = app_of(page)
+    return app, page.press("Continue", code=shows(there, app))
+
+
+def mails(there: World, ada: Person) -> list[str]:
+    return [mail["subject"] for mail in letters(there.house, there.tenant_id) if mail["to"] == ada.email]
+
+
+def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
+    there: World, someone: Visitor, new_visitor_at: Any
+) -> None:
+    ada = there.person("ada@example.com")
+    overview = signed_in(someone, ada, "/security")
+    assert "Off: your password alone opens the account" in overview.text
+    app, paper = adds(someone, there, ada)
+    assert paper.heading == "Backup codes", "nobody is left without a way back"
+    made = paper.press("Show my backup codes")
+    assert len(re.findall(r"<code>[0-9a-f-]+</code>", made.html)) == 10
+    listed = made.follow("I have kept them")
+    assert "10 are left" in listed.text
+    assert "since " in listed.text
+    assert "Authenticator app · 10 backup codes left" in someone.open("/security").text
+    assert [one for one in mails(there, ada) if one.startswith("A new way to prove that it is you")] != []
+    there.house.clock.advance(seconds=30)
+    assert signs_in(new_visitor_at(there), there, ada).press("Continue", code=shows(there, app)).query["code"]
+
+
+def test_a_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> None:
+    ada = there.person("ada@example.com")
+    page = begins(signed_in(someone, ada))
+    wrong = page.press("Continue", code="000000")
+    assert (wrong.status, wrong.title.startswith("Error: ")) == (403, True)
+    assert app_of(wrong).secret == app_of(page).secret
+    assert "Set one up" in someone.open("/second-factors").text
+
+
+@pytest.mark.parametrize(
+    "address", ["/second-factors/add?kind=totp", "/second-factors/remove?kind=totp", "/backup-codes"]
+)
+def test_every_change_asks_the_password_again(there: World, someone: Visitor, address: str) -> None:
+    ada = there.person("ada@example.com")
+    if "add" in address:
+        signed_in(someone, ada)
+    else:
+        adds(someone, there, ada)
+    there.house.clock.advance(minutes=11)
+    page = someone.open(address)
+    assert "Your password" in page.text
+    assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
+    button = {"/second-factors/add": "Continue", "/second-factors/remove": "Yes, remove it"}.get(
+        address.partition("?")[0], "Show my backup codes"
+    )
+    refused = page.press(button, password="wrong")
+    assert (refused.status, "That is not your password." in refused.text) == (401, True)
+    assert "That is not your password." not in refused.press(button, password=ada.password).text
+
+
+def test_a_session_that_grew_old_on_the_page_is_asked_first(there: World, someone: Visitor) -> None:
+    ada = there.person("ada@example.com")
+    page = begins(signed_in(someone, ada))
+    app = app_of(page)
+    there.house.clock.advance(minutes=6)
+    asked = page.press("Continue", code=shows(there, app))
+    assert asked.heading == "Is it still you?"
+    again = asked.press("Continue", password=ada.password)
+    assert app_of(again).secret == app.secret
+    assert again.press("Continue", code=shows(there, app)).heading == "Backup codes"
+
+
+def test_the_only_one_is_removed_and_the_password_alone_opens_again(
+    there: World, someone: Visitor, new_visitor_at: Any
+) -> None:
+    ada = there.person("ada@example.com")
+    adds(someone, there, ada)
+    page = someone.open("/second-factors").follow("Remove")
+    assert "your password alone opens your account" in page.text
+    assert "It is removed" in page.press("Yes, remove it").text
+    assert mails(there, ada)[-1].startswith("A way to prove that it is you was removed")
+    assert signs_in(new_visitor_at(there), there, ada).query.get("code")
+
+
+def test_where_one_is_required_the_page_says_what_comes_next(new_world: NewWorld, new_visitor_at: Any) -> None:
+    there = new_world(two_factor="required", **APP_ALONE)
+    ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
+    enrols(visitor, there, ada)
+    page = visitor.open("/second-factors/remove?kind=totp")
+    assert "at your next sign-in you set up a new one" in page.text
+    page.press("Yes, remove it")
+    forgets(visitor)
+    assert signs_in(visitor, there, ada).heading == "Protect your account"
+
+
+def test_a_form_of_elsewhere_and_a_made_up_kind_change_nothing(there: World, someone: Visitor) -> None:
+    ada = there.person("ada@example.com")
+    adds(someone, there, ada)
+    page = someone.open("/second-factors/remove?kind=totp")
+    assert page.press("Yes, remove it", token="x").status == 403
+    page.press("Yes, remove it", kind="nothing")
+    page.press("Yes, remove it", kind="backup_code")
+    assert "Authenticator app · 0 backup codes left" in someone.open("/security").text
+
+
+def test_new_codes_end_the_old_ones_and_the_owner_is_told(there: World, someone: Visitor) -> None:
+    ada = there.person("ada@example.com")
+    _, paper = adds(someone, there, ada)
+    paper.press("Show my backup codes")
+    before = len(mails(there, ada))
+    someone.open("/backup-codes").press("Show my backup codes")
+    assert len(mails(there, ada)) == before + 1
+
+
+def test_this_was_not_me_ends_what_was_added(there: World, someone: Visitor) -> None:
+    """A thief who added an app must not lock the owner out."""
+    ada = there.person("ada@example.com")
+    adds(someone, there, ada)
+    objects(there, someone, ada)
+    assert enrolled(there, ada) == []
+
+
+def test_an_older_factor_outlives_an_alarm(there: World, someone: Visitor) -> None:
+    """Whoever reads the mailbox must not get past it."""
+    ada = there.person("ada@example.com")
+    app, _ = adds(someone, there, ada)
+    there.house.clock.advance(days=1)
+    page = signed_in(someone, ada, "/change-password").press("Continue", code=shows(there, app))
+    page.press("Save the new password", old_password=ada.password, new_password="Zebra-kettle-92")
+    objects(there, someone, ada)
+    assert enrolled(there, ada) == ["totp"]
+
+
+def objects(there: World, visitor: Visitor, ada: Person) -> None:
+    """Say by the newest mail that it was somebody else."""
+    link = [mail["text"] for mail in letters(there.house, there.tenant_id) if "/not-me?" in mail["text"]][-1]
+    page = visitor.open(re.findall(r"http\S+vtoken=[\w-]+", link)[0])
+    assert page.press("It was not me: close the account to others").status == 200
+
+
+def enrolled(there: World, ada: Person) -> list[str]:
+    work = UnitOfWork(there.house.database, there.tenant_id)
+    try:
+        held = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
+        return [one.kind for one in held]
+    finally:
+        work.rollback()
+
+
+def test_the_trusted_browser_is_listed_and_asked_again(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+    ada = there.person("ada@example.com")
+    app, _ = adds(someone, there, ada)
+    there.house.clock.advance(seconds=30)
+    visitor = new_visitor_at(there)
+    signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
+    page = someone.open("/security")
+    assert "Browsers that skip the second step" in page.text
+    assert "That browser is asked again" in page.press("Ask again").text
+    assert "Browsers that skip" not in main_of(someone.open("/security"))
+    forgets(visitor)
+    assert signs_in(visitor, there, ada).heading == "Is it you?"
