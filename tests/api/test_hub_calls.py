@@ -5,7 +5,7 @@ import pytest
 from flask import Flask
 
 from app.contract import errors as e
-from app.contract import hub
+from app.contract import hub, hub_security
 from app.contract.visit import Visit
 from app.hub.door import Door
 from app.identity.house import House
@@ -34,6 +34,6 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     signed_in = door.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None
     client = door.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
-    assert client(hub.profile, hub.ProfileRequest()).sessions == []
-    listed = client(hub.profile, hub.ProfileRequest(with_sessions=True)).sessions
+    assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
+    listed = client(hub_security.read, hub_security.OwnRead()).sessions
     assert [view.is_current for view in listed] == [True]
