@@ -72,7 +72,7 @@ send_code = state(
 verify = state(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K,
     errors=(
-        *SMS_CODE, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
+        *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
         e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
     ),
     summary="Prove a phone number by the code that was texted, and sign in by it; with an access token it is only proved.",

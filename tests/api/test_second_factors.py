@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyotp
 import pytest
 
+from tests.support.authenticators.sent import MailDriver
 from tests.support.customers import NEW, OLD
-from tests.support.factors import Factored, factored
+from tests.support.factors import LOGIN_2FA, Factored, factored
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -206,3 +207,12 @@ def test_with_the_last_factor_the_codes_on_paper_go_too(ada: Factored) -> None:
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
     assert refused(ada.own("GET", "backupcode")) == (403, 1101)
     assert refused(ada.own("DELETE", "totp")) == (403, 1099)
+
+
+def test_a_mailbox_does_not_count_twice(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, login_on_password_reset=True)
+    MailDriver().enrol(ada)
+    answer = answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    assert answer.get("Data") is None
+    challenge = answered(ada.ask("POST", {"email": ada.email, "password": NEW}, path=LOGIN_2FA))
+    assert challenge["SecondFactorAuthentication"]["IsEmailOtpAuthenticatorVerified"] is True

@@ -26,8 +26,12 @@ class Person:
     credentials: tuple[Credential, ...] = ()
     sign_in: str | None = None  # which sign-in is being proved; None: its owner is signed in and keeps their factors
 
+    without: FactorKind | None = None  # what the first factor proved already: a mailbox, a number
+
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
-        """The credentials of a kind that were proved once, the oldest first."""
+        """The credentials of a kind that were proved once, the oldest first; none of what the first factor proved."""
+        if kind is self.without:
+            return ()
         return tuple(one for one in self.credentials if one.kind == kind and one.is_enrolled)
 
     def begun(self, kind: FactorKind) -> tuple[Credential, ...]:

@@ -12,6 +12,7 @@ from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.mailed import LinkRead, MailedTo
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
@@ -303,7 +304,7 @@ def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, 
     knows = _knows(attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     remember = entering.remembering(call, knows and state is not None and state.remember)
-    way = Way((sign_in.PASSWORD if knows else _BY_MAIL,), remember=remember)
+    way = Way((sign_in.PASSWORD,), remember=remember) if knows else Way((_BY_MAIL,), channel=FactorKind.EMAIL)
     if may_enter and (entered := entering.enter(call, attempt, account, way)) is not None:
         return entered
     asked = str(proof.facts.get("attempt") or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.contract import errors as e
 from app.contract.hub import Next, Step
 from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Wish
@@ -20,8 +21,11 @@ KEY = "second_factor"
 
 
 def enter(call: Call, attempt: Attempt | None, account: Account, way: Way) -> Next | None:
-    """Sign in somebody who proved one factor that is no password; None where the account may not sign in."""
-    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account)
+    """Sign in somebody who proved one factor that is no password; None where the account may not sign in by it."""
+    try:
+        wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account, way.channel)
+    except e.TwoFactorOn:
+        return None
     may = sign_in.enter if wanted is None else sign_in.may_enter
     if not may(call, account, way.kind):
         return None

@@ -101,7 +101,7 @@ def view(
     """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
     settings, known = call.tenant.settings, found.person
     held = factors.enrolled(settings, known)
-    usable = held or factors.offered(settings)
+    usable = held or factors.offered(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     client = call.application(client_id=str(attempt.request.get("client_id") or "")) if attempt is not None else None

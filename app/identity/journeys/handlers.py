@@ -118,7 +118,7 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
         return checking.after_password(call, going_on, sought.account_of(call, identifier), remember)
     except e.PhoneUnverified:
         return checking.after_password_by_phone(call, going_on, sought.account_of(call, identifier), remember)
-    way = Way((sign_in.PASSWORD,), identifier.kind, passed.opens_lock, remember)
+    way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
     return entering.onward(call, attempt, passed.account, way, passed.wanted)
 
 

@@ -13,6 +13,7 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
 from app.identity.accounts.service import Account
@@ -134,7 +135,8 @@ def reset(call: Call, req: contract.NewPassword) -> Next:
     is_step = proof.facts.get("reason") == expiry.REASON
     if is_step or call.tenant.settings.login_on_password_reset:
         methods = tuple(proof.facts.get("methods") or ("otp",))  # RFC 8176; a mailbox is one factor
-        way = Way(methods, remember=is_step and bool(proof.facts.get("remember")))
+        channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
+        way = Way(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
         if (step := entering.enter(call, attempt, account, way)) is not None:
             return step
     label = str(proof.facts.get("email") or label_of(account))

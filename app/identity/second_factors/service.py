@@ -49,9 +49,10 @@ def person(call: Call, account: Account) -> Person:
     return Person(account, tuple(store.of_account(call, account.uid)))
 
 
-def offered(settings: TenantSettings) -> tuple[FactorKind, ...]:
-    """Return the kinds that a tenant has, the preferred first."""
-    return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in ALONE_NONE)
+def offered(settings: TenantSettings, known: Person | None = None) -> tuple[FactorKind, ...]:
+    """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved."""
+    left_out = ALONE_NONE | ({known.without} if known is not None else set())
+    return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in left_out)
 
 
 def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
@@ -60,19 +61,29 @@ def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
     return usable if set(usable) - ALONE_NONE else ()
 
 
-def wanted(call: Call, account: Account) -> Wanted | None:
+def wanted(call: Call, account: Account, channel: FactorKind | None = None) -> Wanted | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 
     Costs one statement where the tenant has second factors, none where it has not.
+
+    Args:
+        channel: the kind that would prove what the first factor proved already: one mailbox does not count twice.
+
+    Raises:
+        TwoFactorOn: the person enrolled nothing beside that; they sign in with their password.
     """
     settings = call.tenant.settings
     if settings.two_factor == "disabled":
         return None
-    known = replace(person(call, account), sign_in="")  # not the owner's own session, and no ticket of a sign-in yet
+    known = replace(
+        person(call, account), sign_in="", without=channel
+    )  # not the owner's own session, and no ticket of a sign-in yet
     kinds = enrolled(settings, known)
     if kinds and trusted.is_trusted(call, account):
         return None
-    if not kinds and (settings.two_factor != "required" or not offered(settings)):
+    if channel is not None and not kinds and enrolled(settings, replace(known, without=None)):
+        raise e.TwoFactorOn
+    if not kinds and (settings.two_factor != "required" or not offered(settings, known)):
         return None
     return Wanted(known, kinds)
 
@@ -130,6 +141,8 @@ def prove(
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = authenticator(call, kind)
+    if kind is known.without:
+        raise found.missing
     is_new = replaces or not found.is_enrolled(known)
     if is_new and not may_enrol:
         raise found.missing

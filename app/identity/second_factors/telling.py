@@ -70,7 +70,7 @@ def enrolling(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
     """Begin to enrol what is scanned, where the tenant has it and the account does not, and return what it takes; and the
     questions that may be chosen.
     """
-    new = [kind for kind in offered(call.tenant.settings) if not AUTHENTICATORS[kind].is_enrolled(known)]
+    new = [kind for kind in offered(call.tenant.settings, known) if not AUTHENTICATORS[kind].is_enrolled(known)]
     told: dict[str, Any] = {}
     if FactorKind.TOTP in new:
         shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)

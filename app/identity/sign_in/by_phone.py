@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import phones as contract
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
 from app.identity.accounts.service import Account
@@ -59,5 +60,7 @@ def _proved(call: Call, phone: str, req: contract.CodeShown) -> Account:
 
 def _signed_in(call: Call, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:
     """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
-    login = entry.enter(call, account, Way(("sms",), "phone", is_silent=req.is_silent), fields=req.fields_)
+    login = entry.enter(
+        call, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_
+    )
     return contract.PhoneVerified.model_construct(**dict(login))

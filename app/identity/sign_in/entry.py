@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from app.contract import errors as e
 from app.contract.groups import SmsSent
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import (
@@ -42,9 +43,10 @@ def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, 
 
     `way.methods` that hold `mfa` count as two factors: a passkey that verified its user.
 
-    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions.
+    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
+    where the only second factor is what was proved just now.
     """
-    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account)
+    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account, way.channel)
     if wanted is not None:
         return challenge(call, wanted, way, wish)
     service.admit(call, account, way.kind, is_silent=way.is_silent)
@@ -54,7 +56,10 @@ def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, 
 def alone(call: Call, account: Account, way: Way) -> bool:
     """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
     or must accept or agree to something first."""
-    is_enough = factors.wanted(call, account) is None and gates.are_clear(call, account)
+    try:
+        is_enough = factors.wanted(call, account, way.channel) is None and gates.are_clear(call, account)
+    except e.TwoFactorOn:
+        return False
     return is_enough and service.enter(call, account, way.kind, is_silent=way.is_silent)
 
 

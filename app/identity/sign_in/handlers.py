@@ -91,4 +91,4 @@ def _passed(call: Call, req: contract.PasswordLogin) -> tuple[Passed, Way]:
     passed = service.verify(
         call, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
     )
-    return passed, Way((service.PASSWORD,), identifier.kind, passed.opens_lock, is_silent=req.is_silent)
+    return passed, Way((service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, is_silent=req.is_silent)

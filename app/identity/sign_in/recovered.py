@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import passwords as contract
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
 from app.identity.accounts.gate import Lock
@@ -58,7 +59,7 @@ def reset_by_sms(call: Call, req: contract.ResetBySms) -> contract.PasswordReset
     spend(call)
     who = whom.with_phone(call, req.phone)
     otp, password = _given("otp", req.otp), _given("password", req.password)
-    return _posted(call, _by_code(call, who, sending.SMS, otp, password, req), is_silent=req.is_silent)
+    return _posted(call, _by_code(call, who, sending.SMS, otp, password, req), FactorKind.SMS, is_silent=req.is_silent)
 
 
 def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.PasswordReset:
@@ -84,7 +85,7 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
     hashed = renewal.weighed(call, account, password)
     fresh = renewal.locked(call, account)
     after = renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _posted(call, after, is_silent=req.is_silent)
+    return _posted(call, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
 
 
 def _by_code(
@@ -278,10 +279,12 @@ def _open(call: Call, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
     raise locks.told(call, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer())
 
 
-def _posted(call: Call, account: Account, *, is_silent: bool) -> contract.PasswordReset:
+def _posted(
+    call: Call, account: Account, channel: FactorKind = FactorKind.EMAIL, *, is_silent: bool
+) -> contract.PasswordReset:
     """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
     is_wanted = call.tenant.settings.login_on_password_reset
-    way = Way(("otp",), is_silent=is_silent)
+    way = Way(("otp",), channel=channel, is_silent=is_silent)
     if not is_wanted or not entry.alone(call, account, way):
         return contract.PasswordReset()
     return contract.PasswordReset(data=entry.plain(entry.session(call, account, way)))

@@ -43,6 +43,7 @@ class Way:
 
     methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
     kind: str = "email"  # by what the account was named
+    channel: FactorKind | None = None  # where the proof was sent: what comes there once more is no second factor
     opens_lock: bool = False  # what opens a lock was shown beside the first factor
     remember: bool = False
     is_silent: bool = False
@@ -84,7 +85,8 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
     if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
     known = replace(factors.person(call, account), sign_in=ticket.ticket_hash)
-    return Pending(ticket, known, way_of(ticket.facts["way"]))
+    way = way_of(ticket.facts["way"])
+    return Pending(ticket, replace(known, without=way.channel), way)
 
 
 def challenge(call: Call, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
@@ -147,7 +149,7 @@ def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: l
         and what `factors.prove` raises.
     """
     way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(call, found.account, shown))
-    may_enrol = not factors.enrolled(call.tenant.settings, found.person)
+    may_enrol = not factors.enrolled(call.tenant.settings, replace(found.person, without=None))
     if factors.prove(call, found.person, kind, answer, may_enrol=may_enrol, is_lock_open=way.opens_lock):
         notices.tell_factor(call, MailKind.FACTOR_ADDED, found.account, kind)
     methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
@@ -192,7 +194,8 @@ def kept(way: Way) -> dict[str, Any]:
 
 def way_of(held: Mapping[str, Any]) -> Way:
     """Return the way in that a ticket keeps."""
-    return Way(**{**held, "methods": tuple(held["methods"])})
+    channel = FactorKind(held["channel"]) if held.get("channel") else None
+    return Way(**{**held, "methods": tuple(held["methods"]), "channel": channel})
 
 
 def _digest(target: str | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import verification as contract
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought, waiting
@@ -115,7 +116,7 @@ def open_lock(call: Call, who: Sought, shown: locks.Proof) -> bool:
 def _verified(call: Call, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
     account = verification.confirm(call, proof, is_silent=req.is_silent, template=req.welcome_email_template)
     end_sessions(call, account)
-    way = Way(("otp",), is_silent=req.is_silent)
+    way = Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)
     if not call.tenant.settings.login_on_email_verification or not entry.alone(call, account, way):
         return contract.Verified()
     return contract.Verified(data=entry.plain(entry.session(call, account, way, req.fields_)))
