@@ -1,13 +1,14 @@
-"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, rows U78-U82)."""
+"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, rows U78-U82;
+account.md section 4, rows A31-A35)."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import AT, PW, Deleted
+from app.contract.groups import AT, PW, UID_REFUSALS, Deleted, Uid
 from app.contract.stating import state
-from app.kit.operation import Accept, K, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -57,6 +58,26 @@ class OwnRecordRemoved(AT, PW, Named, RecordAddress):
     pass
 
 
+class RecordAdded(PW, Uid, Named, Content):
+    pass
+
+
+class RecordsRead(Uid, Named):
+    pass
+
+
+class RecordRead(Uid, Named, RecordAddress):
+    pass
+
+
+class RecordChanged(PW, Uid, Named, RecordAddress, HowUpdated, Content):
+    pass
+
+
+class RecordRemoved(PW, Uid, Named, RecordAddress):
+    pass
+
+
 class Record(Wire):
     id: str
     uid: str
@@ -75,10 +96,8 @@ class Records(Wire):
 
 
 _OWN = "/identity/v2/auth/customobject"
-NAMING = (
-    e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId,
-    e.PrivacyPolicyOutdated,
-)  # fmt: skip
+_MANAGED = "/identity/v2/manage/account/{uid}/customobject"
+NAMING = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
 
 add = state(
     "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, accepts=Accept.JSON,
@@ -102,4 +121,30 @@ change = state(
 remove = state(
     "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U,
     errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.", row="U82",
+)  # fmt: skip
+
+managed_add = state(
+    "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, accepts=Accept.JSON,
+    no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.ObjectFull),
+    summary="Add a record of a custom object to an account.", row="A31", scope="customobject:create",
+)  # fmt: skip
+managed_read_all = state(
+    "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M,
+    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Read an account's records of a custom object.", row="A32",
+    scope="customobject:read",
+)  # fmt: skip
+managed_read = state(
+    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M,
+    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
+    row="A33", scope="customobject:read",
+)  # fmt: skip
+managed_change = state(
+    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", RecordChanged, Record, auth=K & S | M,
+    accepts=Accept.JSON, no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject),
+    summary="Change one of an account's records, member by member or as a whole.", row="A34", scope="customobject:update",
+)  # fmt: skip
+managed_remove = state(
+    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
+    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Remove one of an account's records.", row="A35",
+    scope="customobject:delete",
 )  # fmt: skip

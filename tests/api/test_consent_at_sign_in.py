@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.stating import CATALOGUE
+from app.identity import areas
 from app.identity.store.unit import UnitOfWork
 from app.identity.tokens import store as tokens
 from app.kit import randomness
@@ -20,6 +23,7 @@ from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals,
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
+assert areas.AREAS  # importing the areas states every operation
 SIGN_IN = "/identity/v2/auth/login"
 FIRST, POLICY = (
     asked("FirstLogin"),
@@ -72,6 +76,13 @@ def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
 @pytest.mark.parametrize("way", list(ANSWERS[0].ways()))
 def test_answered(new_tenant_server: NewTenantServer, way: str) -> None:
     ANSWERS[0].check(new_tenant_server, way)
+
+
+def test_every_way_in_says_what_may_stand_before_its_session() -> None:
+    """A way that is added later, and does not, would answer 500 where something stands."""
+    ways = [one for one in CATALOGUE if issubclass(one.response, Login) and one.row != "U13"]
+    assert len(ways) > 10
+    assert [one.name for one in ways if not set(GATE_REFUSALS) <= set(one.every_error)] == []
 
 
 def test_the_first_sign_in_is_asked_once_and_every_later_one_per_version(new_tenant_server: NewTenantServer) -> None:

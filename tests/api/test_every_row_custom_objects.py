@@ -1,4 +1,4 @@
-"""Every refusal and every answer of custom objects by token: rows U78 to U82."""
+"""Every refusal and every answer of custom objects by token, rows U78 to U82, and by id: A31 to A35."""
 
 from __future__ import annotations
 
@@ -37,6 +37,16 @@ def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
     return done
 
 
+def by_id(row: str, body: Any = None, uid: str = "", **query: Any) -> Act:
+    """Ask a row of the tenant's servers; about a record that nobody has, where it is about one."""
+
+    def done(who: Somebody) -> TestResponse:
+        at = {"uid": uid or who.uid, "objectrecordid": NOBODYS}
+        return who.managed(row, body, at=at, **{"objectname": "cars", **query})
+
+    return done
+
+
 def full(who: Somebody) -> TestResponse:
     for _ in range(3):
         added(who)
@@ -71,8 +81,32 @@ REFUSALS: list[Refusal] = [
         (1057, one("U81", objectname="pets", body=CAR), CARS),
     ),
     *refusals("U82", (1001, one("U82", NOBODYS, **WRONG_ID), CARS), (1057, one("U82", NOBODYS), CARS)),
+    *refusals(
+        "A31",
+        (984, by_id("A31", CAR, uid="0" * 32), CARS),
+        (999, by_id("A31", CAR)),
+        (1002, lambda who: full(who) and by_id("A31", CAR)(who), CARS),
+        (1035, by_id("A31", "text"), CARS),
+        (1036, by_id("A31", CAR, objectname=None), CARS),
+        (1064, by_id("A31", CAR, objectname="boats"), CARS),
+    ),
+    *refusals("A32", (1057, by_id("A32"), CARS), (1064, by_id("A32", objectname="boats"), CARS)),
+    *refusals("A33", (1001, by_id("A33", **WRONG_ID), CARS), (1057, by_id("A33"), CARS)),
+    *refusals(
+        "A34",
+        (1001, by_id("A34", CAR, **WRONG_ID), CARS),
+        (1035, by_id("A34", []), CARS),
+        (1057, by_id("A34", CAR), CARS),
+    ),
+    *refusals(
+        "A35",
+        (902, by_id("A35", apisecret=NOBODYS), CARS),
+        (1001, by_id("A35", **WRONG_ID), CARS),
+        (1057, by_id("A35"), CARS),
+    ),
 ]
-NOT_HERE: dict[tuple[str, int], str] = {}
+_SIGNED = "every row that takes the secret takes a signature: tests/house and tests/unit ask them all"
+NOT_HERE: dict[tuple[str, int], str] = {("A35", 1208): _SIGNED, ("A35", 1212): _SIGNED}
 RECORD = {
     "Id": str, "Uid": str, "IsActive": True, "IsDeleted": False, "DateCreated": str, "DateModified": str, "CustomObject": CAR,
 }  # fmt: skip
@@ -94,6 +128,11 @@ ANSWERS: list[Answer] = [
     Answer("U80", asked, RECORD, CARS),
     Answer("U81", lambda who: asked(who, CAR, updatetype="replace"), RECORD, CARS, events=("UpdateCustomObject",)),
     Answer("U82", asked, DELETED, CARS, events=("DeleteCustomObject",)),
+    Answer("A31", lambda _: Ask(CAR, {"objectname": "cars"}), RECORD, CARS, events=("CreateCustomObject",)),
+    Answer("A32", listed, {"data": ListOf(RECORD), "Count": 1}, CARS),
+    Answer("A33", asked, RECORD, CARS),
+    Answer("A34", lambda who: asked(who, CAR), RECORD, CARS, events=("UpdateCustomObject",)),
+    Answer("A35", asked, DELETED, CARS, events=("DeleteCustomObject",)),
 ]  # fmt: skip
 
 
@@ -108,7 +147,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 
 @pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
 def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    is_kept_odd = way == "odd letter case" and answer.row in ("U78", "U81")
+    is_kept_odd = way == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
     Answer(answer.row, answer.prepare, shape, answer.settings, events=answer.events).check(new_tenant_server, way)
 
@@ -176,6 +215,14 @@ def test_records_are_their_owners_alone(new_tenant_server: NewTenantServer) -> N
             assert refused(other.own(row, body, at=at, objectname="cars")) == (403, 1057)
         assert refused(other.own("U79", objectname="cars")) == (403, 1057)
     assert answered(who.own("U80", at=at, objectname="cars"))["CustomObject"] == CAR
+
+
+def test_a_server_reaches_the_records_of_its_own_tenant_s_accounts_alone(new_tenant_server: NewTenantServer) -> None:
+    who, stranger = somebody(new_tenant_server, **CARS), somebody(new_tenant_server, **CARS)
+    at = {"uid": who.uid, "objectrecordid": added(who)["Id"]}
+    assert answered(who.managed("A33", at=at, objectname="cars"))["CustomObject"] == CAR
+    for row, body in (("A31", CAR), ("A32", None), ("A33", None), ("A34", CAR), ("A35", None)):
+        assert refused(stranger.managed(row, body, at=at, objectname="cars")) == (403, 984)
 
 
 def test_of_many_added_at_once_no_more_than_the_limit_stay(new_tenant_server: NewTenantServer) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.support.consents import asked
 from tests.support.letterbox import code_in, token_in
 from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
@@ -136,6 +137,7 @@ REFUSALS = [
         (1062, used, ON),
         (1063, lambda who: by_link(who, "A" * 43), ON),
         (1194, lambda who: by_link(who, link(who)), on(**POLICY)),
+        (1226, lambda who: by_link(who, link(who)), on(**asked("FirstLogin"))),
     ),
     *refusals("U51", *MAIL.lines(1185, 1186, 1187, 1188)),
     *refusals("U52", *USERNAME.lines(1185, 1186, 1187, 1188)),

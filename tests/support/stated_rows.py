@@ -1,5 +1,6 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 5, 7 and 8, statuses from errors.md. Nothing here is read from the code.
+user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 4, 5, 7 and 8, statuses from errors.md.
+Nothing here is read from the code.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ BAD_REQUEST = frozenset(
         1201, 1202, 1203, 1213, 1214, 2017,
     }
 )  # fmt: skip
-UNAUTHORIZED = frozenset({966, 967, 1409})
+UNAUTHORIZED = frozenset({902, 966, 967, 1409})
 
 
 def status_of(row: str, code: int) -> int:
@@ -137,6 +138,11 @@ ROWS: dict[str, Row] = {
     "A19": Row("GET", f"{M}/account/vtoken", "K+S", "938 1126 1034 1178"),
     "A20": Row("POST", f"{M}/account/emailtoken/{{tokentype}}", "K+S", "1181 938 984 1126 1178 1059 1135 1146 1233"),
     "A21": Row("POST", f"{M}/account/smsotp/{{smsotptype}}", "K+S", "1182 1043 1074 1179 1073"),
+    "A31": Row("POST", f"{M}/account/{{uid}}/customobject", "K+S", "1035 1036 1064 1002 999 984", marks="PW", takes_form=False),
+    "A32": Row("GET", f"{M}/account/{{uid}}/customobject", "K+S", "1057 1064"),
+    "A33": Row("GET", f"{M}/account/{{uid}}/customobject/{{objectrecordid}}", "K+S", "1001 1057"),
+    "A34": Row("PUT", f"{M}/account/{{uid}}/customobject/{{objectrecordid}}", "K+S", "1001 1035 1057", marks="PW", takes_form=False),
+    "A35": Row("DELETE", f"{M}/account/{{uid}}/customobject/{{objectrecordid}}", "K+S", "1208 902 1212 1001 1057", marks="PW"),
     "A36": Row("GET", f"{M}/account/{{uid}}/consent/logs", "K+S", "1227 1228 984"),
     "A51": Row("POST", f"{M}/registrationdata", "K+S", "1151 1154 1158", takes_form=False),
     "A52": Row("GET", f"{M}/registrationdata/{{type}}", "K+S", "1155 1156 1158"),

@@ -8,8 +8,9 @@ from sqlalchemy.engine import Row
 
 from app.contract import custom_objects as contract
 from app.contract import errors as e
-from app.contract.groups import Deleted
+from app.contract.groups import Deleted, Uid
 from app.identity.accounts import service as accounts
+from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.custom_objects import service
 from app.kit.clock import iso
@@ -17,48 +18,62 @@ from app.kit.server import Server
 
 
 def register(server: Server) -> None:
-    """Implement the area's operations."""
+    """Implement the area's operations: the same with the token of an account, and by its id."""
     server.implements(contract.add)(add)
     server.implements(contract.read_all)(read_all)
     server.implements(contract.read)(read)
     server.implements(contract.change)(change)
     server.implements(contract.remove)(remove)
+    server.implements(contract.managed_add)(managed_add)
+    server.implements(contract.managed_read_all)(read_all)
+    server.implements(contract.managed_read)(read)
+    server.implements(contract.managed_change)(change)
+    server.implements(contract.managed_remove)(remove)
 
 
 def add(call: Call, req: contract.OwnRecordAdded) -> contract.Record:
-    account, kind = accounts.own(call), service.stated(call, req)
     try:
-        return _view(service.add(call, account, kind, _content(call, req), is_silent=req.is_silent))
+        return managed_add(call, req)
     except e.UnknownUid:  # gone in this very moment, and with it who asks
         raise e.NotAuthenticated from None
 
 
-def read_all(call: Call, req: contract.OwnRecordsRead) -> contract.Records:
-    rows = service.read_all(call, accounts.own(call), service.stated(call, req))
+def managed_add(call: Call, req: contract.OwnRecordAdded | contract.RecordAdded) -> contract.Record:
+    account, kind = _account(call, req), service.stated(call, req)
+    return _view(service.add(call, account, kind, _content(call, req), is_silent=req.is_silent))
+
+
+def read_all(call: Call, req: contract.OwnRecordsRead | contract.RecordsRead) -> contract.Records:
+    rows = service.read_all(call, _account(call, req), service.stated(call, req))
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
 
-def read(call: Call, req: contract.OwnRecordRead) -> contract.Record:
-    return _view(service.read(call, accounts.own(call), service.stated(call, req), req.object_record_id))
+def read(call: Call, req: contract.OwnRecordRead | contract.RecordRead) -> contract.Record:
+    return _view(service.read(call, _account(call, req), service.stated(call, req), req.object_record_id))
 
 
-def change(call: Call, req: contract.OwnRecordChanged) -> contract.Record:
-    account, kind, content = accounts.own(call), service.stated(call, req), _content(call, req)
+def change(call: Call, req: contract.OwnRecordChanged | contract.RecordChanged) -> contract.Record:
+    account, kind, content = _account(call, req), service.stated(call, req), _content(call, req)
     changed = service.change(
         call, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
     )
     return _view(changed)
 
 
-def remove(call: Call, req: contract.OwnRecordRemoved) -> Deleted:
-    account, kind = accounts.own(call), service.stated(call, req)
+def remove(call: Call, req: contract.OwnRecordRemoved | contract.RecordRemoved) -> Deleted:
+    account, kind = _account(call, req), service.stated(call, req)
     service.remove(call, account, kind, req.object_record_id, is_silent=req.is_silent)
     return Deleted()
 
 
+def _account(call: Call, req: contract.Named) -> Account:
+    """Return whose records they are: of the id that the tenant's server names, else of the token."""
+    return accounts.known(call, req.uid) if isinstance(req, Uid) else accounts.own(call)
+
+
 def _content(call: Call, req: contract.Content) -> dict[str, Any]:
     """Return what is to be kept: without the token, where the body was what showed it."""
-    if call.raw.bearer() or call.raw.first("access_token"):
+    if isinstance(req, Uid) or call.raw.bearer() or call.raw.first("access_token"):
         return req.record
     return {name: value for name, value in req.record.items() if name.lower() != "access_token"}
 
