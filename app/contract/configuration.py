@@ -8,6 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from app.contract.captcha import Provider
 from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
+from app.contract.passkeys.settings import Passkeys
 from app.contract.registration_form import FormField
 from app.contract.second_factor_settings import SecondFactors
 from app.contract.services_settings import DuoSettings, PushSettings
@@ -98,6 +99,7 @@ class RequestLimits(Stated):
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to prove one address, whoever tries
+    passkeys_per_minute_per_address: int = Field(default=60, ge=0)  # begun: a page of sign-in does so by itself
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered in words instead of by work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
@@ -160,7 +162,8 @@ class TenantSettings(Stated):
     second_factors: SecondFactors = SecondFactors()
     push: PushSettings | None = None
     duo: DuoSettings | None = None
-    passkeys: bool = False
+    passkeys: bool = False  # people may sign in with one in the place of a password
+    passkey_settings: Passkeys = Passkeys()
     passwordless_email: bool = False  # sign in by a link or a code from a mail
     passwordless_sms: bool = False  # sign in by a code from a text message, where numbers name accounts
     smart_login: bool = False  # a link in the mailbox approves the sign-in of another device

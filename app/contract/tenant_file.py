@@ -16,7 +16,7 @@ from app.contract.letters import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.services_settings import DuoFile, PushFile
 from app.contract.stated import Stated
-from app.contract.values import Picture, WebAddress, plain
+from app.contract.values import Picture, WebAddress, plain, web_origin
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -29,7 +29,6 @@ BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo")
 """Settings that the file states beside `settings`: long lists of their own, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
-    "passkeys": (True,),
     "legacy_native_login": (True,),
 }
 """Settings that the format knows, with the values that this version does not serve yet."""
@@ -52,21 +51,6 @@ def redirect_uri(uri: str) -> str:
     if parts.scheme.lower() in _SCRIPT_SCHEMES:
         raise ValueError("an https address, or an application's own scheme such as com.example.app:/done")
     return uri
-
-
-def web_origin(origin: str) -> str:
-    """Check `scheme://host[:port]`, as browsers write an origin."""
-    parts = urlsplit(plain(origin))
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or "*" in origin
-        or parts.path
-        or parts.query
-        or "@" in origin
-    ):
-        raise ValueError("an origin such as https://app.example.com, without path and without *")
-    return origin
 
 
 def allowed_address(entry: str) -> str:

@@ -27,6 +27,21 @@ def plain(address: str) -> str:
     return address
 
 
+def web_origin(origin: str) -> str:
+    """Check `scheme://host[:port]`, as browsers write an origin."""
+    parts = urlsplit(plain(origin))
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or "*" in origin
+        or parts.path
+        or parts.query
+        or "@" in origin
+    ):
+        raise ValueError("an origin such as https://app.example.com, without path and without *")
+    return origin
+
+
 def _web_address(address: str) -> str:
     if not is_web_address(address):
         raise ValueError("a web address such as https://www.example.com/page")

@@ -14,6 +14,7 @@ from tests.api import (
     test_every_row_custom_objects,
     test_every_row_linking,
     test_every_row_login,
+    test_every_row_passkeys,
     test_every_row_password,
     test_every_row_passwordless,
     test_every_row_profile,
@@ -38,6 +39,7 @@ FILES = (
     test_every_row_custom_objects,
     test_every_row_consents,
     test_consent_at_sign_in,
+    test_every_row_passkeys,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import tenants
 from tests.support.consents import chosen, form, option
 from tests.support.races import at_once
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
@@ -148,22 +145,11 @@ def test_a_form_that_was_not_answered_is_not_edited(new_tenant_server: NewTenant
 
 def test_a_newer_version_is_to_be_answered_anew(new_tenant_server: NewTenantServer) -> None:
     who = given(somebody(new_tenant_server, **FORMS))
-    restate(who, consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
+    who.tenant.restate(consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is False
     answered(give(BOTH[1], study=True)(who))
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is True
     assert answered(who.own("U87"))["ConsentLogs"][0]["UpdateType"] == "FormMigration"
-
-
-def restate(who: Somebody, **settings: Any) -> None:
-    """Change settings of the tenant, and let every copy of them grow old."""
-    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
-        where = tenants.c.tenant_id == who.tenant.tenant_id
-        held = work.one(select(tenants.c.settings, tenants.c.version).where(where))
-        assert held is not None
-        values = {"settings": {**held.settings, **settings}, "version": held.version + 1}
-        work.run(update(tenants).where(where).values(**values))
-    who.tenant.house.directory.forget()
 
 
 def test_consents_are_their_owners_alone(new_tenant_server: NewTenantServer) -> None:

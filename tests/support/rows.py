@@ -26,7 +26,7 @@ from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
 RATES = {
     **UNLIMITED, "register_per_minute_per_address": 0, "availability_per_minute_per_address": 0,
-    "captcha_question_per_minute_per_address": 0,
+    "captcha_question_per_minute_per_address": 0, "passkeys_per_minute_per_address": 0,
 }  # fmt: skip
 PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
 

@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 4, 5, 7 and 8, statuses from errors.md.
+user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md for passkeys, statuses from errors.md.
 Nothing here is read from the code.
 """
 
@@ -130,6 +130,30 @@ ROWS: dict[str, Row] = {
     "U85": Row("PUT", f"{A}/consent", "K+U", "1079 1227", marks="PW", older="1224 1225", takes_form=False),
     "U86": Row("GET", f"{A}/consent/verify", "K+U", "2017 1227", older="1224"),
     "U87": Row("GET", f"{A}/consent/logs", "K+U", "2017 1228", older="1227"),
+    "M15": Row("GET", f"{A}/login/2fa/register/passkey/begin", "K", "1103 1104 1264 1322 1327"),
+    "M16": Row("POST", f"{A}/login/2fa/register/passkey/finish", "K", "1103 1104 1264 1321 1322 1327"),
+    "M17": Row("GET", f"{A}/login/2fa/passkey/begin", "K", "1103 1104 1264 1327 1328"),
+    "M18": Row("POST", f"{A}/login/2fa/passkey/finish", "K", "1103 1104 1264 1321 1328"),
+    "M29": Row("GET", f"{A}/account/2fa/register/passkey/begin", "K+U", "1322 1327"),
+    "M30": Row("POST", f"{A}/account/2fa/register/passkey/finish", "K+U", "1321 1322 1327"),
+    "M37": Row("DELETE", f"{A}/account/2fa/passkey", "K+U", "1121 1327 1328",
+               also=(f"{A}/account/2fa/authenticator/passkey",)),
+    "M38": Row("DELETE", f"{M}/account/2fa/passkey", "K+S", "984", also=(f"{M}/account/2fa/authenticator/passkey",)),
+    "M48": Row("GET", f"{A}/register/passkey/begin", "K", "936 1038 1320 1322 1324 1190"),
+    "M49": Row("POST", f"{A}/register/passkey/finish", "K", f"{_REGISTER} 1320-1322 1324", marks="F PW", takes_form=False),
+    "M50": Row("GET", f"{A}/login/passkey/begin", "K", "938 970 1320 1322 1323 1324"),
+    "M51": Row("POST", f"{A}/login/passkey/finish", "K", "1320-1324 991 1130 1194 1226 1243", marks="F PW"),
+    "M52": Row("GET", f"{A}/login/passkey/autofill/begin", "K", "1320 1326"),
+    "M53": Row("POST", f"{A}/login/passkey/autofill/finish", "K", "1321 1323 1326", marks="F PW"),
+    "M54": Row("POST", f"{A}/passkey/forgot", "K", "938 1038 1122 1320 1323 1329"),
+    "M55": Row("GET", f"{A}/passkey/reset/begin", "K", "1063 974 975 1320 1322"),
+    "M56": Row("POST", f"{A}/passkey/reset/finish", "K", "1063 975 1321"),
+    "M57": Row("GET", f"{A}/account/register/passkey/begin", "K+U", "1320 1322 1324"),
+    "M58": Row("POST", f"{A}/account/register/passkey/finish", "K+U", "1321 1322"),
+    "M59": Row("GET", f"{A}/account/passkey", "K+U", "1320 1323"),
+    "M60": Row("DELETE", f"{A}/account/passkey/{{passkeyid}}", "K+U", "1325"),
+    "M61": Row("GET", f"{M}/account/passkey", "K+S", "984 1323"),
+    "M62": Row("DELETE", f"{M}/account/passkey/{{passkeyid}}", "K+S", "984 1325"),
     "A14": Row("GET", f"{M}/account/{{uid}}/privacypolicy/history", "K+S", "1195 984"),
     "A15": Row("GET", f"{M}/account/{{uid}}/password", "K+S", "1039 984"),
     "A16": Row("PUT", f"{M}/account/{{uid}}/password", "K+S", "908 1015 1039 1134 1216 984"),

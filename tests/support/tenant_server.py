@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import insert
+from sqlalchemy import insert, select, update
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Argon2, Brand, TenantSettings
@@ -72,6 +72,16 @@ class TenantServer:
     def tokens(self, uid: str) -> dict[str, Any]:
         """Get tokens of an account."""
         return answered(self.send("GET", f"{MANAGE}/access_token", uid=uid))
+
+    def restate(self, **settings: Any) -> None:
+        """Change settings of the tenant, and let every copy of them grow old."""
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            where = tenants.c.tenant_id == self.tenant_id
+            held = work.one(select(tenants.c.settings, tenants.c.version).where(where))
+            assert held is not None
+            values = {"settings": {**held.settings, **settings}, "version": held.version + 1}
+            work.run(update(tenants).where(where).values(**values))
+        self.house.directory.forget()
 
 
 def answered(response: TestResponse) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("passkeys", "true"), ("legacy_native_login", "true")],
+    [("legacy_native_login", "true")],
 )
 def test_a_setting_that_this_version_does_not_serve_is_refused_in_these_words(key: str, value: str) -> None:
     assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [

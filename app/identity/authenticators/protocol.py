@@ -25,6 +25,7 @@ class Person:
     account: Account
     credentials: tuple[Credential, ...] = ()
     sign_in: str | None = None  # which sign-in is being proved; None: its owner is signed in and keeps their factors
+    needs_factor: bool = False  # the tenant demands two of everybody
 
     without: FactorKind | None = None  # what the first factor proved already: a mailbox, a number
 

@@ -67,6 +67,13 @@ def by_lookup(call: Call, kind: str, lookup: str) -> Credential | None:
     return _credential(row) if row is not None else None
 
 
+def of_kinds_by_lookup(call: Call, kinds: Collection[str], lookup: str) -> Credential | None:
+    """Return the credential of that digest among some kinds, whoever has it."""
+    where = (C.tenant_id == call.tenant.tenant_id, C.kind.in_(kinds), C.lookup == lookup)
+    rows = call.work.all(select(*_COLUMNS).where(*where).limit(1))
+    return _credential(rows[0]) if rows else None
+
+
 def add(
     call: Call,
     uid: str,

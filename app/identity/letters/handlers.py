@@ -24,7 +24,7 @@ _LATER_MAILS = frozenset(
     {"forgotprovider", "risk_identified_to_admin"}
     | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"forgotpin", "invite_user_to_organization", "breached_password"}
-    | {"admin_notification_breached_password", "add_passkey", "delete_passkey", "forget_passkey"}
+    | {"admin_notification_breached_password"}
 )
 _LATER_SMS = frozenset(
     {"resetpassword", "forgotpin"}

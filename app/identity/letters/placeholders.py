@@ -67,6 +67,7 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
     MailKind.SIGN_IN: _PROOF,
     MailKind.SMART_LOGIN: _PROOF,
     MailKind.ONE_TOUCH: _PROOF,
+    MailKind.PASSKEY_LOST: Rule((*_ANY_MAIL, *_LINK), ("link",)),
     MailKind.DELETE_ACCOUNT: Rule((*_ANY_MAIL, *_LINK), ("link",)),
     MailKind.SECOND_FACTOR: Rule((*_ANY_MAIL, *_CODE), ("otp",)),
 }

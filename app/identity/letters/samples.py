@@ -64,6 +64,9 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
     MailKind.FACTOR_ADDED: _objected(_KINDS),
     MailKind.FACTOR_REMOVED: _objected(_KINDS[:3]),
+    MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.PASSKEY_REMOVED: _NOTICE,
+    MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_STRANGER, url="https://acme.example.com/login"),

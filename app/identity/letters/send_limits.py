@@ -22,6 +22,8 @@ _NOTICES: Final = frozenset(
         MailKind.ANSWERS_CHANGED,
         MailKind.FACTOR_ADDED,
         MailKind.FACTOR_REMOVED,
+        MailKind.PASSKEY_ADDED,
+        MailKind.PASSKEY_REMOVED,
         MailKind.ACCOUNT_LEAVES,
     }
 )
@@ -29,13 +31,20 @@ _NOTICES: Final = frozenset(
 _ALARMS: Final = frozenset(
     {
         MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
-        MailKind.FACTOR_REMOVED, MailKind.ALARM,
+        MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.ALARM,
     }
 )  # fmt: skip
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""
 
 _ANYBODYS: Final = frozenset(
-    {MailKind.VERIFICATION, MailKind.RESET, MailKind.SIGN_IN, MailKind.SMART_LOGIN, MailKind.ONE_TOUCH}
+    {
+        MailKind.VERIFICATION,
+        MailKind.RESET,
+        MailKind.SIGN_IN,
+        MailKind.SMART_LOGIN,
+        MailKind.ONE_TOUCH,
+        MailKind.PASSKEY_LOST,
+    }
 )
 """Whoever knows an address has them sent."""
 

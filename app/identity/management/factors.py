@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from app.contract.groups import Deleted
-from app.contract.second_factors import email, push, questions, sms
+from app.contract.passkeys import own as own_passkeys
+from app.contract.passkeys.shapes import ListedPasskeys
+from app.contract.second_factors import email, passkeys, push, questions, sms
 from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
@@ -12,6 +14,8 @@ from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
 from app.identity.self_service import factors as own_factors
 from app.identity.self_service.factors import older
+from app.identity.self_service.passkeys import some_of
+from app.identity.sign_in.passkeys import keeping
 from app.kit.server import Server
 
 
@@ -27,6 +31,9 @@ def register(server: Server) -> None:
     server.implements(questions.managed_remove_questions)(remove_questions)
     server.implements(push.managed_remove_push)(remove_push)
     server.implements(push.managed_remove_push_older)(remove_push)
+    server.implements(passkeys.managed_remove)(remove_passkey_factor)
+    server.implements(own_passkeys.managed_listed)(list_passkeys)
+    server.implements(own_passkeys.managed_remove)(remove_passkey)
 
 
 def read(call: Call, req: contract.FactorOf) -> contract.OwnFactors:
@@ -66,6 +73,19 @@ def remove_push(call: Call, req: contract.FactorOf | push.ManagedPush) -> Delete
 
 def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:
     return removed(call, req.uid, older(req))
+
+
+def remove_passkey_factor(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.PASSKEY)
+
+
+def list_passkeys(call: Call, req: contract.FactorOf) -> ListedPasskeys:
+    return some_of(call, accounts.known(call, req.uid).uid)
+
+
+def remove_passkey(call: Call, req: own_passkeys.PasskeyOf) -> Deleted:
+    keeping.remove(call, accounts.known(call, req.uid), req.passkey_id)
+    return Deleted()
 
 
 def removed(call: Call, uid: str, kind: FactorKind) -> Deleted:

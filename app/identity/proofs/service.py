@@ -52,6 +52,7 @@ class ProofKind(StrEnum):
     EMAIL = "email"
     PHONE = "phone"
     RESET_PASSWORD = "reset_password"
+    RESET_PASSKEY = "reset_passkey"
     ALARM = "password_alarm"
     DELETE_ACCOUNT = "delete_account"
     ADD_EMAIL = "add_email"

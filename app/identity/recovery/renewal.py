@@ -10,6 +10,7 @@ from app.identity.accounts import gate, identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.passkeys import store as passkeys
 from app.identity.passwords import setting
 from app.identity.proofs import alarms
 from app.identity.proofs import service as proofs
@@ -110,6 +111,7 @@ def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, 
         call.ledger.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
     if entry is not None and proving.is_claim(fresh, form):
+        passkeys.drop_all(call, fresh.uid)
         return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)
     if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
         return {}

@@ -17,7 +17,8 @@ from app.identity.proofs.service import Proof, ProofKind
 from app.identity.verification import service as verification
 
 _OPENS_AGAIN = (
-    ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL, ProofKind.PHONE,
+    ProofKind.RESET_PASSWORD, ProofKind.RESET_PASSKEY, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL,
+    ProofKind.PHONE,
 )  # fmt: skip
 _JUST_BEFORE = timedelta(minutes=1)
 """What an alarm tells of was done a moment before it was written."""

@@ -26,7 +26,9 @@ _MISSING: dict[str, type[ApiError]] = {
 }
 
 
-def refuse_incomplete(settings: TenantSettings, given: Given, accepts_terms: bool | None) -> None:
+def refuse_incomplete(
+    settings: TenantSettings, given: Given, accepts_terms: bool | None, *, needs_password: bool = True
+) -> None:
     """Refuse a registration that leaves out what the form requires, or breaks a rule of a field.
 
     Raises:
@@ -37,7 +39,8 @@ def refuse_incomplete(settings: TenantSettings, given: Given, accepts_terms: boo
     said = _said(given, accepts_terms)
     form = registration_form.of(settings)
     for field in form if registration_form.is_stated(settings) else ():
-        if field.required and not _told(said, field.name).strip():
+        is_needed = field.required and (needs_password or field.name != "password")
+        if is_needed and not _told(said, field.name).strip():
             raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
     if problems:

@@ -39,17 +39,17 @@ def register(server: Server) -> None:
 def with_sott(call: Call, req: contract.Registration) -> contract.Registered:
     service.refuse_off(call)
     sott.check(call, req.sott)
-    ask = _ask(call, req)
-    return _registered(call, req, service.register(call, service.draft(call, req, ask), ask))
+    ask = asked(call, req)
+    return registered(call, req, service.register(call, service.draft(call, req, ask), ask))
 
 
 def with_captcha(call: Call, req: contract.RegistrationWithCaptcha) -> contract.Registered:
     """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
     service.refuse_off(call)
-    ask = _ask(call, req)
+    ask = asked(call, req)
     drafted = service.draft(call, req, ask)
     captcha.demand(call, captcha.of_parameters(req))
-    return _registered(call, req, service.register(call, drafted, ask))
+    return registered(call, req, service.register(call, drafted, ask))
 
 
 def make_sott(call: Call, req: contract.SottRead) -> contract.Sott:
@@ -57,7 +57,8 @@ def make_sott(call: Call, req: contract.SottRead) -> contract.Sott:
     return contract.Sott(sott=text, expiry_time=iso(ends) or "")
 
 
-def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
+def asked(call: Call, req: contract.RegistrationModel) -> Ask:
+    """Return how a request of the interface registers."""
     wish = Wish(
         url=req.verification_url,
         email_template=req.email_template,
@@ -77,7 +78,8 @@ def _ask(call: Call, req: contract.RegistrationModel) -> Ask:
     )
 
 
-def _registered(call: Call, req: contract.RegistrationModel, outcome: service.Outcome) -> contract.Registered:
+def registered(call: Call, req: contract.RegistrationModel, outcome: service.Outcome) -> contract.Registered:
+    """Answer a registration: with a session where its maker may sign in at once."""
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
     if asking.is_due(call, outcome.account):

@@ -37,6 +37,7 @@ class Ask:
     consents: ConsentsGiven | None = None
     sends_mail: bool = True
     is_silent: bool = False  # prevent_webhook
+    has_passkey: bool = False  # in the place of the password
     hides_taken: bool = False  # an address that has an account is answered as one that has none
 
 
@@ -74,9 +75,9 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
     has_a_step = call.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
-    demands.refuse_incomplete(settings, given, ask.accepts_terms)
+    demands.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=not ask.has_passkey)
     consent_forms.stated(call, ask.consents)
-    drafted = drafting.read(call, given, ask.source)
+    drafted = drafting.read(call, given, ask.source, needs_password=not ask.has_passkey)
     if len(drafted.addresses.forms) > naming.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")
     demands.refuse_person(call, drafted)

@@ -46,7 +46,8 @@ class Wanted:
 
 def person(call: Call, account: Account) -> Person:
     """Return an account with what it enrolled."""
-    return Person(account, tuple(store.of_account(call, account.uid)))
+    is_required = call.tenant.settings.two_factor == "required"
+    return Person(account, tuple(store.of_account(call, account.uid)), needs_factor=is_required)
 
 
 def offered(settings: TenantSettings, known: Person | None = None) -> tuple[FactorKind, ...]:
@@ -195,7 +196,8 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
         raise NOT_THERE.get(kind, AUTHENTICATORS[kind].missing)
     if kind in CODES:
         proofs.close(call, uid, CODES[kind])
-    if not {one.kind for one in store.of_account(call, uid) if one.is_enrolled} - ALONE_NONE:
+    left = {one.kind for one in store.of_account(call, uid) if one.is_enrolled}
+    if not (left & set(FactorKind)) - ALONE_NONE:
         store.remove(call, uid, tuple(ALONE_NONE))
         trusted.forget(call, uid)
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)

@@ -5,16 +5,20 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.groups import Deleted
 from app.contract.letters import MailKind
+from app.contract.passkeys.own import NewPasskey
+from app.contract.passkeys.shapes import ListedPasskey, RegisterBegin
 from app.contract.profile import Profile
 from app.contract.second_factors import own as contract
-from app.contract.second_factors import push
+from app.contract.second_factors import passkeys, push
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Answer, Person, Wish
 from app.identity.call import Call
+from app.identity.passkeys import store
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
+from app.identity.sign_in.passkeys import factor, keeping
 from app.identity.verification import notices
 from app.kit.server import Server
 
@@ -28,6 +32,9 @@ def register(server: Server) -> None:
     server.implements(contract.remove_totp)(remove_totp)
     server.implements(contract.remove_older)(remove_older)
     server.implements(push.remove_push)(remove_push)
+    server.implements(passkeys.begin_own)(begin_passkey)
+    server.implements(passkeys.enrol_own)(enrol_passkey)
+    server.implements(passkeys.remove_own)(remove_passkey)
 
 
 def read(call: Call, req: contract.OwnFactorsRead) -> contract.OwnFactors:
@@ -71,6 +78,21 @@ def remove_push(call: Call, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as 
 
 def remove_older(call: Call, req: contract.OlderRemoval) -> Deleted:
     return removed(call, older(req))
+
+
+def begin_passkey(call: Call, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
+    return factor.beginning(call, factors.person(call, accounts.own(call)))
+
+
+def enrol_passkey(call: Call, req: NewPasskey) -> ListedPasskey:
+    account = accounts.own(call)
+    factors.authenticator(call, FactorKind.PASSKEY)
+    return store.listed(keeping.add_factor(call, account, req.credential))
+
+
+def remove_passkey(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(call, FactorKind.PASSKEY)
+    return removed(call, FactorKind.PASSKEY)
 
 
 def older(req: contract.OlderRemoval | contract.OlderManagedRemoval) -> FactorKind:

@@ -13,7 +13,17 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.recovery.handlers import refuse_captcha
-from app.identity.self_service import emails, factors, identities, leaving, own_codes, policy, profile, unlocking
+from app.identity.self_service import (
+    emails,
+    factors,
+    identities,
+    leaving,
+    own_codes,
+    passkeys,
+    policy,
+    profile,
+    unlocking,
+)
 from app.identity.self_service.emails import NewAddress
 from app.identity.sign_in import gates
 from app.identity.sign_in.second_factor import way_of
@@ -27,6 +37,7 @@ def register(server: Server) -> None:
     identities.register(server)
     factors.register(server)
     own_codes.register(server)
+    passkeys.register(server)
     server.implements(read_own_account)(read_own)
     server.implements(contract.update)(update)
     server.implements(contract.set_username)(set_username)

@@ -22,6 +22,7 @@ from app.identity.sign_in import (
     verified,
 )
 from app.identity.sign_in.locks import Proof
+from app.identity.sign_in.passkeys import entering, factor, lost, sign_up
 from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.service import Passed
 from app.identity.verification.service import Wish
@@ -41,6 +42,8 @@ def register(server: Server) -> None:
     changed.register(server)
     by_phone.register(server)
     consented.register(server)
+    for rows in (sign_up, entering, lost, factor):
+        rows.register(server)
 
 
 def _wish(req: contract.PasswordLogin) -> Wish:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
 from app.identity.call import Call
-from app.identity.tenants import registration_form
+from app.identity.tenants import registration_form, web_origin
 from app.kit.clock import iso
 
 Json = dict[str, Any]
@@ -139,14 +139,14 @@ def _second_factor(settings: TenantSettings) -> Json:
 
 
 def _passkeys(call: Call) -> Json:
-    origin = call.issuer
+    stated = call.tenant.settings.passkey_settings
     return {
         "IsEnabled": call.tenant.settings.passkeys,
-        "PasskeySelection": "Both",
-        "ProgressiveEnrollment": False,
-        "ProgressiveEnrollmentDelay": 0,
-        "LocalEnrollment": False,
-        "RPDisplayName": call.tenant.display_name,
-        "RPID": origin.partition("://")[2].partition(":")[0],
-        "RPOrigins": [origin],
+        "PasskeySelection": stated.selection.title(),
+        "ProgressiveEnrollment": stated.progressive_enrollment,
+        "ProgressiveEnrollmentDelay": stated.progressive_enrollment_days,
+        "LocalEnrollment": stated.local_enrollment,
+        "RPDisplayName": web_origin.shown_name(call),
+        "RPID": web_origin.rp_id(call),
+        "RPOrigins": web_origin.origins(call),
     }

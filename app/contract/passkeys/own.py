@@ -1,0 +1,56 @@
+"""Passkeys that an account has, with its user token or by its id (interface mfa.md section 6, rows M57-M62)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
+from app.contract.second_factors.own import FactorOf, OwnFactor
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From
+
+_OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passkey"
+Id = Annotated[str, From.PATH, Field(max_length=100)]
+
+
+class NewPasskey(AT, PKC):
+    """The credential that a browser made."""
+
+
+class OwnPasskey(AT):
+    passkey_id: Id
+
+
+class PasskeyOf(FactorOf):
+    passkey_id: Id
+
+
+begin = state(
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U,
+    errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
+    summary="Begin to add a passkey to the signed-in account.", row="M57",
+)  # fmt: skip
+add = state(
+    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U,
+    errors=(e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured),
+    summary="Add a passkey to the signed-in account, and list all of them.", row="M58",
+)  # fmt: skip
+listed = state(
+    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U,
+    errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.", row="M59",
+)  # fmt: skip
+remove = state(
+    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U,
+    errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
+)  # fmt: skip
+managed_listed = state(
+    "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read",
+    errors=(*UID_REFUSALS, e.NoPasskey), summary="List an account's passkeys.", row="M61",
+)  # fmt: skip
+managed_remove = state(
+    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M,
+    scope="profile:update", errors=(*UID_REFUSALS, e.UnknownPasskey), summary="Remove a passkey of an account.", row="M62",
+)  # fmt: skip

@@ -1,0 +1,73 @@
+"""The passkey as second factor (interface mfa.md, rows M15-M18, M29, M30, M37, M38)."""
+
+from typing import Annotated
+
+from app.contract import errors as e
+from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.passkeys.own import NewPasskey
+from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
+from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
+from app.contract.second_factors.own import FactorOf, OwnFactor
+from app.contract.second_factors.signing_in import Factored
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+from app.kit.wire import From
+
+_LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
+_MANAGED = "/identity/v2/manage/account/2fa"
+
+
+class EnrolmentBegin(AT):
+    """The token of a challenge; an access token is accepted in its place, as at row M29."""
+
+    second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
+
+
+class PasskeyProof(Factored, PKC):
+    """A credential with a challenge's token."""
+
+
+begin_enrolment = state(
+    "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin,
+    auth=K & U | K,
+    errors=(
+        *TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore,
+        e.TooManyRequests,
+    ),
+    summary="Begin to enrol a passkey as second factor with a challenge's token.", row="M15",
+)  # fmt: skip
+enrol = state(
+    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K,
+    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
+    summary="Enrol a passkey as second factor with a challenge's token, which ends the sign-in.", row="M16",
+)  # fmt: skip
+begin = state(
+    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K,
+    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
+    summary="Begin to answer a challenge with a passkey.", row="M17",
+)  # fmt: skip
+prove = state(
+    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K,
+    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
+    summary="Answer a challenge with a passkey.", row="M18",
+)  # fmt: skip
+begin_own = state(
+    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U,
+    errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Begin to enrol a passkey as second factor.", row="M29",
+)  # fmt: skip
+enrol_own = state(
+    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U,
+    errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured),
+    summary="Enrol a passkey as second factor.", row="M30",
+)  # fmt: skip
+remove_own = state(
+    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U,
+    also=(f"{_OWN}/authenticator/passkey",), errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
+    summary="Remove the signed-in account's passkeys of the second factor.", row="M37",
+)  # fmt: skip
+managed_remove = state(
+    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M,
+    also=(f"{_MANAGED}/authenticator/passkey",), scope="profile:update",
+    errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),
+    summary="Remove an account's passkeys of the second factor.", row="M38",
+)  # fmt: skip

@@ -1,0 +1,272 @@
+"""The two ceremonies of WebAuthn: a passkey is made (level 3 section 7.1) and shown (section 7.2).
+
+What a ceremony began with is a ticket, named by its challenge: five minutes, for one account and one use, and used up by
+the credential that answers it. Whatever a browser sends is somebody's invention until the library has verified it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from webauthn import verify_authentication_response, verify_registration_response
+from webauthn.helpers import base64url_to_bytes
+from webauthn.helpers.cose import COSEAlgorithmIdentifier
+from webauthn.helpers.structs import CredentialDeviceType
+
+from app.contract import errors as e
+from app.contract.passkeys.shapes import ShownCredential
+from app.identity.accounts import store as accounts
+from app.identity.call import Call
+from app.identity.credentials import store as credentials
+from app.identity.credentials.store import Credential, Held
+from app.identity.passkeys import options, store
+from app.identity.passkeys.options import PLAIN, Owner, Wanted
+from app.identity.tenants import web_origin
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import NOBODY, Ticket, TicketKind
+from app.kit import randomness
+from app.kit.limits import Rate
+
+LIFETIME: Final = timedelta(minutes=options.LIFETIME_MINUTES)
+_ALGORITHMS: Final = [COSEAlgorithmIdentifier(number) for number in options.ALGORITHMS]
+_MOST_ID_BYTES: Final = 1_023  # WebAuthn section 4: Credential ID
+_MOST_KEY_BYTES: Final = 2_000
+_TRANSPORTS: Final = frozenset({"usb", "nfc", "ble", "smart-card", "hybrid", "internal"})
+
+
+class Use(StrEnum):
+    """What a ceremony is for: a challenge of one use answers no other."""
+
+    SIGN_UP = "sign_up"
+    ADD = "add"
+    RESET = "reset"
+    FACTOR = "factor"
+    SIGN_IN = "sign_in"
+    AUTOFILL = "autofill"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A passkey that a browser just made, verified and not kept yet."""
+
+    ticket: Ticket
+    raw_id: bytes
+    counter: int
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A passkey that was just shown, verified and noted."""
+
+    credential: Credential
+    is_user_verified: bool
+    is_elsewhere: bool  # on another device than the browser's
+
+    @property
+    def method(self) -> str:
+        """The `amr` of its key (RFC 8176): one that travels between devices lies in software."""
+        return "swk" if self.credential.facts.get("synced") else "hwk"
+
+    @property
+    def counts_as_two(self) -> bool:
+        """Whether somebody proved that they have it and that they are its owner."""
+        return self.is_user_verified and not self.credential.facts.get(store.MAILED)
+
+
+def begin_creation(
+    call: Call,
+    use: Use,
+    owner: Owner,
+    held: Iterable[Credential] = (),
+    wanted: Wanted = PLAIN,
+    **facts: Any,
+) -> dict[str, Any]:
+    """Return the options of a passkey that is to be made. Raises PasskeyMisconfigured, TooManyRequests."""
+    kept = tuple(held)
+    spend_begin(call)
+    refuse_misconfigured(call)
+    if len(kept) >= store.MOST:
+        raise e.PasskeyMisconfigured
+    challenge = _begun(call, TicketKind.PASSKEY_CREATION, use, owner.uid, {"name": owner.name, **facts})
+    return options.creation(call, challenge, owner, kept, wanted)
+
+
+def begin_request(
+    call: Call, use: Use, uid: str | None = None, allowed: Iterable[Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Return the options of a passkey that is to be shown: of one account, or of whoever it is."""
+    spend_begin(call)
+    refuse_misconfigured(call)
+    return options.request(call, _begun(call, TicketKind.PASSKEY_REQUEST, use, uid or NOBODY, {}), allowed)
+
+
+def made(call: Call, use: Use, shown: ShownCredential, uid: str | None = None) -> Made:
+    """Return the passkey that a browser made; nothing is written. Raises PasskeyRefused, PasskeyMisconfigured."""
+    refuse_misconfigured(call)
+    ticket = _ticket(call, TicketKind.PASSKEY_CREATION, use, shown, uid)
+    try:
+        found = verify_registration_response(
+            credential=_told(shown),
+            expected_challenge=base64url_to_bytes(ticket.text),
+            expected_rp_id=web_origin.rp_id(call),
+            expected_origin=web_origin.origins(call),
+            supported_pub_key_algs=_ALGORITHMS,
+        )
+    except Exception as reason:  # noqa: BLE001 - a stranger's bytes: whatever the readers of CBOR, ASN.1 and JSON trip over
+        raise _refused(call, type(reason).__name__, ticket.uid) from None
+    is_long = len(found.credential_id) > _MOST_ID_BYTES or len(found.credential_public_key) > _MOST_KEY_BYTES
+    if is_long or base64url_to_bytes(shown.raw_id) != found.credential_id:
+        raise _refused(call, "id", ticket.uid)
+    facts = {
+        "id": store.encoded(found.credential_id),
+        "public_key": store.encoded(found.credential_public_key),
+        "aaguid": found.aaguid,
+        "synced": found.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
+        "transports": [one for one in shown.response.transports or [] if one in _TRANSPORTS],
+        "identifier": ticket.facts["name"],
+    }
+    return Made(ticket, found.credential_id, found.sign_count, facts)
+
+
+def keep(call: Call, found: Made, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
+    """Keep a passkey and use its challenge up. Of many at once one wins. Raises PasskeyRefused, PasskeyMisconfigured.
+
+    The account is locked first, its credentials and tickets after it, as everybody does.
+    """
+    accounts.lock(call, uid)
+    if len(store.of_account(call, uid)) >= store.MOST:
+        raise e.PasskeyMisconfigured
+    if store.by_raw_id(call, found.raw_id) is not None or not tickets.spend(call, found.ticket):
+        raise _refused(call, "taken", uid)
+    try:
+        return credentials.add(
+            call, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_of(found.raw_id), is_enrolled=True,
+            counter=found.counter,
+        )  # fmt: skip
+    except Held:
+        raise _refused(call, "taken", uid) from None
+
+
+def shown(call: Call, use: Use, given: ShownCredential, uid: str | None = None) -> Shown:
+    """Return the passkey that was shown, its use noted and its challenge used up. Of many at once one wins.
+
+    Args:
+        uid: whose it must be; None: whoever it is.
+
+    Raises PasskeyRefused, PasskeyMisconfigured. The refusal of a passkey that nobody has bears its id as data: managers may forget it.
+    """
+    refuse_misconfigured(call)
+    ticket = _ticket(call, TicketKind.PASSKEY_REQUEST, use, given, uid)
+    held = _held(call, given)
+    _refuse_foreign(call, use, ticket, given, held)
+    try:
+        found = verify_authentication_response(
+            credential=_told(given),
+            expected_challenge=base64url_to_bytes(ticket.text),
+            expected_rp_id=web_origin.rp_id(call),
+            expected_origin=web_origin.origins(call),
+            credential_public_key=store.public_key(held),
+            credential_current_sign_count=0,  # watched below, where it is told from a wrong signature
+        )
+    except Exception as reason:  # noqa: BLE001 - as above
+        raise _refused(call, type(reason).__name__, held.uid) from None
+    is_synced = found.credential_device_type is CredentialDeviceType.MULTI_DEVICE
+    if is_synced != bool(held.facts.get("synced")):
+        raise _refused(call, "backup eligibility", held.uid)
+    accounts.lock(call, held.uid)
+    _note_use(call, held, found.new_sign_count)
+    if not tickets.spend(call, ticket):
+        raise _refused(call, "used", held.uid)
+    return Shown(held, found.user_verified, given.authenticator_attachment == "cross-platform")
+
+
+def spend_begin(call: Call) -> None:
+    """Spend what beginning a ceremony costs an address: each leaves a row for five minutes. Raises TooManyRequests."""
+    if most := call.tenant.settings.limits.passkeys_per_minute_per_address:
+        call.spend("passkey", Rate(most, 60), call.network)
+
+
+def spend_lookup(call: Call) -> None:
+    """Spend what naming somebody costs an address, before anybody is looked up. Raises TooManyRequests."""
+    if most := call.tenant.settings.limits.availability_per_minute_per_address:
+        call.spend("passkey_name", Rate(most, 60), call.network)
+
+
+def _begun(call: Call, kind: TicketKind, use: Use, uid: str, facts: Mapping[str, Any]) -> str:
+    challenge = randomness.token()
+    tickets.issue(call, kind, uid, lives_for=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
+    return challenge
+
+
+def refuse_misconfigured(call: Call) -> None:
+    """Raise 1322 where no browser makes passkeys for the tenant's host."""
+    if not web_origin.can_have_passkeys(call):
+        raise e.PasskeyMisconfigured
+
+
+def _ticket(call: Call, kind: TicketKind, use: Use, given: ShownCredential, uid: str | None) -> Ticket:
+    ticket = tickets.find(call, kind, _challenge_in(given))
+    if ticket is None or ticket.is_over(call.now) or ticket.facts.get("use") != use.value:
+        raise _refused(call, "challenge", uid)
+    if uid is not None and ticket.uid != uid:
+        raise _refused(call, "challenge of another", uid)
+    return ticket
+
+
+def _challenge_in(given: ShownCredential) -> str | None:
+    """Return the challenge that the browser says it answered: a name to look up, proved only by the signature over it."""
+    try:
+        said = json.loads(base64url_to_bytes(given.response.client_data_json))
+        challenge = said["challenge"]
+    except Exception:  # noqa: BLE001 - a stranger's bytes
+        return None
+    return challenge if isinstance(challenge, str) else None
+
+
+def _held(call: Call, given: ShownCredential) -> Credential:
+    try:
+        raw_id = base64url_to_bytes(given.raw_id)
+    except ValueError:
+        raise _refused(call, "id") from None
+    held = store.by_raw_id(call, raw_id)
+    if held is None:
+        refusal = _refused(call, "unknown")
+        refusal.data = {"UnknownPasskey": store.encoded(raw_id)}
+        raise refusal
+    return held
+
+
+def _refuse_foreign(call: Call, use: Use, ticket: Ticket, given: ShownCredential, held: Credential) -> None:
+    handle = given.response.user_handle
+    is_theirs = ticket.uid in (NOBODY, held.uid) and (not handle or handle == options.handle_of(held.uid))
+    if not is_theirs or (use is Use.AUTOFILL and not handle):
+        raise _refused(call, "of another account", held.uid)
+
+
+def _note_use(call: Call, held: Credential, counter: int) -> None:
+    """Keep the counter, which only rises: one that goes back says that there is a copy of the key (section 6.1.1)."""
+    if counter == held.counter == 0:
+        if not credentials.note(call, held, used_at=call.now):
+            raise _refused(call, "removed", held.uid)
+    elif not credentials.advance(call, held, counter):
+        call.ledger.record("passkey.counter_went_back", uid=held.uid, passkey=held.credential_id)
+        raise e.PasskeyRefused
+
+
+def _refused(call: Call, reason: str, uid: str | None = None) -> e.PasskeyRefused:
+    call.ledger.record("passkey.refused", uid=None if uid == NOBODY else uid, reason=reason)
+    return e.PasskeyRefused()
+
+
+def _told(given: ShownCredential) -> dict[str, Any]:
+    """Return a credential as the library reads it."""
+    told = given.model_dump(by_alias=True, exclude_none=True)
+    told["response"].pop("transports", None)
+    told.pop("authenticatorAttachment", None)
+    return told

@@ -1,0 +1,92 @@
+"""Passkeys of an account: added, renamed, removed. One may be a second factor, so they are kept together with these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.contract.passkeys.shapes import ShownCredential
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import store as accounts
+from app.identity.accounts.account import Account
+from app.identity.authenticators.passkey import owner_of
+from app.identity.call import Call
+from app.identity.credentials import store as credentials
+from app.identity.credentials.store import Credential
+from app.identity.passkeys import ceremonies, store
+from app.identity.passkeys.ceremonies import Made, Use
+from app.identity.passkeys.options import PLAIN, Wanted
+from app.identity.second_factors import service as factors
+from app.identity.verification import notices
+
+_MOST_NAME_LETTERS = 60
+
+
+def begin_adding(call: Call, account: Account, wanted: Wanted = PLAIN) -> dict[str, Any]:
+    """Return the options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
+    if not account.email:
+        raise e.PasskeyNeedsEmail
+    held = store.of_account(call, account.uid)
+    return ceremonies.begin_creation(call, Use.ADD, owner_of(account), held, wanted)
+
+
+def add(call: Call, account: Account, credential: ShownCredential, name: str = "") -> Credential:
+    """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
+    found = ceremonies.made(call, Use.ADD, credential, account.uid)
+    kept = ceremonies.keep(call, found, account.uid, **_named(name))
+    return _added(call, account, kept)
+
+
+def add_factor(call: Call, account: Account, credential: ShownCredential) -> Credential:
+    """Keep another passkey as second factor (row M30)."""
+    found = ceremonies.made(call, Use.FACTOR, credential, account.uid)
+    return _added(call, account, ceremonies.keep(call, found, account.uid, store.FACTOR))
+
+
+def replace_all(call: Call, account: Account, found: Made) -> Credential:
+    """Keep a passkey that a mailed link set, in the place of all those of the sign-in; call it with the account locked.
+
+    Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor.
+    """
+    is_one = bool(factors.enrolled(call.tenant.settings, factors.person(call, account)))
+    credentials.remove(call, account.uid, (store.SIGN_IN,))
+    marks: dict[str, Any] = {store.MAILED: True} if is_one else {}
+    kept = ceremonies.keep(call, found, account.uid, **marks)
+    return _added(call, account, kept)
+
+
+def rename(call: Call, account: Account, passkey_id: str, name: str) -> None:
+    """Let the owner call a passkey something; raises UnknownPasskey."""
+    held = _one(call, account.uid, passkey_id)
+    credentials.note(call, held, facts={**held.facts, "name": name.strip()[:_MOST_NAME_LETTERS]})
+
+
+def remove(call: Call, account: Account, passkey_id: str) -> None:
+    """Remove a passkey, and tell its owner by mail; with the last second factor the codes on paper go. Raises UnknownPasskey."""
+    accounts.lock(call, account.uid)
+    held = _one(call, account.uid, passkey_id)
+    is_last = held.kind == store.FACTOR and len(credentials.of_kind(call, account.uid, store.FACTOR)) == 1
+    if is_last:
+        factors.remove(call, account.uid, FactorKind.PASSKEY)
+    elif not credentials.remove(call, account.uid, (held.kind,), held.credential_id):
+        raise e.UnknownPasskey
+    call.ledger.record("passkey.removed", uid=account.uid, passkey=passkey_id)
+    notices.tell(call, MailKind.PASSKEY_REMOVED, account.email, account)
+
+
+def _one(call: Call, uid: str, passkey_id: str) -> Credential:
+    held = next((one for one in store.of_account(call, uid) if one.credential_id == passkey_id), None)
+    if held is None:
+        raise e.UnknownPasskey
+    return held
+
+
+def _added(call: Call, account: Account, kept: Credential) -> Credential:
+    call.ledger.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
+    notices.tell_with_alarm(call, MailKind.PASSKEY_ADDED, account.email, account)  # it opens the account by itself
+    return kept
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"name": name.strip()[:_MOST_NAME_LETTERS]} if name.strip() else {}

@@ -1,0 +1,323 @@
+"""Passkeys in the place of a password (interface mfa.md section 6): whose they are, what they count for, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from tests.support.authenticator import heard, told
+from tests.support.customers import OLD
+from tests.support.factors import LOGIN_2FA, OWN_2FA
+from tests.support.letterbox import letters, link_in
+from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed, origin_of
+from tests.support.races import at_once
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer) -> Keyed:
+    return keyed(new_tenant_server)
+
+
+def noted(who: Keyed, event: str) -> list[dict[str, object]]:
+    """What the audit trail has of an event."""
+    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+        where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == event)
+        return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
+
+
+def test_the_options_are_those_of_the_interface(ada: Keyed) -> None:
+    options = ada.begins(f"{OWN}/register/passkey/begin", own=True)
+    host = origin_of(ada.tenant).partition("://")[2].partition(":")[0]
+    assert options["rp"] == {"id": host, "name": ada.tenant.name.title()}
+    assert heard(options["user"]["id"]).decode() == ada.uid
+    assert options["user"]["name"] == ada.email
+    assert len(heard(options["challenge"])) == 32
+    assert [one["alg"] for one in options["pubKeyCredParams"]] == [-7, -257]
+    assert (options["timeout"], options["attestation"]) == (60_000, "none")
+
+
+def test_a_passkey_signs_in_by_the_name_and_by_itself(ada: Keyed) -> None:
+    ada.has_passkey()
+    for login in (answered(ada.comes()), answered(ada.is_offered())):
+        assert login["Profile"]["Uid"] == ada.uid
+        assert login["SecondFactorAuthentication"] is None
+    assert "allowCredentials" not in ada.begins(f"{LOGIN}/autofill/begin")
+
+
+def test_passkeys_are_listed_and_removed(ada: Keyed) -> None:
+    ada.has_passkey().has_passkey()
+    first, second = ada.listed()
+    assert (first["Authenticator"], first["Identifier"]) == ("Apple Passwords", ada.email)
+    assert len(first["Id"]) == 32
+    answered(ada.tenant.send("DELETE", f"{OWN}/passkey/{first['Id']}", bearer=ada.bearer))
+    assert ada.listed() == [second]
+    gone = ada.device.passkeys[0]
+    assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), gone))) == (403, 1321)
+
+
+def test_one_that_verified_its_owner_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, two_factor="required")
+    login = answered(ada.has_passkey().comes())
+    assert login["Profile"]["Uid"] == ada.uid
+
+
+def test_one_that_did_not_is_one_factor_and_never_both(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    ada.device.verifies = False
+    assert answered(ada.comes())["Profile"]
+    ada.enrols()
+    assert refused(ada.comes()) == (403, 1321)
+    ada.device.verifies = True
+    assert answered(ada.comes())["Profile"]
+
+
+def test_where_two_are_demanded_the_passkey_of_the_sign_in_guards_the_password(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    ada = keyed(new_tenant_server, two_factor="required").has_passkey()
+    challenge = ada.challenged()
+    assert challenge["IsPasskeyAuthenticatorVerified"] is True
+    token = challenge["SecondFactorAuthenticationToken"]
+    assert challenge["ManualEntryCode"] is None, "whoever knows the password enrols no factor of their own"
+    thief = ada.tenant.send(
+        "GET", f"{LOGIN_2FA}/register/passkey/begin", with_secret=False, secondfactorauthenticationtoken=token
+    )
+    assert refused(thief) == (403, 1258)
+    assert answered(ada.answers(token))["Profile"]["Uid"] == ada.uid
+
+
+def test_where_two_are_optional_the_password_alone_still_does(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
+
+
+def test_as_second_factor_it_is_enrolled_by_the_first_challenge(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, two_factor="required")
+    assert answered(ada.enrols_with(ada.token()))["Profile"]["Uid"] == ada.uid
+    token = ada.token()
+    assert answered(ada.answers(token))["Profile"]["Uid"] == ada.uid
+    assert refused(ada.gives(f"{LOGIN_2FA}/passkey/finish", {}, secondfactorauthenticationtoken=token))[1] == 908
+
+
+def test_wrong_answers_count_with_the_password(new_tenant_server: NewTenantServer) -> None:
+    lockout = {"type": "suspend", "maximum_failed_attempts": 2}
+    ada = keyed(new_tenant_server, two_factor="optional", lockout=lockout).enrols_passkey()
+    token = ada.token()
+    assert refused(ada.answers(token, signature=b"x")) == (403, 1321)
+    assert refused(ada.answers(token, signature=b"x")) == (403, 1198)
+
+
+def test_a_counter_that_goes_back_is_refused_and_noted(ada: Keyed) -> None:
+    ada.device.counts = True
+    ada.has_passkey()
+    assert answered(ada.comes())["Profile"]
+    assert refused(ada.comes(counter=1)) == (403, 1321)
+    assert refused(ada.comes(counter=0)) == (403, 1321)
+    assert len(noted(ada, "passkey.counter_went_back")) == 2
+    assert answered(ada.comes())["Profile"]
+
+
+WRONG = {
+    "origin": {"origin": "https://evil.example"},
+    "site": {"rp_id": "evil.example"},
+    "type": {"kind": "webauthn.create"},
+    "challenge": {"challenge": told(b"x" * 32)},
+    "signature": {"signature": b"x"},
+    "nobody there": {"flags": 0x04 | 0x08 | 0x10},
+    "another backup eligibility": {"flags": 0x05},
+    "short data": {"data": b"x" * 20},
+    "another handle": {"handle": told(b"0" * 32)},
+    "an id of nobody": {"raw_id": b"nobody"},
+    "no JSON": {"client": b"\xff{"},
+    "JSON that is no object": {"client": b"[1]"},
+    "deep JSON": {"client": b"[" * 5_000},
+}
+
+
+@pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
+def test_what_is_wrong_opens_nothing(ada: Keyed, said: dict[str, object]) -> None:
+    assert refused(ada.has_passkey().comes(**said)) == (403, 1321)
+    assert noted(ada, "passkey.refused")
+
+
+WRONG_MADE = {
+    "origin": {"origin": "https://evil.example"},
+    "site": {"rp_id": "evil.example"},
+    "type": {"kind": "webauthn.get"},
+    "truncated CBOR": {"attestation": b"\xa3cfmtdnone"},
+    "deep CBOR": {"attestation": b"\x81" * 20_000},
+    "no CBOR": {"attestation": b"\xff"},
+    "a key of no curve": {"key": b"\xa0"},
+    "an empty id": {"raw_id": b""},
+    "an id without end": {"raw_id": b"x" * 1_100},
+    "nobody there": {"flags": 0x44},
+}
+
+
+@pytest.mark.parametrize("said", WRONG_MADE.values(), ids=WRONG_MADE)
+def test_what_is_made_wrong_is_not_kept(ada: Keyed, said: dict[str, object]) -> None:
+    assert refused(ada.adds(**said)) == (403, 1321)
+    assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer)) == (403, 1323)
+
+
+def test_a_challenge_is_used_once_and_ends_after_five_minutes(ada: Keyed) -> None:
+    ada.has_passkey()
+    shown = ada.device.shows(ada.asks_sign_in())
+    answered(ada.gives(f"{LOGIN}/finish", shown))
+    assert refused(ada.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
+    late = ada.device.shows(ada.asks_sign_in())
+    ada.waits(minutes=5)
+    assert refused(ada.gives(f"{LOGIN}/finish", late)) == (403, 1321)
+
+
+def test_a_challenge_answers_what_it_was_made_for_and_nothing_else(ada: Keyed) -> None:
+    ada.has_passkey()
+    assert refused(ada.gives(f"{LOGIN}/autofill/finish", ada.device.shows(ada.asks_sign_in()))) == (403, 1321)
+    autofill = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"))
+    assert refused(ada.gives(f"{LOGIN}/finish", autofill)) == (403, 1321)
+    factor = ada.device.makes(ada.begins(f"{OWN_2FA}/register/passkey/begin", own=True))
+    assert refused(ada.gives(f"{OWN}/register/passkey/finish", factor, own=True)) == (403, 1321)
+
+
+def test_a_passkey_of_another_account_answers_no_challenge_of_mine(ada: Keyed) -> None:
+    ada.has_passkey()
+    made = ada.tenant.create(Password=OLD, EmailVerified=True)
+    bob = Keyed(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).has_passkey()
+    shown = bob.device.shows(ada.asks_sign_in(), bob.device.passkeys[1])
+    assert refused(bob.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
+
+
+def test_a_passkey_of_another_tenant_opens_nothing(ada: Keyed, new_tenant_server: NewTenantServer) -> None:
+    ada.has_passkey()
+    bob = keyed(new_tenant_server).has_passkey()
+    bob.device.passkeys = ada.device.passkeys
+    assert refused(bob.is_offered(rp_id=ada.device.passkeys[0].rp_id)) == (403, 1321)
+    assert refused(bob.is_offered()) == (403, 1321)
+
+
+def test_a_related_origin_may_ask_for_the_same_passkeys(new_tenant_server: NewTenantServer) -> None:
+    other = "https://login.shop.example"
+    ada = keyed(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
+    assert answered(ada.comes(origin=other))["Profile"]
+
+
+def test_of_many_uses_of_one_answer_at_once_one_wins(ada: Keyed) -> None:
+    ada.has_passkey()
+    shown = ada.device.shows(ada.asks_sign_in())
+    answers = at_once([lambda: ada.gives(f"{LOGIN}/finish", shown).status_code] * 50)
+    assert (answers.count(200), answers.count(403)) == (1, 49)
+
+
+def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: Keyed) -> None:
+    made, path = (
+        ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)),
+        f"{OWN}/register/passkey/finish",
+    )
+    answers = at_once([lambda: ada.gives(path, made, own=True).status_code] * 50)
+    assert (answers.count(200), answers.count(403)) == (1, 49)
+
+
+def test_where_accounts_are_hidden_everybody_seems_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, hide_unknown_accounts=True)
+    without = ada.asks_sign_in()
+    ada.has_passkey()
+    held, strange = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
+    assert set(held) == set(strange) == set(without)
+    for one in (held, strange, without):
+        assert [set(named) for named in one["allowCredentials"]] == [{"type", "id", "transports"}]
+    again = ada.asks_sign_in(identifier="NOBODY@example.test")
+    assert again["allowCredentials"] == strange["allowCredentials"]
+    assert ada.asks_sign_in(identifier="noone@example.test")["allowCredentials"] != strange["allowCredentials"]
+    assert answered(ada.comes())["Profile"]
+
+
+def test_a_lost_passkey_is_replaced_by_a_mailed_link(ada: Keyed) -> None:
+    ada.has_passkey()
+    answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email.upper()}, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    for _ in range(2):  # looking does not use it up
+        options = ada.begins(f"{A}/passkey/reset/begin", vtoken=token)
+    made = ada.device.makes(options)
+    answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
+    assert refused(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token)) == (403, 974)
+    lost, new = ada.device.passkeys
+    assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), lost))) == (403, 1321)
+    assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), new)))["Profile"]
+    assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer))[0] == 401, "every session ended"
+
+
+def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, two_factor="optional").has_passkey()
+    ada.enrols()
+    answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
+    answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
+    challenge = answered(ada.comes())["SecondFactorAuthentication"]
+    assert challenge["IsAuthenticatorVerified"] is True
+    code = ada.next_code()
+    assert answered(ada.shows_code(code, challenge["SecondFactorAuthenticationToken"]))["Profile"]
+
+
+def test_an_owner_is_told_of_a_passkey_and_may_object(ada: Keyed) -> None:
+    ada.has_passkey()
+    told_of = ada.mailed()
+    assert told_of["subject"].startswith("A passkey was added")
+    assert "not-me" in link_in(told_of)
+
+
+def test_people_register_with_a_passkey_in_the_place_of_a_password(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, email_verification="optional")
+    ada.email = "Grace@example.test"
+    options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
+    body = {"FirstName": "Grace", "PasskeyCredential": ada.device.makes(options)}
+    made = answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
+    profile = made["Data"]["Profile"]
+    assert heard(options["user"]["id"]).decode() == profile["Uid"]
+    assert answered(ada.comes())["Profile"]["FirstName"] == "Grace"
+    assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": ""}))[0] in (401, 403, 400)
+
+
+def test_a_registered_passkey_signs_in_once_the_address_is_proved(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server)
+    ada.email = "grace@example.test"
+    options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
+    body = {"PasskeyCredential": ada.device.makes(options)}
+    assert answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))["Data"] is None
+    shown = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"))
+    assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 970)
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token))
+    assert answered(ada.comes())["Profile"]["EmailVerified"] is True
+
+
+def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_is(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    ada = keyed(new_tenant_server, hide_unknown_accounts=True)
+    answers = []
+    for email in (ada.email, "nobody@example.test"):
+        options = ada.begins(f"{A}/register/passkey/begin", identifier=email)
+        body = {"PasskeyCredential": ada.device.makes(options)}
+        answers.append(answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False)))
+    assert answers[0] == answers[1] == {"IsPosted": True, "Data": None}
+    foreign = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), ada.device.passkeys[0])
+    assert refused(ada.gives(f"{LOGIN}/autofill/finish", foreign)) == (403, 1321)
+    subjects = [one["subject"] for one in letters(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]
+    assert len(subjects) == 1
+
+
+def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server)
+    ada.email = "grace@example.test"
+    options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
+    body = {"PasskeyCredential": ada.device.makes(options), "Password": OLD}
+    answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
+    answered(ada.tenant.send("POST", f"{A}/password", {"email": ada.email}, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    new = {"resettoken": token, "password": "Quartz-kettle-77"}
+    answered(ada.tenant.send("PUT", f"{A}/password", new, with_secret=False))
+    assert refused(ada.is_offered()) == (403, 1323)

@@ -1,0 +1,83 @@
+"""Whatever stands in the place of a credential is answered with an error of the interface, never with a 500."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.authenticator import heard, told
+from tests.support.passkeys import LOGIN, OWN, Keyed, keyed
+from tests.support.tenant_server import NewTenantServer
+
+BOUNDED = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
+)
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20)
+)
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+)
+PARTS = ("clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle", "transports")
+OUTER = ("id", "rawId", "type", "response", "authenticatorAttachment")
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer) -> Keyed:
+    return keyed(new_tenant_server).has_passkey()
+
+
+def is_refused(who: Keyed, path: str, credential: Any, *, own: bool = False) -> None:
+    answer = who.gives(path, credential, own=own)
+    assert (answer.status_code, answer.get_json()["ErrorCode"]) in {(403, 1321), (400, 908), (400, 1214)}, answer.text
+
+
+@BOUNDED
+@given(part=st.sampled_from(OUTER[:4]), value=JSON)
+def test_any_member_of_the_credential_may_be_anything(ada: Keyed, part: str, value: Any) -> None:
+    made = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True))
+    is_refused(ada, f"{OWN}/register/passkey/finish", {**made, part: value}, own=True)
+    is_refused(ada, f"{LOGIN}/autofill/finish", {**shown_by(ada), part: value})
+
+
+@BOUNDED
+@given(part=st.sampled_from(PARTS[2:5]), value=JSON)
+def test_any_member_of_the_response_may_be_anything(ada: Keyed, part: str, value: Any) -> None:
+    shown = shown_by(ada)
+    shown["response"][part] = value
+    is_refused(ada, f"{LOGIN}/autofill/finish", shown)
+
+
+@BOUNDED
+@given(part=st.sampled_from(PARTS[:4]), at=st.integers(0, 10_000), bits=st.integers(0, 255))
+def test_bytes_may_be_changed_or_cut(ada: Keyed, part: str, at: int, bits: int) -> None:
+    own = part == "attestationObject"
+    path = f"{OWN}/register/passkey/finish" if own else f"{LOGIN}/autofill/finish"
+    shown = ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)) if own else shown_by(ada)
+    raw = heard(shown["response"][part])
+    at %= len(raw)
+    changed = raw[:at] + bytes([raw[at] ^ bits]) + raw[at + 1 :] if bits else raw[:at]
+    shown["response"][part] = told(changed)
+    answer = ada.gives(path, shown, own=own)
+    assert answer.status_code in ((200, 403) if own else (403,)), answer.text  # an attestation `none` signs nothing
+
+
+@BOUNDED
+@given(value=JSON)
+def test_the_credential_may_be_anything(ada: Keyed, value: Any) -> None:
+    is_refused(ada, f"{LOGIN}/finish", value)
+
+
+def shown_by(who: Keyed) -> dict[str, Any]:
+    """A credential that would be right."""
+    return who.device.shows(who.begins(f"{LOGIN}/autofill/begin"), who.device.passkeys[0])
+
+
+def test_what_is_far_too_long_is_not_read(ada: Keyed) -> None:
+    shown = shown_by(ada)
+    for part in PARTS[:5]:
+        long = {**shown, "response": {**shown["response"], part: "A" * 40_000}}
+        is_refused(ada, f"{LOGIN}/autofill/finish", long)
