@@ -239,6 +239,18 @@ def test_an_account_that_a_server_made_owes_no_registration(new_tenant_server: N
     answered(somebody(new_tenant_server, **asked("Register")).logs_in())
 
 
+def test_what_a_stranger_agreed_to_is_not_the_consent_of_the_mailbox_that_takes_the_account(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    who = somebody(new_tenant_server, **asked("Register"), email_verification="optional")
+    answered(register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=True)))
+    eve = Somebody(who.tenant, "", "eve@example.test", "")
+    answered(eve.reset(resettoken=eve.token(), password=NEW))
+    session = answered(submit(who, token(eve.logs_in(NEW)), given("Register")))
+    agreed = session["Profile"]["ConsentProfile"]["Consents"]
+    assert [one["ConsentOptionId"] for one in agreed] == ["terms"]
+
+
 def test_a_wrong_answer_registers_nobody(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **asked("Register"))
     wrong = {"Events": [{"Event": "Register", "IsCustom": False}], "Data": chosen(other=True)}

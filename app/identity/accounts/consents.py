@@ -53,3 +53,9 @@ def after(kept: Held, forms: Iterable[Mapping[str, Any]], choices: Mapping[str, 
     }
     chosen = {option: {"ConsentOptionId": option, "AcceptOnDate": at} for option, yes in choices.items() if yes}
     return {**kept, "forms": [*others, *new], "options": [*{**chosen, **old}.values()]}
+
+
+def ask_anew(private: dict[str, Any]) -> None:
+    """Forget what was agreed to, but not that it was once said so, and let the owner be asked."""
+    if kept := private.get(KEY):
+        private[KEY] = {name: value for name, value in kept.items() if name == "first"} | {"owes": True}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.accounts import identifiers, store, waiting
+from app.identity.accounts import consents, identifiers, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.waiting import SELF_REGISTERED
@@ -69,12 +69,13 @@ def _waits(entry: dict[str, Any], form: str) -> dict[str, Any]:
 
 def drop_ways_in(call: Call, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:
     """Take away what opens the account without its password, and return the columns; the answers leave `private`, and it
-    belongs to one mailbox from here on.
+    belongs to one mailbox from here on. What was agreed to is asked anew: it may have been somebody else.
 
     The number goes even where it was proved: whoever proved it did not need the mailbox. A username stays, as it opens nothing.
     """
     private.pop("security_answers", None)
     private.pop(UNCLAIMED, None)
+    consents.ask_anew(private)
     store.let_go(call, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}
 

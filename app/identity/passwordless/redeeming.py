@@ -12,6 +12,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.consent_forms import service as consent_forms
 from app.identity.credentials import store as credentials
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
@@ -88,7 +89,9 @@ def register(
     drafted = drafting.read(call, given, SOURCE, needs_password=False)
     demands.refuse_person(call, drafted)
     proved = {"email_verified": bool(email), "phone_verified": bool(phone)}
-    made = drafting.add(call, drafted, drafting.row(call, drafted, **proved))
+    made = drafting.add(
+        call, drafted, drafting.row(call, drafted, **proved, private=consent_forms.at_registration(call, None))
+    )
     for form in filter(None, (identifiers.normal_email(email), phone)):
         waiting.end(call, form)
     call.ledger.record("account.registered", uid=made.uid, source=SOURCE)
