@@ -36,6 +36,13 @@ class Names(Wire):
     user_name: str | None = Field(default=None, max_length=320)
 
 
+class PinInfo(Wire):
+    """A PIN, or that its owner does not want one."""
+
+    pin: str | None = Field(default=None, max_length=64, alias="PIN")
+    skipped: bool | None = None
+
+
 class PersonFields(Wire):
     """What people themselves and the tenant's servers write. The profile's free fields stand beside these under their own names."""
 
@@ -44,6 +51,7 @@ class PersonFields(Wire):
     phone_id: str | None = Field(default=None, max_length=64)
     password: str | None = Field(default=None, max_length=4096)
     security_question_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=20)
+    pin_info: PinInfo | None = Field(default=None, alias="PINInfo")
 
     @property
     def free(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class SmsCode(Wire):
     expires_in: str
 
 
-_OFF = (e.PasswordlessOff, e.SmartLoginOff, e.OneTouchOff, e.PinOff)
+_OFF = (e.PasswordlessOff, e.SmartLoginOff, e.OneTouchOff, e.PinOff, e.NoPin)
 _VERIFY = (
     e.UnknownAccount,
     e.EmailVerifiedBefore,

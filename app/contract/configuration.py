@@ -9,6 +9,7 @@ from app.contract.captcha import Provider
 from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
 from app.contract.passkeys.settings import Passkeys
+from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.contract.second_factor_settings import SecondFactors
 from app.contract.services_settings import DuoSettings, PushSettings
@@ -169,6 +170,7 @@ class TenantSettings(Stated):
     smart_login: bool = False  # a link in the mailbox approves the sign-in of another device
     one_touch: bool = False  # a mail or a text message signs in, and registers whoever is new
     sign_in_link_minutes: int = Field(default=60, ge=5, le=4_320)  # how long a mailed link that signs in is good
+    pin: Pins = Pins()
     email_login: bool | None = None  # absent: username or phone in place of email; stated: each kind for itself
     phone_login: bool = False
     default_country: Country | None = None  # numbers typed on our pages without + are of it

@@ -30,6 +30,8 @@ class MailKind(StrEnum):
     PASSKEY_ADDED = "add_passkey"
     PASSKEY_REMOVED = "delete_passkey"
     PASSKEY_LOST = "forget_passkey"
+    RESET_PIN = "forgotpin"
+    PIN_CHANGED = "pin_changed"
     ACCOUNT_LEAVES = "account_leaves"
     ACCOUNT_EXISTS = "account_exists"
     SECOND_FACTOR = "secondfactorauthentication"
@@ -44,6 +46,7 @@ class SmsKind(StrEnum):
 
     VERIFICATION = "verification"
     RESET = "forgotpassword"
+    RESET_PIN = "forgotpin"
     WELCOME = "welcome"
     CHANGE_PHONE = "changephoneno"
     DELETE_ACCOUNT = "deleteuser"

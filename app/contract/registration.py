@@ -46,6 +46,8 @@ class RegistrationWithCaptcha(CAP, RegistrationModel):
 class Registered(Wire):
     """`Data` is the session of who may sign in at once, else null."""
 
+    sparse, sparse_members = True, frozenset[str]()  # those of the session
+
     is_posted: bool = True
     data: Login | None = None
 
@@ -67,7 +69,7 @@ REGISTRATION_REFUSALS = (
     e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
     e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,
-    e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded,
+    e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired,
 )  # fmt: skip
 
 register = state(

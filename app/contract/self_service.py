@@ -104,7 +104,7 @@ class PolicyHistory(Wire):
 
 
 OWN_CHANGE_REFUSALS = (
-    *MODEL_REFUSALS, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable, e.TooYoung,
+    *MODEL_REFUSALS, e.WrongCurrentPin, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.PasswordNotAcceptable, e.TooYoung,
     e.PrivacyPolicyOutdated, e.UnknownRecord, e.MalformedRecord, e.WrongRecordCode, e.RecordCodeMissing, e.MailLimitReached,
     e.VerificationUrlRefused, e.WrongCaptcha, e.WrongSecondCaptcha, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.TooManyRequests,
@@ -154,7 +154,8 @@ send_welcome = state(
 accept_policy = state(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
     family=BEFORE_POLICY,
-    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded), summary="Accept the present privacy policy.", row="U27",
+    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
+    summary="Accept the present privacy policy.", row="U27",
 )  # fmt: skip
 policy_history = state(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,

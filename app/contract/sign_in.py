@@ -29,15 +29,22 @@ class PasswordLogin(F, PW, CAP, LOCK, MF, Options):
 
 
 class Login(Wire):
-    """A session of the interface (profile.json.md section 1.1); `expires_in` is an ISO date-time here."""
+    """A session of the interface (profile.json.md section 1.1); `expires_in` is an ISO date-time here. With `session_token`,
+    where the tenant has sign-ins by PIN, a PIN begins the next one.
+    """
+
+    sparse = True
+    sparse_members = frozenset({"session_token", "session_expires_in"})
 
     profile: Profile | None = None
     access_token: str = Field(alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
     expires_in: str = Field(alias="expires_in")
+    session_token: str | None = Field(default=None, alias="session_token")
+    session_expires_in: str | None = Field(default=None, alias="session_expires_in")
 
 
-GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded)
+GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
 """What a tenant demands of an account whose sign-in is whole; each names in `Data` the token that goes on."""
 LOGIN_REFUSALS = (
     *GATE_REFUSALS,

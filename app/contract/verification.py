@@ -79,6 +79,8 @@ class VerifyByCode(F, PW, CAP, LOCK):
 class Verified(Wire):
     """`data` is a session where the tenant signs people in when they confirm their address."""
 
+    sparse, sparse_members = True, frozenset[str]()  # those of the session
+
     is_posted: bool = True
     data: Login | None = None
 

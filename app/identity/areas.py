@@ -10,6 +10,7 @@ from app.identity.management import handlers as management
 from app.identity.oauth import handlers as oauth
 from app.identity.passwordless import handlers as passwordless
 from app.identity.recovery import handlers as recovery
+from app.identity.recovery import pins as forgotten_pins
 from app.identity.registration import handlers as registration
 from app.identity.self_service import handlers as self_service
 from app.identity.sign_in import handlers as sign_in
@@ -19,5 +20,5 @@ from app.identity.verification import handlers as verification
 
 AREAS = (
     journeys, oauth, management, brought, self_service, custom_objects, consent_forms, passwordless, sign_in, registration,
-    recovery, verification, letters, accounts, tokens, tenants,
+    recovery, forgotten_pins, verification, letters, accounts, tokens, tenants,
 )  # fmt: skip

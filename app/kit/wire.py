@@ -51,6 +51,7 @@ class Wire(BaseModel):
     model_config = ConfigDict(alias_generator=pascal, populate_by_name=True, extra="ignore", defer_build=True)
 
     sparse: ClassVar[bool] = False  # True: its own members that are None are left out of the answer
+    sparse_members: ClassVar[frozenset[str] | None] = None  # these alone; None: all of them
     _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
 
     @model_validator(mode="before")
@@ -78,9 +79,12 @@ class Wire(BaseModel):
 
     def _absent(self) -> dict[str, Any]:
         """What is left out: a sparse part of a sparse answer leaves its own out, any other part shows its nulls."""
-        held = ((name, getattr(self, name)) for name in type(self).model_fields)
+        held, mine = ((name, getattr(self, name)) for name in type(self).model_fields), self.sparse_members
         parts = {
-            name: value._absent() if isinstance(value, Wire) and value.sparse else value is None for name, value in held
+            name: value._absent()
+            if isinstance(value, Wire) and value.sparse
+            else value is None and (mine is None or name in mine)
+            for name, value in held
         }
         return {name: absent for name, absent in parts.items() if absent}
 

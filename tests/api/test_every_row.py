@@ -17,9 +17,11 @@ from tests.api import (
     test_every_row_passkeys,
     test_every_row_password,
     test_every_row_passwordless,
+    test_every_row_pins,
     test_every_row_profile,
     test_every_row_registration,
     test_every_row_smart_login,
+    test_every_row_step_up,
     test_every_row_verification,
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
@@ -33,6 +35,8 @@ FILES = (
     test_every_row_linking,
     test_every_row_profile,
     test_every_row_account,
+    test_every_row_pins,
+    test_every_row_step_up,
     test_every_row_password,
     test_every_row_passwordless,
     test_every_row_smart_login,

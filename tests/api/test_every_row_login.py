@@ -79,6 +79,7 @@ REFUSALS = refusals(
     (1238, by("username"), INTERFACE),
     (1194, says(), {"privacy_policy": POLICY}),
     (1226, says(), asked("FirstLogin")),
+    (1243, says(), {"pin": {"is_on": True, "required": True}}),
     (1316, stolen(1), {"password_policy": {"breached": "change"}}),
     (1317, stolen(2), {"password_policy": {"breached": "change"}}),
     (1338, twice(says()), {"session_limit": 1}),

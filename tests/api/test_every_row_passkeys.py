@@ -120,6 +120,7 @@ REFUSALS: list[Refusal] = [
         (1130, comes({"DisableLogin": True}), ON),
         (1194, comes(privacy_policy=POLICY), ON),
         (1226, comes(consent_forms=[CONSENT]), ON),
+        (1243, comes(pin={"is_on": True, "required": True}), ON),
     ),
     *refusals("M52", (1320, begin("M52"), OFF), (1326, begin("M52"), BUTTON)),
     *refusals(

@@ -138,6 +138,7 @@ REFUSALS = [
         (1063, lambda who: by_link(who, "A" * 43), ON),
         (1194, lambda who: by_link(who, link(who)), on(**POLICY)),
         (1226, lambda who: by_link(who, link(who)), on(**asked("FirstLogin"))),
+        (1243, lambda who: by_link(who, link(who)), on(pin={"is_on": True, "required": True})),
     ),
     *refusals("U51", *MAIL.lines(1185, 1186, 1187, 1188)),
     *refusals("U52", *USERNAME.lines(1185, 1186, 1187, 1188)),

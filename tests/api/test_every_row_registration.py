@@ -134,6 +134,7 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         (1095, says(SecurityQuestionAnswer={"pet": "x"}), {"security_questions": {}}),
         (1225, says(Consents=given("Register", terms=False)), asked("Register")),
         (1226, says(), {**asked("Register"), "email_verification": "optional"}),
+        (1234, says(), {"pin": {"is_on": True, "required": True, "ask_on_registration": True}}),
     )
 
 
@@ -165,6 +166,7 @@ REFUSALS = [
         "U01",
         (1048, lambda who: with_sott(who, query={"sott": None})),
         (1049, lambda who: with_sott(who, query={"sott": "nonsense"})),
+        (1243, with_sott, {"pin": {"is_on": True, "required": True}, "email_verification": "optional"}),
     ),
     *of_the_tenant("U01", with_sott),
     *of_the_members("U01", with_sott),

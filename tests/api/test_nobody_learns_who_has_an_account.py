@@ -6,6 +6,7 @@ An operation that takes a name must stand in the table: `test_every_operation_th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -114,6 +115,38 @@ def answers(name: str) -> Script:
     return script
 
 
+def forgets_pin(name: str, path: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(7):
+            yield who.ask("POST", f"{AUTH}/pin/forgot/{path}", {name: who.names[name]})
+
+    return script
+
+
+def resets_pin(name: str) -> Script:
+    """In between it is asked for, so that those who have one have a code as well."""
+
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        body, path = {name: who.names[name], "otp": "000000", "pin": "905142"}, f"{AUTH}/pin/reset/otp/{name}"
+        yield who.ask("PUT", path, body)
+        yield who.ask("POST", f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", {name: who.names[name]})
+        for _ in range(6):
+            yield who.ask("PUT", path, body)
+        yield from then_signs_in(who, name)
+
+    return script
+
+
+def answers_for_pin(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        body, path = {name: who.names[name], "pin": "905142"}, f"{AUTH}/pin/reset/securityanswer/{name}"
+        yield who.ask("PUT", path, {**body, "securityanswer": {"pet": "no", "city": "no"}})
+        for _ in range(4):
+            yield who.ask("PUT", path, {**body, "securityanswer": {"pet": "no"}})
+
+    return script
+
+
 def questions(name: str) -> Script:
     def script(who: Somebody) -> Iterator[TestResponse]:
         first, second = (who.ask("GET", f"{AUTH}/securityquestion/{name}", **{name: who.names[name]}) for _ in range(2))
@@ -158,6 +191,11 @@ ASKED: dict[str, dict[str, Script]] = {
     "passwords.questions_by_email": {"email": questions("email")},
     "passwords.questions_by_username": {"username": questions("username")},
     "passwords.questions_by_phone": {"phone": questions("phone")},
+    "pins.forgot_by_email": {"email": forgets_pin("email", "email")},
+    "pins.forgot_by_username": {"username": forgets_pin("username", "username")},
+    "pins.forgot_by_sms": {"phone": forgets_pin("phone", "otp")},
+    "pins.reset_by_code": {name: resets_pin(name) for name in ("email", "username", "phone")},
+    **{f"pins.reset_by_answer_and_{name}": {name: answers_for_pin(name)} for name in ("email", "username", "phone")},
     "registration.register": {"email": registers},
     "registration.register_with_captcha": {"email": registers_with_captcha},
 }
@@ -167,8 +205,15 @@ LOCKING = (
     "passwords.reset",
     "passwords.reset_by_sms",
 )  # beside the sign-in, whose tests ask every lock
+
+
+def _also(name: str) -> dict[str, Any]:
+    """What the tenant of an operation has beside."""
+    return {"pin": {"is_on": True}} if name.startswith("pins.") else {}
+
+
 ROWS = [
-    pytest.param(script, by, lock, id=f"{name} {by} {lock}")
+    pytest.param(script, by, {"lockout": {"type": lock}, **_also(name)}, id=f"{name} {by} {lock}")
     for name, rows in ASKED.items()
     for by, script in rows.items()
     for lock in (LOCKS if name in LOCKING else LOCKS[:1])
@@ -193,20 +238,22 @@ def transcript(who: Somebody, script: Script) -> list[Said]:
     return [who.taken_down(answer) for answer in script(who)]
 
 
-@pytest.mark.parametrize(("script", "by", "lock"), ROWS)
-def test_all_names_are_answered_alike(new_tenant_server: NewTenantServer, script: Script, by: str, lock: str) -> None:
-    nobody, people = everybody(new_tenant_server, lockout={"type": lock})
+@pytest.mark.parametrize(("script", "by", "settings"), ROWS)
+def test_all_names_are_answered_alike(
+    new_tenant_server: NewTenantServer, script: Script, by: str, settings: dict[str, Any]
+) -> None:
+    nobody, people = everybody(new_tenant_server, **settings)
     said = transcript(nobody, script)
     differing = {who.state: (said, seen) for who in people if (seen := transcript(who, script)) != said}
     assert not differing, first_difference(differing)
 
 
-@pytest.mark.parametrize(("script", "by", "lock"), ROWS)
+@pytest.mark.parametrize(("script", "by", "settings"), ROWS)
 def test_all_locked_names_are_answered_alike(
-    new_tenant_server: NewTenantServer, script: Script, by: str, lock: str
+    new_tenant_server: NewTenantServer, script: Script, by: str, settings: dict[str, Any]
 ) -> None:
     name = by if by != "uuid" else "email"
-    nobody, people = everybody(new_tenant_server, lockout={"type": lock})
+    nobody, people = everybody(new_tenant_server, **settings)
     said = transcript(nobody.locked(name), script)
     differing = {who.state: (said, seen) for who in people if (seen := transcript(who.locked(name), script)) != said}
     assert not differing, first_difference(differing)

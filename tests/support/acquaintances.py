@@ -20,14 +20,24 @@ from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.visitor import Seen, Visitor
 
 PASSWORD, WRONG = "Zebra-kettle-91", "Wrong-kettle-17"
-PET, CITY = "Grey Owl", "Harbour"
+PET, CITY, PIN = "Grey Owl", "Harbour", "270486"
 QUESTIONS = {
     "pet": "Your first pet?",
     "city": "Where were you born?",
     "food": "What do you eat?",
     "car": "Your first car?",
 }
-STATES = ("known", "unverified", "registered", "blocked", "leaving", "no answers", "no password", "username only")
+STATES = (
+    "known",
+    "unverified",
+    "registered",
+    "blocked",
+    "leaving",
+    "no answers",
+    "no password",
+    "username only",
+    "no pin",
+)
 UNKNOWN = "unknown"
 OPEN_LIMITS = {
     "sign_in_per_minute_per_address": 0, "register_per_minute_per_address": 0, "forgot_per_minute_per_address": 0,
@@ -91,8 +101,9 @@ class Somebody:
         names = {} if only else {"Email": [{"Type": "Primary", "Value": self.email}], "PhoneId": self.phone}
         answers = {} if self.state == "no answers" else {"SecurityQuestionAnswer": {"pet": PET, "city": CITY}}
         self.tenant.create(
-            UserName=self.username, EmailVerified=is_proved, PhoneIdVerified=is_proved, **names, **answers
-        )
+            UserName=self.username, EmailVerified=is_proved, PhoneIdVerified=is_proved, **names, **answers,
+            **({} if self.state == "no pin" else {"PINInfo": {"PIN": PIN}}),
+        )  # fmt: skip
         changed: dict[str, dict[str, Any]] = {
             "blocked": {"is_active": False},
             "leaving": {"is_deleted": True, "leaves_at": self.tenant.house.clock.now().replace(year=2099)},
@@ -163,4 +174,5 @@ def _shape(said: Any) -> Any:
 def everybody(make: NewTenantServer, **settings: Any) -> tuple[Somebody, list[Somebody]]:
     """Return somebody whom a fresh tenant does not know, and one in every state whom it does."""
     tenant = make(**{**HIDING, **settings})
-    return Somebody(tenant, UNKNOWN), [Somebody(tenant, state).comes() for state in STATES]
+    states = [state for state in STATES if "pin" in settings or state != "no pin"]
+    return Somebody(tenant, UNKNOWN), [Somebody(tenant, state).comes() for state in states]

@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 5, 7, 8, 11 and 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md for passkeys, statuses from errors.md.
+user.md sections 1 to 8 and 10 to 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md for passkeys and section 7, statuses from errors.md.
 Nothing here is read from the code.
 """
 
@@ -13,7 +13,7 @@ BAD_REQUEST = frozenset(
         1201, 1202, 1203, 1213, 1214, 2017,
     }
 )  # fmt: skip
-UNAUTHORIZED = frozenset({902, 966, 967, 1409})
+UNAUTHORIZED = frozenset({902, 966, 967, 1205, 1236, 1241, 1409})
 
 
 def status_of(row: str, code: int) -> int:
@@ -53,6 +53,7 @@ _REGISTER = (
     "1201 1202 1203 1213 1122 1123 1249"
 )
 _LESS = f"{A}/login/passwordlesslogin"
+_LOCK = "1132 1148 1198 991"
 _RESET_OLDER = "909 922 942 1015 1081 1144"
 ROWS: dict[str, Row] = {
     "U01": Row("POST", f"{A}/register", "K", f"1048 1049 {_REGISTER}", marks="F PW", older=(
@@ -107,6 +108,7 @@ ROWS: dict[str, Row] = {
     "U39": Row("GET", f"{A}/securityquestion/username", "K", "938 1092 1095"),
     "U40": Row("GET", f"{A}/securityquestion/phone", "K", "938 1092 1095 1184"),
     "U41": Row("GET", f"{A}/securityquestion/accesstoken", "K+U", "1092 1095"),
+    "U46": Row("GET", f"{A}/session_token/invalidate", "K", "1245 1246"),
     "U49": Row("GET", f"{_LESS}/email", "K", "938 1038 1059 1122 1249 1183 1176", marks="PW"),
     "U50": Row("GET", f"{_LESS}/email/verify", "K", "973 975 1059 1062 1063 1194 1226 1243", marks="F PW"),
     "U51": Row("POST", f"{_LESS}/email/verifyotp", "K", "1185-1188 1132 1148 1198", marks="F PW"),
@@ -120,6 +122,17 @@ ROWS: dict[str, Row] = {
     "U59": Row("POST", f"{A}/onetouchlogin/phone", "K", "982 1096 1146 1123 1149"),
     "U60": Row("PUT", f"{A}/onetouchlogin/phone/verify", "K", "1067-1070 1146", marks="F PW"),
     "U61": Row("GET", f"{A}/email/onetouchlogin", "K", "1145 1063 975", also=(f"{A}/email/smartlogin",)),
+    "U67": Row("POST", f"{A}/login/pin", "K", "1236 1235 1233 1244 1245 1246", marks="F PW"),
+    "U68": Row("POST", f"{A}/pin/set/pinauthtoken", "K", "1239 1240 1234 1233", marks="PW"),
+    "U69": Row("PUT", f"{A}/pin/change", "K+U", "1241 1235 1233", marks="PW"),
+    "U70": Row("POST", f"{A}/pin/forgot/email", "K", "938 1038 1233 1235 1248 1122"),
+    "U71": Row("POST", f"{A}/pin/forgot/username", "K", "1022 1233 1235 1248 1122"),
+    "U72": Row("POST", f"{A}/pin/forgot/otp", "K", "908 1409 1043 1233 1235 1123 1149"),
+    "U73": Row("PUT", f"{A}/pin/reset/token", "K", "1063 975 1242 1233", marks="PW"),
+    "U74": Row("PUT", f"{A}/pin/reset/otp/{{type}}", "K", "1067-1070 1185 1132 1148 1198", marks="PW"),
+    "U75": Row("PUT", f"{A}/pin/reset/securityanswer/email", "K", "1091-1095 1233", marks="PW"),
+    "U76": Row("PUT", f"{A}/pin/reset/securityanswer/phone", "K", "1091-1095 1233", marks="PW"),
+    "U77": Row("PUT", f"{A}/pin/reset/securityanswer/username", "K", "1091-1095 1233", marks="PW"),
     "U78": Row("POST", f"{A}/customobject", "K+U", "1035 1036 1064 1002 999", marks="PW", takes_form=False),
     "U79": Row("GET", f"{A}/customobject", "K+U", "1057 1064"),
     "U80": Row("GET", f"{A}/customobject/{{objectrecordid}}", "K+U", "1001 1057 995"),
@@ -154,6 +167,23 @@ ROWS: dict[str, Row] = {
     "M60": Row("DELETE", f"{A}/account/passkey/{{passkeyid}}", "K+U", "1325"),
     "M61": Row("GET", f"{M}/account/passkey", "K+S", "984 1323"),
     "M62": Row("DELETE", f"{M}/account/passkey/{{passkeyid}}", "K+S", "984 1325"),
+    "M63": Row("GET", f"{A}/account/reauth/2fa", "K+U", "1101 1191 1123"),
+    "M64": Row("PUT", f"{A}/account/reauth/2fa/authenticatorcode", "K+U", f"1099 1102 1191 1192 {_LOCK}", marks="PW",
+               also=(f"{A}/account/reauth/2fa/googleauthenticatorcode",)),
+    "M65": Row("PUT", f"{A}/account/reauth/2fa/otp", "K+U", f"1067-1070 1100 1192 {_LOCK}", marks="PW"),
+    "M66": Row("PUT", f"{A}/account/reauth/2fa/backupcode", "K+U", "1128 1129 1192", marks="PW"),
+    "M67": Row("GET", f"{A}/account/reauth/2fa/otp/email", "K+U", "1032 1256 1122"),
+    "M68": Row("PUT", f"{A}/account/reauth/2fa/otp/email/verify", "K+U", f"908 901 1067 1185-1188 1256 {_LOCK}",
+               marks="PW", takes_form=False),
+    "M69": Row("POST", f"{A}/account/reauth/2fa/securityquestionanswer/verify", "K+U", "1093 1094 1257 1259 1260",
+               marks="PW"),
+    "M71": Row("PUT", f"{A}/account/reauth/password", "K+U", f"967 1205 {_LOCK}", marks="PW"),
+    "M72": Row("PUT", f"{A}/account/reauth/pin", "K+U", "1236 1233 1235", marks="PW"),
+    "M73": Row("GET", f"{A}/account/reauth/otp/email", "K+U", "1032 1023 1122"),
+    "M74": Row("PUT", f"{A}/account/reauth/otp/email", "K+U", f"1185-1188 {_LOCK}", marks="PW"),
+    "M75": Row("POST", f"{M}/account/{{uid}}/reauth/2fa", "K+S", "965 902 901 1193"),
+    "M76": Row("POST", f"{M}/account/{{uid}}/reauth/password", "K+S", "965 902 901 1193"),
+    "M77": Row("POST", f"{M}/account/{{uid}}/reauth/pin", "K+S", "965 902 901", takes_form=False),
     "A14": Row("GET", f"{M}/account/{{uid}}/privacypolicy/history", "K+S", "1195 984"),
     "A15": Row("GET", f"{M}/account/{{uid}}/password", "K+S", "1039 984"),
     "A16": Row("PUT", f"{M}/account/{{uid}}/password", "K+S", "908 1015 1039 1134 1216 984"),
@@ -189,7 +219,6 @@ REFUSING_ROWS = dict.fromkeys(
 """Rows that refuse what they are asked, by their own codes, and have nothing to answer 200 with yet."""
 
 _FEDERATION = "needs an account of another provider: the issue of federation"
-_PIN = "PIN: the next issue"
 _RISK, _FACTORS = "risk checks: the issue of risk", "second factors: the next issue"
 
 NOT_RAISED: dict[int, str] = {
@@ -205,8 +234,5 @@ NOT_RAISED: dict[int, str] = {
     1159: "1071, which says the same and has a text",
     **dict.fromkeys((*range(1164, 1172), 1287), _RISK),
     1176: _FACTORS,
-    1233: _PIN,
-    1234: _PIN,
-    1243: _PIN,
 }
 """Codes that no row raises yet, and why."""

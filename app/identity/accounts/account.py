@@ -49,6 +49,15 @@ class Account:
         return self.private.get("security_answers") or {}
 
     @property
+    def pin(self) -> dict[str, Any]:
+        """What is kept of the PIN (identity/pins): `sealed` where there is one, and when it was set or skipped."""
+        return self.private.get("pin") or {}
+
+    @property
+    def has_pin(self) -> bool:
+        return bool(self.pin.get("sealed"))
+
+    @property
     def password_history(self) -> list[str]:
         """Hashes of earlier passwords, the newest first."""
         return self.private.get("password_history") or []

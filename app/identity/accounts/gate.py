@@ -170,6 +170,12 @@ def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -
     work.run(update(accounts).where(*where).values(**values))
 
 
+def give_back_try(work: UnitOfWork, uid: str) -> None:
+    """Take back what `count_try` counted for a proof that was right, and nothing else: the sign-in is not whole by it."""
+    where = [*_where(work, uid), A.failed_attempts > 0, A.is_locked.is_(False)]
+    work.run(update(accounts).where(*where).values(failed_attempts=A.failed_attempts - 1))
+
+
 def failures(work: UnitOfWork, uid: str) -> int:
     """Return the counter as it stands."""
     row = work.one(select(A.failed_attempts).where(*_where(work, uid)))

@@ -52,7 +52,20 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "IsCustomUid": bool(account.private.get("is_custom_uid")),
         "PreviousUids": account.private.get("previous_uids"),
         "PrivacyPolicy": account.private.get("privacy_policy"),
+        "PIN": _pin(account.pin),
         "ConsentProfile": consents.profile(consents.held(account)),
+    }
+
+
+def _pin(kept: dict[str, Any]) -> dict[str, Any] | None:
+    if not kept:
+        return None
+    return {
+        "PIN": MASK if kept.get("sealed") else None,
+        "Skipped": bool(kept.get("skipped_at")),
+        "LastPINChangeToken": None,
+        "LastPINChangeDate": kept.get("changed_at"),
+        "SkippedDate": kept.get("skipped_at"),
     }
 
 

@@ -72,16 +72,7 @@ class EmailCode:
             raise e.ClosedMailCode
 
     def _spend(self, call: Call, account: Account, answer: Answer) -> None:
-        """Use the newest code, where it went to the address that is named and the account still has that."""
-        proof = proofs.spend_code(
-            call, ProofKind.FACTOR_EMAIL, account.uid, answer.code, subject=_ANY, errors=MAIL_CODE,
-            is_lock_open=answer.is_lock_open,
-        )  # fmt: skip
-        fresh, to = accounts.by_uid(call, account.uid), str(proof.facts["email"])
-        if fresh is None or not is_verified(fresh, to):
-            raise e.ClosedMailCode
-        if answer.email is not None and chosen(fresh, answer.email) != to:
-            raise e.WrongMailCode
+        spend(call, account, answer.code, answer.email, is_lock_open=answer.is_lock_open)
 
 
 def addresses(account: Account) -> list[str]:
@@ -98,14 +89,45 @@ def chosen(account: Account, typed: str) -> str:
     raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
 
 
-def send(call: Call, account: Account, to: str, template: str | None = None, *, is_anybodys: bool = False) -> None:
+def spend(
+    call: Call,
+    account: Account,
+    code: str,
+    named: str | None,
+    *,
+    is_lock_open: bool = False,
+    of: ProofKind = ProofKind.FACTOR_EMAIL,
+) -> None:
+    """Use the newest code, where it went to the address that is named and the account still has that.
+
+    Raises the refusals of a code, MalformedEmail, EmailNotOnProfile.
+    """
+    proof = proofs.spend_code(
+        call, of, account.uid, code, subject=_ANY, errors=MAIL_CODE, is_lock_open=is_lock_open
+    )  # fmt: skip
+    fresh, to = accounts.by_uid(call, account.uid), str(proof.facts["email"])
+    if fresh is None or not is_verified(fresh, to):
+        raise e.ClosedMailCode
+    if named is not None and chosen(fresh, named) != to:
+        raise e.WrongMailCode
+
+
+def send(
+    call: Call,
+    account: Account,
+    to: str,
+    template: str | None = None,
+    *,
+    is_anybodys: bool = False,
+    of: ProofKind = ProofKind.FACTOR_EMAIL,
+) -> None:
     """Mail a code. What anybody may have sent is counted for itself: nobody uses up what its owner needs to sign in.
 
     Raises MailLimitReached.
     """
 
     def said() -> dict[str, str]:
-        code = proofs.new_code(call, ProofKind.FACTOR_EMAIL, account.uid, subject=_ANY, facts={"email": to})
+        code = proofs.new_code(call, of, account.uid, subject=_ANY, facts={"email": to})
         return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
 
     counted = Counted(uid=f"{account.uid}, by anybody") if is_anybodys else Counted()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.identity.accounts import pin
 from app.identity.credentials import store as credentials
 from app.identity.house import House
 from app.identity.registration import records
@@ -25,7 +26,7 @@ def _of_tenant(house: House, tenant: changes.HeldTenant) -> int:
     work = UnitOfWork(house.database, tenant.tenant_id)
     try:
         count = sealed.reseal(work, house.vault) + records.reseal(work, house.vault)
-        count += credentials.reseal(work, house.vault)
+        count += credentials.reseal(work, house.vault) + pin.reseal(work, house.vault)
         work.commit()
         return count
     finally:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import hub_registration as contract
-from app.contract.accounts import EmailEntry
+from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.captcha import Lock
 from app.contract.hub import Next, Step
 from app.contract.registration_form import CUSTOM, TERMS, FormField
@@ -48,6 +48,7 @@ class Typed:
     uid: str | None = None
     password: str | None = None
     security_question_answer: dict[str, str] | None = None
+    pin_info: PinInfo | None = None  # a step of its own
 
     def __post_init__(self) -> None:
         address = self.said("email")

@@ -23,11 +23,11 @@ from app.kit.wire import Nothing
 _LATER_MAILS = frozenset(
     {"forgotprovider", "risk_identified_to_admin"}
     | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
-    | {"forgotpin", "invite_user_to_organization", "breached_password"}
+    | {"invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password"}
 )
 _LATER_SMS = frozenset(
-    {"resetpassword", "forgotpin"}
+    {"resetpassword"}
     | {f"suspicious_{what}_sms_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"breached_password"}
 )
@@ -36,6 +36,7 @@ _SHOWN_MAILS = {
     "AddEmail": MailKind.ADD_EMAIL,
     "AutoLogin": MailKind.SMART_LOGIN,
     "DeleteAccount": MailKind.DELETE_ACCOUNT,
+    "ForgotPIN": MailKind.RESET_PIN,
     "ForgotPassword": MailKind.RESET,
     "NoRegistrationPasswordlessLogin": MailKind.ONE_TOUCH,
     "OneClickSignin": MailKind.SIGN_IN,

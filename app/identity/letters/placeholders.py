@@ -62,6 +62,7 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
     **dict.fromkeys(MailKind, _NOTICE),
     MailKind.VERIFICATION: _PROOF,
     MailKind.RESET: Rule((*_PROOF.placeholders, "Providers"), _PROOF.may_carry, has_sections=True),
+    MailKind.RESET_PIN: _PROOF,
     MailKind.ALARM: _PROOF,
     MailKind.ADD_EMAIL: _PROOF,
     MailKind.SIGN_IN: _PROOF,

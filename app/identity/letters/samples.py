@@ -49,6 +49,8 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
     MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
     MailKind.RESET: _states("reset", _DAY),
+    MailKind.RESET_PIN: _states("resetpin", _DAY),
+    MailKind.PIN_CHANGED: _NOTICE,
     MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
     MailKind.ALARM: _states("reset", _DAY),
     MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),

@@ -24,6 +24,7 @@ _NOTICES: Final = frozenset(
         MailKind.FACTOR_REMOVED,
         MailKind.PASSKEY_ADDED,
         MailKind.PASSKEY_REMOVED,
+        MailKind.PIN_CHANGED,
         MailKind.ACCOUNT_LEAVES,
     }
 )
@@ -44,6 +45,7 @@ _ANYBODYS: Final = frozenset(
         MailKind.SMART_LOGIN,
         MailKind.ONE_TOUCH,
         MailKind.PASSKEY_LOST,
+        MailKind.RESET_PIN,
     }
 )
 """Whoever knows an address has them sent."""

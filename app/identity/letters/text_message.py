@@ -24,6 +24,7 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
     words = {
         SmsKind.VERIFICATION: t.gettext("%(code)s is your code for %(tenant)s."),
         SmsKind.RESET: t.gettext("%(code)s is your code for a new password at %(tenant)s."),
+        SmsKind.RESET_PIN: t.gettext("%(code)s is your code for a new PIN at %(tenant)s."),
         SmsKind.WELCOME: t.gettext("Welcome to %(tenant)s. Your account is ready."),
         SmsKind.CHANGE_PHONE: t.gettext("%(code)s confirms this number at %(tenant)s."),
         SmsKind.DELETE_ACCOUNT: t.gettext(

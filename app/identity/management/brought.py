@@ -11,17 +11,16 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.management import brought_sign_ins
+from app.identity.pins import service as pins
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import ProofKind
 from app.identity.recovery import sending
 from app.identity.self_service import emails, leaving
 from app.identity.self_service.emails import NewAddress
 from app.identity.verification import service as verification
-from app.kit.errors import ApiError
 from app.kit.server import Server
 
-_OFF: dict[str, type[ApiError]] = {"forgotpin": e.PinOff}
-"""What no tenant can switch on yet."""
+FORGOT_PIN = "forgotpin"
 
 
 def register(server: Server) -> None:
@@ -44,12 +43,12 @@ def read_verify_token(call: Call, req: contract.VerifyTokenRead) -> contract.Ver
 
 def mail_token(call: Call, req: contract.MailTokenAsked) -> contract.MailToken:
     kind = req.token_type.lower().removesuffix("token")
-    if kind in _OFF:
-        raise _OFF[kind]
     if kind in brought_sign_ins.MAILED:
         return brought_sign_ins.mailed(call, kind, req)
     if kind not in _MAIL_TOKENS:
         raise e.WrongTokenType
+    if kind == FORGOT_PIN:
+        pins.refuse_off(call.tenant.settings)
     account = accounts.known(call, req.uid or "") if kind == "addemail" else brought_sign_ins.addressed(call, req)
     proofs.spend_brought(call, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](call, account, req)
@@ -62,13 +61,13 @@ def mail_token(call: Call, req: contract.MailTokenAsked) -> contract.MailToken:
 
 def sms_code(call: Call, req: contract.SmsCodeAsked) -> contract.SmsCode:
     kind = req.sms_otp_type.lower()
-    if kind in _OFF:
-        raise _OFF[kind]
     if kind in brought_sign_ins.TEXTED:
         return brought_sign_ins.texted(call, kind, req)
     if kind not in _SMS_CODES:
         raise e.WrongCodeType
-    if not call.tenant.settings.phone_login and kind != "deleteuser":
+    if kind == FORGOT_PIN:
+        pins.refuse_off(call.tenant.settings)
+    if not call.tenant.settings.phone_login and kind not in ("deleteuser", FORGOT_PIN):
         raise e.PhoneLoginOff
     account = (
         accounts.known(call, req.uid or "") if kind == "addphone" else brought_sign_ins.with_phone(call, req.phone)
@@ -113,6 +112,21 @@ def _of_a_reset(call: Call, account: Account, req: contract.MailTokenAsked) -> t
     return sending.token_only(call, account, sending.Wish(), email=req.email), proofs.RESET_MINUTES
 
 
+def _of_a_pin(call: Call, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    _refuse_without_pin(account)
+    return sending.token_only(call, account, sending.Wish(), email=req.email, of=sending.PIN), proofs.RESET_MINUTES
+
+
+def _of_a_pin_by_sms(call: Call, account: Account, _: contract.SmsCodeAsked) -> str:
+    _refuse_without_pin(account)
+    return sending.code_only(call, account, sending.SMS, of=sending.PIN)[0]
+
+
+def _refuse_without_pin(account: Account) -> None:
+    if not account.has_pin:
+        raise e.NoPin
+
+
 def _of_the_end(call: Call, account: Account, _: contract.MailTokenAsked) -> tuple[str, int]:
     return leaving.token_only(call, account), proofs.LINK_MINUTES
 
@@ -137,11 +151,13 @@ _MAIL_TOKENS: dict[str, Callable[[Call, Account, contract.MailTokenAsked], tuple
     "emailverification": _of_verification,
     "addemail": _of_another_address,
     "forgotpassword": _of_a_reset,
+    FORGOT_PIN: _of_a_pin,
     "deleteuser": _of_the_end,
 }
 _SMS_CODES: dict[str, Callable[[Call, Account, contract.SmsCodeAsked], str]] = {
     "addphone": _of_a_new_number,
     "phoneidverification": _of_the_number,
     "forgotpassword": lambda call, account, _: sending.code_only(call, account, sending.SMS)[0],
+    FORGOT_PIN: _of_a_pin_by_sms,
     "deleteuser": lambda call, account, _: leaving.code_only(call, account),
 }

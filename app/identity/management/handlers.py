@@ -8,7 +8,7 @@ from app.contract.profile import Profile
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.management import factors
+from app.identity.management import factors, step_up
 from app.identity.management.change import change
 from app.identity.management.creation import create
 from app.identity.store import removal
@@ -19,6 +19,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the area's operations."""
     factors.register(server)
+    step_up.register(server)
     server.implements(contract.create)(create_account)
     server.implements(contract.update)(update)
     server.implements(contract.update_by_identifier)(update_by_identifier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.accounts import EmailEntry
+from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import identifiers, proving, store, waiting
 from app.identity.accounts import service as accounts
@@ -39,6 +39,7 @@ class _Newcomer:
     password: str | None = None
     security_question_answer: dict[str, str] | None = None
     uid: str | None = None
+    pin_info: PinInfo | None = None
 
 
 def account_of(

@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +28,7 @@ from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.proofs import store
+from app.identity.proofs.kinds import ProofKind
 from app.identity.proofs.store import Sent
 from app.identity.vault import derive
 from app.kit import randomness
@@ -44,24 +44,6 @@ _MOST_TOKEN_LETTERS = 200
 _DAY = 86_400
 _BROUGHT = Rate(20, 3600)
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
-
-
-class ProofKind(StrEnum):
-    """What is proved, and for what: a link of one kind opens nothing of another."""
-
-    EMAIL = "email"
-    PHONE = "phone"
-    RESET_PASSWORD = "reset_password"
-    RESET_PASSKEY = "reset_passkey"
-    ALARM = "password_alarm"
-    DELETE_ACCOUNT = "delete_account"
-    ADD_EMAIL = "add_email"
-    ADD_PHONE = "add_phone"
-    FACTOR_SMS = "factor_sms"
-    FACTOR_EMAIL = "factor_email"
-    SIGN_IN = "sign_in"
-    SMART_LOGIN = "smart_login"
-    ONE_TOUCH = "one_touch"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def forgot(call: Call, req: contract.Forgot) -> Posted:
         else:
             sending.send(call, account, wish, email=req.email)
     except e.MailLimitReached as reason:
-        _keep_silent(call, who, reason)
+        keep_silent(call, who, reason)
     return Posted()
 
 
@@ -80,7 +80,7 @@ def forgot_by_sms(call: Call, req: contract.ForgotBySms) -> PostedSms:
     try:
         sid = sending.text(call, account, req) if account else sending.text_nobody(call, who.identifier.value, req)
     except e.SmsLimitReached as reason:
-        _keep_silent(call, who, reason)
+        keep_silent(call, who, reason)
     return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid or f"SM{randomness.uid()}"))
 
 
@@ -125,7 +125,7 @@ def own_questions(call: Call, req: contract.OwnQuestions) -> Document:
     return _listed(call, account.security_answers if account else ())
 
 
-def _keep_silent(call: Call, who: Sought, reason: ApiError) -> None:
+def keep_silent(call: Call, who: Sought, reason: ApiError) -> None:
     """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
     if not who.is_hidden:
         raise reason

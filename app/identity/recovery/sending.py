@@ -1,9 +1,10 @@
-"""Sends what resets a forgotten password. For somebody unknown the same work is done, and nothing is sent."""
+"""Sends what resets a forgotten password or PIN. For somebody unknown the same work is done, and nothing is sent."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from typing import Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
@@ -17,13 +18,34 @@ from app.identity.outbox import Outbox, Unsent
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.tenants import whitelist
+from app.kit.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
 """How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
-VTYPE = "reset"
 CODE_MINUTES = 10  # a mail takes its time, and a new password is thought up beside it
 PAGE_MINUTES = 15
 """How long a new password may take once a code, or the old password, was right."""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What somebody forgot, and how it is spoken of."""
+
+    name: str  # in the audit trail
+    proof: ProofKind
+    mail: MailKind
+    sms: SmsKind
+    vtype: str
+    page: str
+    has_codes: bool = False  # mails bear a code beside the link, whoever's page takes it
+
+
+PASSWORD: Final = Forgotten(
+    "password", ProofKind.RESET_PASSWORD, MailKind.RESET, SmsKind.RESET, "reset", "/reset-password"
+)
+PIN: Final = Forgotten(
+    "pin", ProofKind.RESET_PIN, MailKind.RESET_PIN, SmsKind.RESET_PIN, "resetpin", "/reset-pin", has_codes=True
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +58,10 @@ class Wish:
     needs_token: bool = False  # the caller gets the link's token, whatever the mail holds
 
 
-def refuse_url(call: Call, url: str | None) -> None:
-    """Raise 1251 for a page that the tenant's whitelist does not have."""
+def refuse_url(call: Call, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
+    """Raise 1251, or another refusal, for a page that the tenant's whitelist does not have."""
     if url and not whitelist.is_mailable(call, url):
-        raise e.ResetUrlRefused
+        raise refusal
 
 
 def still_reaches(account: Account, proof: Proof) -> bool:
@@ -50,13 +72,21 @@ def still_reaches(account: Account, proof: Proof) -> bool:
     return (not email or identifiers.normal_email(str(email)) in held) and (not phone or phone == account.phone)
 
 
-def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, kind: MailKind = MailKind.RESET) -> str:
+def send(
+    call: Call,
+    account: Account,
+    wish: Wish,
+    *,
+    email: str | None = None,
+    kind: MailKind | None = None,
+    of: Forgotten = PASSWORD,
+) -> str:
     """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
 
     A tenant's own template says itself which of them is made; without a link there is no token.
 
     Args:
-        kind: what the mail says, and which limit it counts to.
+        kind: what the mail says, and which limit it counts to, where that is another.
 
     Raises:
         UnknownAccount: the account has no address that a mail could go to.
@@ -65,13 +95,13 @@ def send(call: Call, account: Account, wish: Wish, *, email: str | None = None, 
     address = address_of(account, email)
     if not address:
         raise e.UnknownAccount
-    return _mail(call, account.uid, MAIL, address, wish, account, kind)
+    return _mail(call, account.uid, MAIL, address, wish, account, of, kind)
 
 
-def send_to_nobody(call: Call, name: str, wish: Wish) -> None:
+def send_to_nobody(call: Call, name: str, wish: Wish, *, of: Forgotten = PASSWORD) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
-    _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None)
+    _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None, of)
 
 
 def send_apart(call: Call, account: Account, wish: Wish) -> bool:
@@ -84,49 +114,52 @@ def send_apart(call: Call, account: Account, wish: Wish) -> bool:
     return True
 
 
-def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = None) -> str:
+def token_only(call: Call, account: Account, wish: Wish, *, email: str | None = None, of: Forgotten = PASSWORD) -> str:
     """Return the token of a link that the caller brings to its owner."""
     facts = {"attempt": wish.attempt, "email": address_of(account, email)}
-    return proofs.new_link(
-        call, ProofKind.RESET_PASSWORD, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts
-    )
+    return proofs.new_link(call, of.proof, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts)
 
 
-def code_only(call: Call, account: Account, subject: str, *, email: str | None = None) -> tuple[str, int]:
+def code_only(
+    call: Call, account: Account, subject: str, *, email: str | None = None, of: Forgotten = PASSWORD
+) -> tuple[str, int]:
     """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
     minutes = CODE_MINUTES if subject == MAIL else proofs.CODE_MINUTES
     facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
-    return proofs.new_code(
-        call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts
-    ), minutes
+    return proofs.new_code(call, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts), minutes
 
 
 def page_token(
-    call: Call, account: Account, minutes: int = PAGE_MINUTES, **facts: str | bool | list[str] | None
+    call: Call,
+    account: Account,
+    minutes: int = PAGE_MINUTES,
+    *,
+    of: Forgotten = PASSWORD,
+    **facts: str | bool | list[str] | None,
 ) -> str:
     """Return a token for our own page of the new password, after a code or an expired password was right."""
     subject = str(facts.get("reason") or "page")
-    return proofs.new_link(call, ProofKind.RESET_PASSWORD, account.uid, subject=subject, minutes=minutes, facts=facts)
+    return proofs.new_link(call, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
 
 
-def text(call: Call, account: Account, wish: TextWish = PLAINLY) -> str:
+def text(call: Call, account: Account, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
     """Text a code to the account's phone number; return the message's Sid.
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
-    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, account.uid, subject=SMS, facts={"phone": account.phone})
+    code = proofs.new_code(call, of.proof, account.uid, subject=SMS, facts={"phone": account.phone})
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    sid = letters.sms(call, SmsKind.RESET, account.phone or "", account=account, facts=facts, wish=wish)
-    call.ledger.record("password.forgot", uid=account.uid, by="sms")
+    sid = letters.sms(call, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
+    call.ledger.record(f"{of.name}.forgot", uid=account.uid, by="sms")
     return sid
 
 
-def text_nobody(call: Call, phone: str, wish: TextWish = PLAINLY) -> str:
+def text_nobody(call: Call, phone: str, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
-    code = proofs.new_code(call, ProofKind.RESET_PASSWORD, NOBODY, subject=stranger(phone))
+    code = proofs.new_code(call, of.proof, NOBODY, subject=stranger(phone))
     facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
-    return letters.sms(quiet, SmsKind.RESET, phone, account=None, facts=facts, wish=wish)
+    return letters.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
 
 
 def stranger(name: str) -> str:
@@ -153,9 +186,10 @@ def _mail(
     email: str,
     wish: Wish,
     account: Account | None,
-    kind: MailKind = MailKind.RESET,
+    of: Forgotten,
+    kind: MailKind | None = None,
 ) -> str:
-    facts, reset = {"attempt": wish.attempt, "email": email}, ProofKind.RESET_PASSWORD
+    facts, reset, kind = {"attempt": wish.attempt, "email": email}, of.proof, kind or of.mail
     told: dict[str, str] = {}
     language = call.visit.language if call.visit else None
     carries = letters.carries(call, kind, account=account, template=wish.template, language=language)
@@ -164,20 +198,20 @@ def _mail(
     token = ""
     if carries != "otp" or wish.needs_token:
         token = proofs.new_link(call, reset, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
-        told |= {"url": _link(call, token, wish), "token": token, "minutes": str(proofs.RESET_MINUTES)}
-    has_code = wish.url is None or call.tenant.settings.reset_password_codes
+        told |= {"url": _link(call, token, wish, of), "token": token, "minutes": str(proofs.RESET_MINUTES)}
+    has_code = of.has_codes or wish.url is None or call.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
         code = proofs.new_code(call, reset, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
         told |= {"otp": code, "otp_minutes": str(CODE_MINUTES)}
     letters.mail(
         call, kind, email, account=account, facts=told, template=wish.template, language=language
     )  # fmt: skip
-    call.ledger.record("password.forgot", uid=account.uid if account else None, by="mail")
+    call.ledger.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")
     return token
 
 
-def _link(call: Call, token: str, wish: Wish) -> str:
+def _link(call: Call, token: str, wish: Wish, of: Forgotten) -> str:
     if wish.url is not None:
-        return whitelist.with_query(wish.url, vtype=VTYPE, vtoken=token)
-    asked = {"vtype": VTYPE, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
-    return f"{call.issuer}/reset-password?{urlencode(asked)}"
+        return whitelist.with_query(wish.url, vtype=of.vtype, vtoken=token)
+    asked = {"vtype": of.vtype, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+    return f"{call.issuer}{of.page}?{urlencode(asked)}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry
+from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.profile import Write
 from app.identity.accounts import editing, naming, store, waiting
 from app.identity.accounts.account import Account
@@ -20,6 +20,7 @@ from app.identity.accounts.refusals import refuse_questions, taken
 from app.identity.call import Call
 from app.identity.passwords import answers, setting
 from app.identity.passwords.setting import WORDS
+from app.identity.pins import service as pins
 from app.kit import randomness
 
 WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
@@ -34,6 +35,7 @@ class Said(Protocol):
     phone_id: str | None
     password: str | None
     security_question_answer: dict[str, str] | None
+    pin_info: PinInfo | None
 
     @property
     def free(self) -> dict[str, Any]: ...
@@ -57,6 +59,7 @@ class Draft:
     password: str = field(repr=False)
     security_answers: Mapping[str, str] = field(repr=False)
     has_own_uid: bool = False
+    pin_info: PinInfo | None = field(default=None, repr=False)
 
     @property
     def words(self) -> list[str | None]:
@@ -89,11 +92,11 @@ def read(call: Call, given: Given, source: str, *, needs_password: bool = True) 
         raise e.UidTaken
     profile = edits.apply({"RegistrationSource": source})
     kept = given.security_question_answer or {}
-    return Draft(uid, addresses, username, phone, profile, given.password or "", kept, has_own_uid=uid == given.uid)
+    return Draft(uid, addresses, username, phone, profile, given.password or "", kept, uid == given.uid, given.pin_info)
 
 
 def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
-    """Return the account's columns, the password hashed, if there is one: one hash, and one more for each security answer.
+    """Return the account's columns, the password hashed, if there is one: a hash, one more for each security answer and for the PIN.
 
     Args:
         more: columns that stand otherwise than in a fresh account; `private` is added to what is kept there.
@@ -108,6 +111,7 @@ def row(call: Call, draft: Draft, **more: Any) -> dict[str, Any]:
         kept["is_custom_uid"] = True
     if draft.security_answers:
         kept["security_answers"] = answers.hashed(call, draft.security_answers)
+    kept |= pins.entry(call, draft.uid, {}, draft.pin_info, pins.wanted(call, draft.pin_info))
     emails: list[dict[str, Any]] = draft.addresses.shown
     if more.get("email_verified"):
         emails = [{**entry, "verified": True} for entry in emails]

@@ -13,6 +13,9 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.consent_forms import asking
+from app.identity.pins import asking as pin_asking
+from app.identity.pins import service as pins
+from app.identity.pins import sessions as pin_sessions
 from app.identity.registration import records, service, sott
 from app.identity.registration.service import Ask
 from app.identity.tokens import service as tokens
@@ -84,6 +87,9 @@ def registered(call: Call, req: contract.RegistrationModel, outcome: service.Out
         return contract.Registered()
     if asking.is_due(call, outcome.account):
         raise asking.refusal(call, outcome.account, {"methods": ["pwd"], "is_silent": req.is_silent})
+    if pins.is_due(call, outcome.account):
+        way = {"methods": ["pwd"], "is_silent": req.is_silent}
+        raise pin_asking.refusal(call, outcome.account, way)
     return contract.Registered(data=_login(call, outcome.account, req.fields_))
 
 
@@ -96,6 +102,7 @@ def _login(call: Call, account: Account, fields: str | None) -> Login:
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
+        **pin_sessions.begin(call, account.uid, "email" if account.email else "phone"),
     )
 
 

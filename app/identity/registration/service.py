@@ -14,6 +14,7 @@ from app.identity.accounts.identifiers import PHONE
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.consent_forms import service as consent_forms
+from app.identity.pins import service as pins
 from app.identity.registration import demands, drafting, links
 from app.identity.registration.drafting import Draft, Given
 from app.identity.tasks import events
@@ -77,6 +78,8 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
         raise e.PolicyNotAccepted
     demands.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=not ask.has_passkey)
     consent_forms.stated(call, ask.consents)
+    if call.visit is None:  # our pages have a step for it
+        pins.refuse_missing(settings, given.pin_info)
     drafted = drafting.read(call, given, ask.source, needs_password=not ask.has_passkey)
     if len(drafted.addresses.forms) > naming.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")

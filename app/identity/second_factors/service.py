@@ -8,7 +8,6 @@ from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import gate
-from app.identity.accounts import service as accounts
 from app.identity.accounts import store as store_accounts
 from app.identity.accounts.account import Account
 from app.identity.accounts.gate import Failure
@@ -18,6 +17,7 @@ from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.credentials import store
 from app.identity.proofs import service as proofs
+from app.identity.proofs import tries
 from app.identity.proofs.service import ProofKind
 from app.identity.second_factors import trusted
 from app.kit.errors import ApiError
@@ -151,16 +151,16 @@ def prove(
         proofs.refuse_locked(call, known.account)
     if kind is FactorKind.QUESTIONS:
         questions.refuse_incomplete(call, known, answer, is_new=is_new)
-    tried = _tried(call, known.account) if found.wrong and not is_lock_open else None
+    tried = tries.begin(call, known.account) if found.wrong and not is_lock_open else None
     use = found.enrol if is_new else found.verify
     try:
         use(call, known, replace(answer, is_lock_open=is_lock_open))
     except SENT_WRONG as refusal:
         call.work.rollback()
-        raise _lock_of(call, known.account) or refusal from None
+        raise tries.lock_of(call, known.account) or refusal from None
     except found.wrong as refusal:
         call.work.rollback()
-        raise _counted(call, known.account, kind, tried, refusal) from None
+        raise _refused(call, known.account, kind, tried, refusal) from None
     gate.forget_failures(call.work, known.account.uid, is_lock_open=is_lock_open)
     call.ledger.record("second_factor.enrolled" if is_new else "second_factor.passed", uid=known.account.uid, kind=kind)
     return is_new
@@ -203,31 +203,8 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)
 
 
-def _tried(call: Call, account: Account) -> Failure:
-    """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up."""
-    with call.work.apart() as own:
-        tried = gate.count_try(own, account, call.tenant.settings, call.now)
-    if tried is None:
-        raise _lock_of(call, account) or e.LockedDuringStep()
-    return tried
-
-
-def _counted(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
+def _refused(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
     """Return the refusal of a wrong proof; of the one that locks the account, the lock's."""
-    with call.work.apart() as own:
-        if tried is None:  # a lock was just opened: what is wrong then counts afterwards
-            tried = gate.count_failure(own, account, call.tenant.settings, call.now)
-        elif tried.is_locked:
-            gate.fail(own, account, call.tenant.settings, call.now)
-    call.ledger.record("second_factor.refused", uid=account.uid, kind=kind, attempts=tried.attempts)
-    return (_lock_of(call, account) if tried.is_locked else None) or refusal
-
-
-def _lock_of(call: Call, account: Account) -> ApiError | None:
-    present = accounts.by_uid(call, account.uid)
-    try:
-        if present is not None:
-            proofs.refuse_locked(call, present)
-    except ApiError as locked:
-        return locked
-    return None
+    told, attempts = tries.refused(call, account, tried, refusal)
+    call.ledger.record("second_factor.refused", uid=account.uid, kind=kind, attempts=attempts)
+    return told

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.accounts import Names, PersonFields
+from app.contract.accounts import Names, PersonFields, PinInfo
 from app.contract.profile import Write
 from app.identity.accounts import editing, identifiers, naming, spoken, store, waiting
 from app.identity.accounts.account import Account
@@ -20,6 +20,7 @@ from app.identity.accounts.refusals import refuse_questions, taken
 from app.identity.call import Call
 from app.identity.passwords import answers, setting
 from app.identity.passwords.setting import WORDS
+from app.identity.pins import service as pins
 
 Columns = dict[str, Any]
 
@@ -35,6 +36,8 @@ class Wanted:
     phone: str | None = None
     password_hash: str | None = field(default=None, repr=False)
     answers: dict[str, str] = field(default_factory=dict, repr=False)
+    pin_info: PinInfo | None = field(default=None, repr=False)
+    pin_hash: str | None = field(default=None, repr=False)
     is_own: bool = False  # a person says it of themselves: an address is theirs once it is proved
 
 
@@ -81,7 +84,10 @@ def read(
         password_hash = setting.hashed(call, req.password, words, earlier)
     call.work.pause()
     kept = answers.hashed(call, req.security_question_answer or {})
-    return Wanted(edits, addresses, username, drops_username, phone, password_hash, kept, is_own)
+    pin_hash = pins.wanted(call, req.pin_info)
+    return Wanted(
+        edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own
+    )
 
 
 def write(call: Call, uid: str, wanted: Wanted, more: Callable[[Account, Columns], Columns] | None = None) -> Changed:
@@ -95,6 +101,7 @@ def write(call: Call, uid: str, wanted: Wanted, more: Callable[[Account, Columns
     Raises:
         UnknownUid: it was deleted meanwhile.
         EmailUpdateRefused: other addresses than it has; those have operations of their own.
+        WrongCurrentPin: its owner says another PIN here, where nobody asks for the present one.
         UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant has it.
     """
     fresh = store.change(call, uid, {})
@@ -121,6 +128,9 @@ def _free(call: Call, wanted: Wanted, fresh: Account) -> Columns:
 def _secrets(call: Call, wanted: Wanted, fresh: Account) -> Columns:
     private = {**fresh.private, **spoken.noted(fresh, wanted.edits.apply(fresh.profile), call.now)}
     values: Columns = {}
+    if wanted.is_own and wanted.pin_hash and fresh.has_pin:
+        raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
+    private |= pins.entry(call, fresh.uid, fresh.pin, wanted.pin_info, wanted.pin_hash)
     if wanted.answers:
         private["security_answers"] = {**fresh.security_answers, **wanted.answers}
     if wanted.password_hash:

@@ -22,6 +22,7 @@ from app.identity.self_service import (
     passkeys,
     policy,
     profile,
+    step_up,
     unlocking,
 )
 from app.identity.self_service.emails import NewAddress
@@ -38,6 +39,7 @@ def register(server: Server) -> None:
     factors.register(server)
     own_codes.register(server)
     passkeys.register(server)
+    step_up.register(server)
     server.implements(read_own_account)(read_own)
     server.implements(contract.update)(update)
     server.implements(contract.set_username)(set_username)

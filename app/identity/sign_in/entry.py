@@ -26,6 +26,7 @@ from app.identity.authenticators.protocol import Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.letters import service as letters
+from app.identity.pins import sessions as pin_sessions
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
 from app.identity.second_factors.service import Wanted
@@ -68,14 +69,14 @@ def challenge(call: Call, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> Facto
     found = second_factor.begin(call, wanted, way)
     wanted = replace(wanted, person=found.person)
     second_factor.ask_device(call, found, wanted.kinds)
-    told = telling.challenge(call, wanted, wish) | _sent(call, wanted, wish)
+    told = telling.challenge(call, wanted, wish) | sent(call, wanted, wish)
     asked = Challenge(
         second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
     )
     return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
 
 
-def _sent(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+def sent(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
     """Text or mail a code where that is the factor, and return the members that say so.
 
     Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
@@ -107,12 +108,14 @@ def session(
     """
     gates.refuse(call, account, way, after)
     issued = service.issue(call, account, way.methods)
-    profile = accounts.signed_in_profile(call, account)
+    before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
+    profile = accounts.signed_in_profile(call, before)
     return FactorLogin(
         profile=Profile.of(accounts.project(profile, fields)),
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",
+        **pin_sessions.begin(call, account.uid, way.kind),
     )
 
 
@@ -123,4 +126,6 @@ def plain(login: FactorLogin) -> Login:
         access_token=login.access_token,
         refresh_token=login.refresh_token,
         expires_in=login.expires_in,
+        session_token=login.session_token,
+        session_expires_in=login.session_expires_in,
     )

@@ -1,4 +1,4 @@
-"""What a tenant still demands of an account whose sign-in is whole: its privacy policy, then its consent forms."""
+"""What a tenant still demands of an account whose sign-in is whole: its privacy policy, its consent forms, a PIN."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from app.identity.accounts import policies
 from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.consent_forms import asking
+from app.identity.pins import asking as pin_asking
+from app.identity.pins import service as pins
 from app.identity.sign_in import service
 from app.identity.sign_in.second_factor import Way, kept
 from app.kit.clock import iso
@@ -43,9 +45,14 @@ def _consent_refusal(call: Call, account: Account, way: Way) -> ApiError:
     return asking.refusal(call, account, kept(way))
 
 
+def _pin_refusal(call: Call, account: Account, way: Way) -> ApiError:
+    return pin_asking.refusal(call, account, kept(way))
+
+
 POLICY: Final = Gate(_must_accept, _policy_refusal)
 CONSENT: Final = Gate(asking.is_due, _consent_refusal)
-GATES: Final = (POLICY, CONSENT)
+PIN: Final = Gate(pins.is_due, _pin_refusal)
+GATES: Final = (POLICY, CONSENT, PIN)
 """In the interface's order (mfa.md section 3: privacy, consent, PIN)."""
 
 

@@ -12,6 +12,7 @@ from app.identity.registration import service as registration
 from app.identity.second_factors import service as factors
 from app.identity.sign_in import (
     by_phone,
+    by_pin,
     changed,
     consented,
     entry,
@@ -42,6 +43,7 @@ def register(server: Server) -> None:
     changed.register(server)
     by_phone.register(server)
     consented.register(server)
+    by_pin.register(server)
     for rows in (sign_up, entering, lost, factor):
         rows.register(server)
 

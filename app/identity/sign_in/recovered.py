@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.contract import errors as e
 from app.contract import passwords as contract
 from app.contract.second_factors.challenge import FactorKind
@@ -58,22 +60,37 @@ def reset(call: Call, req: contract.Reset) -> contract.PasswordReset:
 def reset_by_sms(call: Call, req: contract.ResetBySms) -> contract.PasswordReset:
     spend(call)
     who = whom.with_phone(call, req.phone)
-    otp, password = _given("otp", req.otp), _given("password", req.password)
+    otp, password = given("otp", req.otp), given("password", req.password)
     return _posted(call, _by_code(call, who, sending.SMS, otp, password, req), FactorKind.SMS, is_silent=req.is_silent)
 
 
 def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.PasswordReset:
-    """Every question that the account answered must be answered; tries have a limit of their own, right ones included."""
-    settings = call.tenant.settings
-    if not settings.security_questions:
-        raise e.SecurityQuestionsOff
-    password, shown = _given("password", req.password), req.security_answer
-    if not shown:
-        raise e.BadParameter.names("securityanswer")
+    refuse_unasked(call, req.security_answer)
+    password = given("password", req.password)
     spend(call)
     refuse_captcha(call, req, "forgot_password")
-    who = _one_of(call, req)
-    account, lockout = _answering(who), settings.lockout
+    account = answering(call, _one_of(call, req), req.security_answer or {})
+    hashed = renewal.weighed(call, account, password)
+    fresh = renewal.locked(call, account)
+    after = renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
+    return _posted(call, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
+
+
+def refuse_unasked(call: Call, shown: Mapping[str, str] | None) -> None:
+    """Raise SecurityQuestionsOff, and BadParameter where nothing is answered."""
+    if not call.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    if not shown:
+        raise e.BadParameter.names("securityanswer")
+
+
+def answering(call: Call, who: Sought, shown: Mapping[str, str]) -> Account:
+    """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
+
+    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
+    WrongQuestionOrAnswer, TooManyRequests.
+    """
+    account, lockout = _answering(who), call.tenant.settings.lockout
     call.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
     call.work.pause()
     kept = account.security_answers if account else {}
@@ -82,10 +99,7 @@ def reset_by_answer(call: Call, req: contract.ResetByAnswer) -> contract.Passwor
         raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
     if set(shown) < set(account.security_answers):
         raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
-    hashed = renewal.weighed(call, account, password)
-    fresh = renewal.locked(call, account)
-    after = renew(call, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
-    return _posted(call, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
+    return account
 
 
 def _by_code(
@@ -104,7 +118,15 @@ def _by_code(
 
 
 def checked(
-    call: Call, who: Sought, account: Account | None, code: str, by: str, errors: CodeErrors, shown: locks.Proof
+    call: Call,
+    who: Sought,
+    account: Account | None,
+    code: str,
+    by: str,
+    errors: CodeErrors,
+    shown: locks.Proof,
+    *,
+    kind: ProofKind = RESET,
 ) -> tuple[Proof, bool]:
     """Return what a code stands for, and whether it opened a lock; the code stays unused.
 
@@ -121,7 +143,7 @@ def checked(
     name = who.identifier if who.is_hidden else None
     try:
         proof = proofs.check_code(
-            call, RESET, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
+            call, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
         )
     except errors.wrong:
         after = sought.lock_of(call, sought.named(call, who.identifier, is_hidden=who.is_hidden))
@@ -209,14 +231,15 @@ def end_everything(
     """End the account's sessions and tokens, but for those of who changed the password."""
     sessions.end_all(call, account.uid, except_session)
     tokens.revoke_all(call, account.uid, except_session, except_token)
-    tickets.close_all(call, account.uid, TicketKind.SECOND_FACTOR, TicketKind.TRUSTED_BROWSER)
+    begun = (TicketKind.SECOND_FACTOR, TicketKind.PIN_SETTING)
+    tickets.close_all(call, account.uid, *begun, TicketKind.TRUSTED_BROWSER)
     call.ledger.record("sessions.ended", uid=account.uid, reason="password")
 
 
 def _by_link(call: Call, req: contract.Reset) -> contract.PasswordReset:
     if not req.reset_token and not req.password:
         raise e.BadParameter("The password and resettoken are required parameters.")
-    token, password = _given("resettoken", req.reset_token), _given("password", req.password)
+    token, password = given("resettoken", req.reset_token), given("password", req.password)
     after, _ = with_link(call, token, password, is_silent=req.is_silent, template=req.reset_password_email_template)
     return _posted(call, after, is_silent=req.is_silent)
 
@@ -231,10 +254,11 @@ def _named(req: contract.Reset) -> tuple[str, str, str]:
         raise e.EmailMissing
     if req.username is not None and not req.username.strip():
         raise e.UsernameMissing
-    return req.email or req.username or "", _given("otp", req.otp), _given("password", req.password)
+    return req.email or req.username or "", given("otp", req.otp), given("password", req.password)
 
 
-def _given(name: str, value: str | None) -> str:
+def given(name: str, value: str | None) -> str:
+    """Return a parameter that must be there; raises 908."""
     if not value:
         raise e.BadParameter.names(name)
     return value

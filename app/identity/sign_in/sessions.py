@@ -12,6 +12,8 @@ from sqlalchemy.engine import Row
 from app.contract import errors as e
 from app.identity.call import Call
 from app.identity.sign_in.tables import sessions
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
 from app.kit import randomness
 
 S = sessions.c
@@ -139,7 +141,8 @@ def end(call: Call, uid: str, session_id: str) -> bool:
 
 
 def end_all(call: Call, uid: str, except_id: str | None = None) -> int:
-    """End every session of the account but one; returns how many ended."""
+    """End every session of the account but one, and what a PIN would open again; returns how many ended."""
+    tickets.close_all(call, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP)
     where = [S.tenant_id == call.tenant.tenant_id, S.uid == uid]
     if except_id is not None:
         where.append(S.session_id != except_id)

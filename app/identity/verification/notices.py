@@ -45,7 +45,7 @@ def tell_with_alarm(
 
 
 def tell_changes(call: Call, before: Account, after: Account) -> None:
-    """Tell of another username, another phone number and other security answers, whoever changed them. Answers open the
+    """Tell of another username, another phone number, another PIN and other security answers, whoever changed them. Answers open the
     account by themselves, so that whoever did not write them may object.
     """
     if before.username != after.username:
@@ -55,6 +55,9 @@ def tell_changes(call: Call, before: Account, after: Account) -> None:
     if before.phone != after.phone:
         call.ledger.record("phone.changed", uid=after.uid)
         tell(call, MailKind.PHONE_CHANGED, after.email, after)
+    if before.has_pin != after.has_pin or before.pin.get("sealed") != after.pin.get("sealed"):
+        call.ledger.record("pin.changed", uid=after.uid, reason="UpdateProfile")
+        tell(call, MailKind.PIN_CHANGED, after.email, after)
     if before.security_answers != after.security_answers:
         call.ledger.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
         tell_with_alarm(call, MailKind.ANSWERS_CHANGED, after.email, after)

@@ -1,0 +1,168 @@
+"""PINs: signed in with, set, changed, forgotten and reset (interface user.md section 10, rows U46, U67 to U77)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
+from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Address, Code, Query
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.sign_in import GATE_REFUSALS, Login
+from app.contract.stating import state
+from app.kit.operation import K, U
+from app.kit.wire import From, Lower
+
+Pin = Annotated[str | None, Field(max_length=64)]
+Phone = Annotated[str | None, Field(max_length=64)]
+Token = Annotated[str | None, Query, Field(max_length=500)]
+_PINS = "/identity/v2/auth/pin"
+
+
+class PinLogin(F, PW, MF):
+    """`session_token` came with an earlier sign-in; it is used up, and the answer has the next."""
+
+    session_token: Token = Field(default=None, alias="session_token")
+    pin: Pin = None
+
+
+class EndPinSession(Lower):
+    session_token: Token = Field(default=None, alias="session_token")
+
+
+class FirstPin(PW):
+    pin_auth_token: Token = None
+    pin: Pin = None
+
+
+class OtherPin(AT, PW):
+    old_pin: Pin = None
+    new_pin: Pin = None
+
+
+class _ForgotByMail(Lower):
+    email_template: Annotated[str | None, Query, Field(max_length=100)] = None
+    reset_pin_url: Annotated[str | None, Query, Field(max_length=2_000)] = None
+
+
+class ForgotPinByEmail(_ForgotByMail):
+    email: Address = None
+
+
+class ForgotPinByUsername(_ForgotByMail):
+    username: Address = None
+
+
+class ForgotPinBySms(Lower):
+    phone: Phone = None
+    sms_template: Annotated[str | None, Query, Field(max_length=100)] = None
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class PinByToken(PW):
+    pin: Pin = None
+    reset_token: Code = None
+
+
+class PinByCode(PW, CAP, LOCK):
+    """Exactly one identifier; `type` says which is usual, any is taken."""
+
+    type: Annotated[Literal["email", "phone", "username"], From.PATH]
+    pin: Pin = None
+    otp: Code = None
+    email: Address = None
+    phone: Phone = None
+    username: Address = None
+
+
+class PinByAnswer(PW):
+    """Every question that the account answered."""
+
+    pin: Pin = None
+    security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
+
+
+class PinByAnswerAndEmail(PinByAnswer):
+    email: Address = None
+
+
+class PinByAnswerAndPhone(PinByAnswer):
+    phone: Phone = None
+
+
+class PinByAnswerAndUsername(PinByAnswer):
+    username: Address = None
+
+
+HELD = (e.PinOff, e.NoPin)
+OPENS = (
+    e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
+    e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS,
+)  # fmt: skip
+
+with_pin = state(
+    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K,
+    errors=(*HELD, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin, *OPENS),
+    summary="Sign in again with a PIN, where a program was signed in before.", row="U67",
+)  # fmt: skip
+end_session = state(
+    "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K,
+    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a session that a PIN opens again.", row="U46",
+)  # fmt: skip
+set_first = state(
+    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K,
+    errors=(e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing, *OPENS),
+    summary="Set the PIN that a sign-in asked for, and go on with that sign-in.", row="U68",
+)  # fmt: skip
+change = state(
+    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, also=(f"POST {_PINS}/change",),
+    errors=(
+        *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha,
+        e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
+    ),
+    summary="Change the own PIN by the present one.", row="U69",
+)  # fmt: skip
+
+_MAILED = (e.UnknownAccount, *HELD, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
+forgot_by_email = state(
+    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K,
+    errors=(*_MAILED, e.MalformedEmail), summary="Mail what resets a forgotten PIN, by address.", row="U70",
+)  # fmt: skip
+forgot_by_username = state(
+    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K,
+    errors=(*_MAILED, e.UnknownUsername), summary="Mail what resets a forgotten PIN, by username.", row="U71",
+)  # fmt: skip
+forgot_by_sms = state(
+    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K,
+    errors=(e.NotAuthenticated, e.UnknownPhone, *HELD, e.AccountBlocked, *SENT_SMS, e.TooManyRequests),
+    summary="Text a code that resets a forgotten PIN.", row="U72",
+)  # fmt: skip
+
+_NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
+reset_by_token = state(
+    "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K,
+    errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with a mailed link's token.",
+    row="U73",
+)  # fmt: skip
+reset_by_code = state(
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K,
+    errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
+    summary="Set a new PIN with a code that was mailed or texted.", row="U74",
+)  # fmt: skip
+_ANSWERED = (
+    *_NEW, e.UnknownAccount, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
+    e.SecurityQuestionsOff, e.MalformedEmail,
+)  # fmt: skip
+_BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
+reset_by_answer_and_email = state(
+    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, errors=_ANSWERED,
+    summary="Set a new PIN with the answers to security questions.", row="U75",
+)  # fmt: skip
+reset_by_answer_and_phone = state(
+    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, errors=_ANSWERED,
+    summary="As above, by the number.", row="U76",
+)  # fmt: skip
+reset_by_answer_and_username = state(
+    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K,
+    errors=_ANSWERED, summary="As above, by the username.", row="U77",
+)  # fmt: skip

@@ -1,0 +1,175 @@
+"""Step-up: somebody who is signed in proves once more who they are, and a program checks that (interface mfa.md section 7)."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, Uid
+from app.contract.passwords import LOCKED, MAIL_CODE, SMS_CODE, Address
+from app.contract.pins import Pin
+from app.contract.second_factors.challenge import Challenge, Code
+from app.contract.second_factors.questions import Answers
+from app.contract.stating import state
+from app.kit.operation import Accept, K, M, S, U
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+Template = Annotated[str | None, Query, Field(max_length=100)]
+_OWN, _MANAGED = "/identity/v2/auth/account/reauth", "/identity/v2/manage/account/{uid}/reauth"
+
+
+class Proved(StrEnum):
+    """By what a validation token was earned, as the rows that check one tell it apart."""
+
+    FACTOR = "2fa"  # and a code by mail: mfa.md section 7
+    PASSWORD = "password"
+    PIN = "pin"
+
+
+class ValidationToken(Wire):
+    """It works once, for its account and in its kind."""
+
+    second_factor_validation_token: str
+    expire_in: str
+
+
+class StepUpBegun(AT):
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+    duo_redirect_uri: Annotated[str | None, Query] = Field(default=None, alias="duoredirecturi")
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class AppCodeShown(AT, PW, CAP, LOCK):
+    """The code of an authenticator app, under either of its names."""
+
+    authenticator_code: Code = None
+    google_authenticator_code: Code = None
+
+    @property
+    def code(self) -> str | None:
+        return self.authenticator_code or self.google_authenticator_code
+
+
+class TextedCodeShown(AT, PW, CAP, LOCK):
+    otp: Code = None
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+
+
+class BackupCodeShown(AT, PW, CAP, LOCK):
+    backup_code: Code = None
+
+
+class FactorMail(AT):
+    email_id: Annotated[str | None, Query, Field(max_length=320)] = None
+    email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
+
+
+class MailedCodeShown(AT, PW, CAP, LOCK):
+    """`emailid` and `otp` must be there."""
+
+    email_id: Address = None
+    otp: Code = None
+
+
+class AnswersShown(AT, PW, Answers):
+    pass
+
+
+class PasswordShown(AT, PW, CAP, LOCK):
+    password: Annotated[str | None, Field(max_length=1024)] = None
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+
+
+class PinShown(AT, PW, CAP, LOCK):
+    pin: Pin = None
+    sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
+
+
+class PlainMail(AT):
+    email_id: Annotated[str | None, Query, Field(max_length=320)] = None
+    email_template: Template = None
+
+
+class TokenCheck(Uid):
+    second_factor_validation_token: str = Field(max_length=500)
+
+
+class TokenIsValid(Wire):
+    is_valid: bool
+
+
+_FACTOR = (e.StepUpOff, *LOCKED)
+NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
+
+begin = state(
+    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U,
+    errors=(
+        e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
+    ),
+    summary="Read by which second factors the signed-in account can prove itself; what must be sent is sent.", row="M63",
+)  # fmt: skip
+with_app = state(
+    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U,
+    also=(f"{_OWN}/2fa/googleauthenticatorcode",),
+    errors=(*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing),
+    summary="Prove oneself once more with the code of an authenticator app.", row="M64",
+)  # fmt: skip
+with_sms = state(
+    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U,
+    errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing),
+    summary="Prove oneself once more with a code that was texted.", row="M65",
+)  # fmt: skip
+with_backup_code = state(
+    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U,
+    errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing),
+    summary="Prove oneself once more with a backup code, which is used up by it.", row="M66",
+)  # fmt: skip
+mail_factor_code = state(
+    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U,
+    errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
+    summary="Mail a code of the second factor.", row="M67",
+)  # fmt: skip
+with_factor_mail = state(
+    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U,
+    accepts=Accept.JSON, errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
+    summary="Prove oneself once more with a mailed code of the second factor.", row="M68",
+)  # fmt: skip
+with_answers = state(
+    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U,
+    errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
+    summary="Prove oneself once more with the answers of the second factor.", row="M69",
+)  # fmt: skip
+with_password = state(
+    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U,
+    errors=(*LOCKED, e.WrongStepUpPassword), summary="Prove oneself once more with the password.", row="M71",
+)  # fmt: skip
+with_pin = state(
+    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U,
+    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Prove oneself once more with the PIN.", row="M72",
+)  # fmt: skip
+mail_code = state(
+    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U,
+    errors=(*NO_ADDRESS, e.MailLimitReached),
+    summary="Mail a code to an own address, whatever second factors there are.", row="M73",
+)  # fmt: skip
+with_mail = state(
+    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U,
+    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Prove oneself once more with a mailed code.", row="M74",
+)  # fmt: skip
+
+check_factor = state(
+    "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
+    errors=(*UID_REFUSALS, e.WrongValidationToken),
+    summary="Check, and use up, a validation token that a second factor or a mailed code earned.", row="M75",
+)  # fmt: skip
+check_password = state(
+    "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
+    errors=(*UID_REFUSALS, e.WrongValidationToken),
+    summary="Check, and use up, a validation token that the password earned.", row="M76",
+)  # fmt: skip
+check_pin = state(
+    "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
+    accepts=Accept.JSON, errors=UID_REFUSALS, summary="Check, and use up, a validation token that the PIN earned.", row="M77",
+)  # fmt: skip
