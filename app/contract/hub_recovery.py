@@ -5,6 +5,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.hub import Next, Session
+from app.contract.hub_self_service import PROOF_REFUSALS
 from app.contract.mailed import LinkRead, Token
 from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
 from app.contract.stating import state
@@ -52,6 +53,10 @@ class OtherPassword(Wire):
     new_password: str = Field(max_length=1024)
 
 
+class FirstPassword(Wire):
+    password: str = Field(max_length=1024)
+
+
 class PasswordTurned(Wire):
     """Another password is set; how many other browsers were signed out by it."""
 
@@ -96,6 +101,11 @@ change = state(
     "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, auth=H, family=HUB, public=False,
     errors=(e.NotAuthenticated, e.WrongCurrentPassword, *LOCKED, *NEW_PASSWORD),
     summary="Change the signed-in person's password; every other session ends.",
+)  # fmt: skip
+set_first = state(
+    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, *NEW_PASSWORD),
+    summary="Set the password of a signed-in person who has none. 967: there is one, or the last proof is too old.",
 )  # fmt: skip
 read_alarm = state(
     "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView, auth=H, family=HUB, public=False,

@@ -1,5 +1,7 @@
 """What the hub asks for the pages of an account's security: what opens it, where it is signed in, and who else may read it."""
 
+from typing import Any
+
 from pydantic import Field
 
 from app.contract import errors as e
@@ -7,6 +9,7 @@ from app.contract.families import HUB
 from app.contract.groups import Posted
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_own_factors import FactorsView
+from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
 from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import Wire
@@ -68,6 +71,12 @@ class ApplicationNamed(Wire):
     client_id: str = Field(max_length=128)
 
 
+class DataView(Done):
+    """One document (docs/own-data.md)."""
+
+    data: dict[str, Any]
+
+
 read = state(
     "hub.security", "GET /hub/own/security", OwnRead, SecurityView, auth=H, family=HUB, public=False,
     errors=(e.NotAuthenticated,), summary="Read what opens the signed-in person's account and where it is signed in.",
@@ -84,4 +93,8 @@ revoke_application = state(
     "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, auth=H, family=HUB,
     public=False, errors=(e.NotAuthenticated,),
     summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
+)  # fmt: skip
+own_data = state(
+    "hub.own_data", "POST /hub/own/data", Proved, DataView, auth=H, family=HUB, public=False, errors=PROOF_REFUSALS,
+    summary="Read everything that is kept of the signed-in person, without secrets.",
 )  # fmt: skip

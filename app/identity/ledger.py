@@ -3,9 +3,11 @@ written after it was rolled back: a refusal leaves its trace."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
@@ -13,6 +15,17 @@ from app.kit import randomness
 from app.kit.clock import Clock
 
 _ADD = insert(audit)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that happened to an account."""
+
+    at: datetime
+    event: str
+    client_id: str | None
+    address: str | None
+    facts: dict[str, Any]
 
 
 class Ledger:
@@ -41,3 +54,11 @@ class Ledger:
     @property
     def is_empty(self) -> bool:
         return not self._entries
+
+
+def of_account(work: UnitOfWork, uid: str, most: int) -> list[Entry]:
+    """Return what happened to an account, the newest first."""
+    columns = [audit.c[name] for name in Entry.__dataclass_fields__]
+    where = (audit.c.tenant_id == work.tenant_id, audit.c.uid == uid)
+    rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(most))
+    return [Entry(**row._mapping) for row in rows]

@@ -98,6 +98,8 @@ def _shown(
     known = read_own_profile()
     if known is None:
         return callback.begin(ADDRESS)
+    if not known.has_password:
+        return journey.onward("/set-password")
     rules = rules_of(visit.current().tenant.password_policy, refusal=of_password)
     return ChangePasswordPage(form, known.person.label, rules, refusal).render(status)
 

@@ -35,6 +35,12 @@ def of_account(call: Call, uid: str, name: str) -> Sequence[Row[Any]]:
     return call.work.all(ordered)
 
 
+def all_of_account(call: Call, uid: str) -> Sequence[Row[Any]]:
+    """Return the account's records of every object, the oldest first."""
+    where = (R.tenant_id == call.tenant.tenant_id, R.uid == uid)
+    return call.work.all(select(R.object_name, *_COLUMNS).where(*where).order_by(R.created_at, R.record_id))
+
+
 def named(call: Call, uid: str, name: str, record_id: str) -> Row[Any] | None:
     """Return one record."""
     return call.work.one(select(*_COLUMNS).where(*_of(call, uid, name), R.record_id == record_id))

@@ -18,6 +18,7 @@ from app.identity.journeys import (
     entering,
     factor_steps,
     own_account,
+    own_data,
     own_factors,
     own_names,
     own_security,
@@ -49,6 +50,7 @@ def register(server: Server) -> None:
     own_account.register(server)
     own_names.register(server)
     own_factors.register(server)
+    own_data.register(server)
     own_security.register(server)
     recovering.register(server)
     server.implements(hub.tenant)(read_tenant)

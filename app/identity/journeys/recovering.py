@@ -11,6 +11,7 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.contract.hub_self_service import Proved
 from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
 from app.contract.second_factors.challenge import FactorKind
@@ -19,12 +20,12 @@ from app.identity.accounts import sought
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
-from app.identity.journeys import awaiting, entering, expiry, views
+from app.identity.journeys import awaiting, entering, expiry, own_account, views
 from app.identity.journeys import next as journey
 from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
-from app.identity.recovery import restoring, sending, whom
+from app.identity.recovery import renewal, restoring, sending, whom
 from app.identity.recovery.handlers import spend
 from app.identity.recovery.sending import MAIL, SMS, Wish
 from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions, unmet
@@ -71,6 +72,7 @@ def register(server: Server) -> None:
     server.implements(contract.reset)(reset)
     server.implements(contract.renew_reset)(renew_reset)
     server.implements(contract.change)(change)
+    server.implements(contract.set_first)(set_first)
     server.implements(contract.read_alarm)(read_alarm)
     server.implements(contract.own_doing)(own_doing)
     server.implements(contract.alarm)(alarm)
@@ -170,6 +172,21 @@ def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
     recovered.end_everything(call, after, except_session=session.session_id)
     text = sessions.prove_again(call, session)
     return contract.PasswordTurned(ended=max(0, others), session=views.cookie(call, session, text))
+
+
+def set_first(call: Call, req: contract.FirstPassword) -> contract.PasswordTurned:
+    """A password opens the account from anywhere: whoever has a session alone does not set one."""
+    recovered.spend(call)
+    known = own_account.proved(call, Proved())
+    if known.account.password_hash is not None:
+        raise e.WrongCurrentPassword
+    hashed = renewal.weighed(call, known.account, req.password)
+    fresh = renewal.locked(call, known.account)
+    if fresh.password_hash is not None:  # another tab was first
+        raise e.WrongCurrentPassword
+    renewal.write(call, fresh, hashed, is_silent=False, event="SetPassword")
+    text = sessions.prove_again(call, known.session)
+    return contract.PasswordTurned(session=views.cookie(call, known.session, text))
 
 
 def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:

@@ -1,0 +1,110 @@
+"""Set a password, for whoever signs in without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.configuration import PasswordPolicy
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.own_account import again_first, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pages.profile import read_own_profile
+from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/set-password"
+
+
+class SetPasswordForm(HubForm):
+    """The first one."""
+
+    new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+
+    def to_request(self) -> contract.FirstPassword:
+        return contract.FirstPassword(password=self.new_password.data or "")
+
+
+@dataclass(frozen=True)
+class SetPasswordPage(Page):
+    """A password, beside the other ways."""
+
+    template = "pages/set_password.html"
+    scripts = (*Page.scripts, "reveal", "rules")
+
+    form: SetPasswordForm
+    account: str
+    rules: tuple[Rule, ...] = ()
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SetPasswordPage]:
+        rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
+        weak = SetPasswordForm()
+        weak.refuse("new_password", problem_of(too_weak))
+        return {
+            "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
+            "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
+            "locked": cls(SetPasswordForm(), "ada@example.com", rules, refusal_notice(e.LockedForAWhile())),
+            "token": cls(SetPasswordForm().refused_token(), "ada@example.com", rules),
+        }
+
+
+@pages.get(ADDRESS)
+def show_set_password() -> Response:
+    known = read_own_profile()
+    if known is None:
+        return callback.begin(ADDRESS)
+    if known.has_password:
+        return journey.onward("/change-password")
+    return again_first(known, ADDRESS) or _page(SetPasswordForm(formdata=None), known.person.label).render()
+
+
+@pages.post(ADDRESS)
+def submit_set_password() -> Response:
+    form = SetPasswordForm()
+    if not form.validate():
+        return _page(form).render(form.refusal_status)
+    try:
+        turned = api()(contract.set_first, form.to_request())
+    except e.NotAuthenticated:
+        return callback.begin(ADDRESS)
+    except e.WrongCurrentPassword:
+        return journey.onward(ADDRESS)  # there is one by now, or that took minutes
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    visit.current().renew(turned.session)
+    return journey.onward("/security?done=password-set")
+
+
+def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
+    if (sentence := problem_of(refusal)) is not None:
+        form.refuse("new_password", sentence)
+        return _page(form, of_password=refusal).render(422)
+    response = _page(form, problem=refusal_notice(refusal)).render(refusal.status)
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def _page(
+    form: SetPasswordForm, account: str = "", problem: Notice | None = None, of_password: ApiError | None = None
+) -> SetPasswordPage:
+    """Draw the page; after a click with the name that it showed, so that nobody is asked for it."""
+    shown = account or request.form.get("username", "")[:320]
+    return SetPasswordPage(form, shown, rules_of(visit.current().tenant.password_policy, refusal=of_password), problem)
