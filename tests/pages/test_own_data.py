@@ -26,7 +26,7 @@ def house(own_house: House) -> House:
 
 
 @pytest.fixture
-def there(house: House, new_world: NewWorld) -> World:  # noqa: ARG001 - the world stands in the house of the test
+def there(house: House, new_world: NewWorld) -> World:
     return new_world(
         two_factor="optional",
         second_factors={"email": False, "passkey": False},
