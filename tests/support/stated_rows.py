@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 8 and 10 to 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md for passkeys and section 7, statuses from errors.md.
+user.md sections 1 to 8 and 10 to 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md sections 2 to 7, statuses from errors.md.
 Nothing here is read from the code.
 """
 
@@ -55,6 +55,8 @@ _REGISTER = (
 _LESS = f"{A}/login/passwordlesslogin"
 _LOCK = "1132 1148 1198 991"
 _RESET_OLDER = "909 922 942 1015 1081 1144"
+_M, _N, _O = f"{A}/login/2fa", f"{A}/account/2fa", f"{M}/account/2fa"
+_T, _SQA = "1103 1104 1264", "securityquestionanswer"
 ROWS: dict[str, Row] = {
     "U01": Row("POST", f"{A}/register", "K", f"1048 1049 {_REGISTER}", marks="F PW", older=(
         "909 922 938 942 966 968 970 982 991 993 1071 1077 1091 1093 1094 1095 1096 1120 1130 1132 1148 1149 1150 1151 "
@@ -205,6 +207,44 @@ ROWS: dict[str, Row] = {
     "A55": Row("DELETE", f"{M}/registrationdata/type/{{type}}", "K+S", "1155"),
     "A56": Row("GET", f"{M}/account/sott", "K+S"),
     "A58": Row("GET", "/identity/v2/serverinfo", "K"),
+    "M01": Row("POST", _M, "K", (
+        "938 966 970 982 991 1066 1071 1072 1074 1077 1091 1094 1096-1098 1101 1123 1130 1132 1148 1149 1159 1183 1194 "
+        "1198 1220 1226 1335 1336"), older="922 1038", marks="F"),
+    "M03": Row("PUT", f"{_M}/totp", "K", f"{_T} 1099 1102 1105 1279 {_LOCK}", marks="F PW", also=(
+        f"{_M}/verification/authenticatorcode", f"{_M}/verification/googleauthenticatorcode")),
+    "M04": Row("PUT", f"{_M}/sms", "K", f"{_T} 1067-1070 1100 1105 1277 {_LOCK}", marks="F PW",
+               also=(f"{_M}/verification/otp",)),
+    "M05": Row("PUT", f"{_M}/sms/phone", "K", f"{_T} 1096 1100 1106 1123 1149 1250 1281", also=(_M,)),
+    "M06": Row("GET", f"{_M}/sms/resend", "K", f"{_T} 1100 1117 1123 1149", also=(f"{_M}/resend",)),
+    "M07": Row("POST", f"{_M}/email", "K", f"{_T} 1023 1032 1038 1122 1256", also=(f"{_M}/otp/email",)),
+    "M08": Row("PUT", f"{_M}/email", "K", f"{_T} 1067 1185-1188 1256 {_LOCK}", marks="F PW",
+               also=(f"{_M}/verification/otp/email",)),
+    "M09": Row("PUT", f"{_M}/backupcode", "K", f"{_T} 1128 1129 {_LOCK}", marks="F",
+               also=(f"{_M}/verification/backupcode",)),
+    "M10": Row("PUT", f"{_M}/{_SQA}", "K", f"{_T} 1091 1257 1258 1260", marks="F"),
+    "M11": Row("POST", f"{_M}/verification/{_SQA}", "K", f"{_T} 1093 1094 1257 1259 1260 {_LOCK}", marks="F PW"),
+    "M19": Row("GET", _N, "K+U", "1097 1098 1335 1336"),
+    "M20": Row("PUT", f"{_N}/totp", "K+U", "1097 1099 1102 1105 1279", marks="F PW", also=(
+        f"{_N}/verification/authenticatorcode", f"{_N}/verification/googleauthenticatorcode")),
+    "M21": Row("PUT", f"{_N}/sms", "K+U", "1067-1070 1100 1117", marks="F PW", also=(f"{_N}/verification/otp",)),
+    "M22": Row("PUT", f"{_N}/sms/phone", "K+U", "1096 1100 1106 1123 1149", also=(_N,)),
+    "M23": Row("GET", f"{_N}/email", "K", "1032 1038 1023 1122 1256", also=(f"{_N}/otp/email",)),
+    "M24": Row("PUT", f"{_N}/email", "K+U", "1067 1185-1188 1256", marks="F",
+               also=(f"{_N}/verification/otp/email",)),
+    "M25": Row("PUT", f"{_N}/{_SQA}", "K+U", "1091 1257 1258 1260"),
+    "M27": Row("GET", f"{_N}/backupcode", "K+U", "1127 1101"),
+    "M28": Row("GET", f"{_N}/backupcode/reset", "K+U", "1101 1128"),
+    "M31": Row("DELETE", f"{_N}/totp", "K+U", "1121 1099", also=(f"{_N}/authenticator",)),
+    "M32": Row("DELETE", f"{_N}/sms", "K+U", "1121 1117", also=(f"{_N}/authenticator",)),
+    "M33": Row("DELETE", f"{_N}/email", "K+U", "1121 1256", also=(f"{_N}/authenticator/otp/email",)),
+    "M34": Row("DELETE", f"{_N}/{_SQA}", "K+U", "1121 1257", also=(f"{_N}/authenticator/{_SQA}",)),
+    "M40": Row("DELETE", f"{_O}/email", "K+S", "1214 984", also=(f"{_O}/authenticator/otp/email",)),
+    "M41": Row("DELETE", f"{_O}/totp", "K+S", "1214 984 1121", also=(f"{_O}/authenticator",)),
+    "M42": Row("DELETE", f"{_O}/sms", "K+S", "1214 984 1121", also=(f"{_O}/authenticator",)),
+    "M43": Row("DELETE", f"{_O}/{_SQA}", "K+S", "1214 984", also=(f"{_O}/authenticator/{_SQA}",)),
+    "M45": Row("GET", f"{_O}/backupcode", "K+S", "1214 1127 1101"),
+    "M46": Row("GET", f"{_O}/backupcode/reset", "K+S", "1214 1101"),
+    "M47": Row("GET", _O, "K+S", "984"),
 }  # fmt: skip
 
 LATER_ROWS = {

@@ -58,7 +58,10 @@ class Totp:
         return Shown(secret=secret, uri=uri)
 
     def enrol(self, call: Call, person: Person, answer: Answer) -> None:
-        for held in person.begun(self.kind):
+        begun = person.begun(self.kind)
+        if not begun:
+            raise e.TotpNotEnrolled
+        for held in begun:
             step = _step_of(call, held, answer.code)
             if step is None:
                 continue

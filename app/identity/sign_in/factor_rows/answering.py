@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.second_factors.signing_in import Factored
 from app.identity.authenticators.protocol import Answer
+from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
+from app.identity.second_factors import service as factors
 from app.identity.sign_in import entry, second_factor
 from app.identity.sign_in.locks import Proof
 from app.identity.sign_in.second_factor import Pending
@@ -28,9 +32,18 @@ def waiting(call: Call, token: str) -> Pending:
     return found
 
 
+def refuse_without(call: Call, found: Pending, kind: FactorKind) -> None:
+    """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
+    factors.refuse_without(call, kind)
+    if found.person.without is kind:
+        raise AUTHENTICATORS[kind].off
+
+
 def answered(call: Call, req: Factored, kind: FactorKind, answer: Answer, found: Pending | None = None) -> FactorLogin:
     """Use a proof of a kind with a challenge's token, and answer with the session."""
     found = found or known(call, req.second_factor_authentication_token)
+    if req.is_silent:
+        found = replace(found, way=replace(found.way, is_silent=True))
     shown = Proof(req.security_answer, captcha.of_parameters(req))
     found = second_factor.prove(call, found, kind, answer, shown)
     account = second_factor.finish(call, found)

@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authenticators.protocol import Answer
 from app.identity.call import Call
 from app.identity.second_factors import service as factors
-from app.identity.sign_in.factor_rows.answering import answered, known
+from app.identity.sign_in.factor_rows.answering import answered, known, refuse_without
 from app.kit.server import Server
 
 
@@ -20,7 +20,7 @@ def register(server: Server) -> None:
 
 def with_new_answers(call: Call, req: contract.AnswersKept) -> FactorLogin:
     found = known(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.QUESTIONS)
+    refuse_without(call, found, FactorKind.QUESTIONS)
     if factors.enrolled(call.tenant.settings, found.person):
         raise e.FactorEnrolledBefore
     return answered(call, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)
@@ -29,7 +29,7 @@ def with_new_answers(call: Call, req: contract.AnswersKept) -> FactorLogin:
 def with_answers(call: Call, req: contract.AnswersShown) -> FactorLogin:
     """What is shown here proves, and enrols nothing."""
     found = known(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.QUESTIONS)
+    refuse_without(call, found, FactorKind.QUESTIONS)
     if not found.person.enrolled(FactorKind.QUESTIONS):
         raise e.QuestionFactorNotEnrolled
     return answered(call, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)

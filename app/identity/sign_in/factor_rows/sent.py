@@ -11,7 +11,7 @@ from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.second_factors import service as factors
-from app.identity.sign_in.factor_rows.answering import answered, known, waiting
+from app.identity.sign_in.factor_rows.answering import answered, known, refuse_without, waiting
 from app.identity.sign_in.second_factor import Pending
 from app.kit.server import Server
 
@@ -27,7 +27,7 @@ def register(server: Server) -> None:
 
 def with_sms(call: Call, req: sms.SmsProof) -> FactorLogin:
     found = known(call, req.second_factor_authentication_token)
-    if not factors.is_available(call, FactorKind.SMS):
+    if not factors.is_available(call, FactorKind.SMS) or found.person.without is FactorKind.SMS:
         raise e.SmsFactorOffAtLogin
     if not req.otp:
         raise e.FactorCodeMissing
@@ -39,7 +39,7 @@ def with_sms(call: Call, req: sms.SmsProof) -> FactorLogin:
 def set_number(call: Call, req: sms.NumberAtLogin) -> SmsSent:
     """Whoever has the password alone names no number beside a factor that is there."""
     found = waiting(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.SMS)
+    refuse_without(call, found, FactorKind.SMS)
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     if factors.enrolled(call.tenant.settings, found.person):
@@ -50,7 +50,7 @@ def set_number(call: Call, req: sms.NumberAtLogin) -> SmsSent:
 
 def text_again(call: Call, req: sms.SmsAgain) -> SmsSent:
     found = waiting(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.SMS)
+    refuse_without(call, found, FactorKind.SMS)
     if not _has_number(call, found):
         raise e.NoPhoneRegistered
     wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
@@ -61,7 +61,7 @@ def text_again(call: Call, req: sms.SmsAgain) -> SmsSent:
 
 def mail_code(call: Call, req: email.CodeByMail) -> Posted:
     found = waiting(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.EMAIL)
+    refuse_without(call, found, FactorKind.EMAIL)
     if not req.to:
         raise e.EmailMissing
     one = AUTHENTICATORS[FactorKind.EMAIL]
@@ -73,7 +73,7 @@ def mail_code(call: Call, req: email.CodeByMail) -> Posted:
 
 def with_email(call: Call, req: email.EmailProof) -> FactorLogin:
     found = known(call, req.second_factor_authentication_token)
-    factors.refuse_without(call, FactorKind.EMAIL)
+    refuse_without(call, found, FactorKind.EMAIL)
     if not req.otp:
         raise e.WrongSmsCode
     return answered(call, req, FactorKind.EMAIL, Answer(code=req.otp, email=req.to), found)

@@ -1,0 +1,158 @@
+"""What is special to codes that are sent, and to security questions, as second factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.test_every_row_factor_login import ALL, ANSWERS_GIVEN, mails, of, questions, texts
+from tests.support.authenticators.sent import NUMBER
+from tests.support.factors import Factored
+from tests.support.letterbox import code_in, letters
+from tests.support.rows import somebody, without_sms
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+OTHER = "+442079460999"
+
+
+def ada_of(make: NewTenantServer, **settings: Any) -> Factored:
+    return of(somebody(make, **{"two_factor": "optional", "second_factors": ALL, **settings}))
+
+
+def told(who: Factored, kind: str = "sms") -> int:
+    """How many messages were sent."""
+    return len(letters(who.tenant.house, who.tenant.tenant_id, kind))
+
+
+def test_a_text_message_goes_out_with_the_challenge_where_it_is_the_factor(new_tenant_server: NewTenantServer) -> None:
+    ada = texts(ada_of(new_tenant_server))
+    before, challenge = told(ada), ada.challenged()
+    assert told(ada) == before + 1
+    assert challenge["OTPPhoneNo"] == "***********23"
+    assert challenge["OTPStatus"]["Sid"].startswith("SM")
+    assert challenge["SecurityQuestions"] is None
+    login = ada.proves("sms", {"otp": ada.texted()}, challenge["SecondFactorAuthenticationToken"])
+    assert answered(login)["Profile"]["Uid"] == ada.uid
+
+
+def test_nothing_is_sent_where_another_factor_is_preferred(new_tenant_server: NewTenantServer) -> None:
+    ada = texts(mails(ada_of(new_tenant_server))).enrols()
+    before = told(ada), told(ada, "mail")
+    challenge = ada.challenged()
+    assert (told(ada), told(ada, "mail")) == before
+    assert challenge["OTPStatus"] is challenge["EmailOTPStatus"] is None
+    assert challenge["IsOTPAuthenticatorVerified"] is challenge["IsEmailOtpAuthenticatorVerified"] is True
+
+
+def test_a_mail_goes_out_where_it_is_the_only_factor_and_there_is_one_address(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    ada = mails(ada_of(new_tenant_server))
+    challenge = ada.challenged()
+    assert challenge["EmailOTPStatus"] == {"Email": challenge["Email"][0]}
+    assert ada.email not in str(challenge)
+    shown = {"emailid": challenge["Email"][0], "otp": code_in(ada.mailed())}
+    assert answered(ada.proves("email", shown, challenge["SecondFactorAuthenticationToken"]))["Profile"]
+
+
+def test_where_no_message_can_be_sent_the_other_ways_are_offered(new_tenant_server: NewTenantServer) -> None:
+    ada = texts(ada_of(new_tenant_server))
+    codes = ada.backup_codes()
+    with without_sms(ada):
+        challenge = ada.challenged()
+        assert challenge["OTPStatus"] is None
+        token = str(challenge["SecondFactorAuthenticationToken"])
+        assert answered(ada.proves("backupcode", {"backupcode": codes[0]}, token))["Profile"]
+
+
+def test_a_limit_that_is_reached_leaves_the_code_that_was_sent(new_tenant_server: NewTenantServer) -> None:
+    ada = texts(ada_of(new_tenant_server, sending={"sms": {"amount": 2, "minutes": 60}}))
+    ada.backup_codes()
+    first = ada.challenged()
+    assert first["OTPStatus"] is not None
+    second = ada.challenged()
+    assert second["OTPStatus"] is None
+    token = str(second["SecondFactorAuthenticationToken"])
+    assert answered(ada.proves("sms", {"otp": ada.texted()}, token))["Profile"]
+
+
+def test_another_number_takes_the_place_of_the_first_once_it_is_proved(new_tenant_server: NewTenantServer) -> None:
+    ada = texts(ada_of(new_tenant_server))
+    answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
+    assert ada.own_factors()["OTPPhoneNo"].endswith(NUMBER[-2:]), "not before it is proved"
+    answered(ada.own("PUT", "sms", {"otp": ada.texted()}))
+    assert ada.own_factors()["OTPPhoneNo"].endswith(OTHER[-2:])
+    ada.challenged()
+    assert letters(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["to"] == OTHER
+
+
+def test_what_is_begun_with_a_token_proves_nothing_at_a_challenge(new_tenant_server: NewTenantServer) -> None:
+    """A thief of a session names a number of theirs: its code does not answer the challenge of the number that is there."""
+    ada = texts(ada_of(new_tenant_server))
+    token = ada.token()
+    answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
+    assert refused(ada.proves("sms", {"otp": ada.texted()}, token)) == (403, 1067)
+
+
+def test_who_writes_the_profile_moves_no_factor(new_tenant_server: NewTenantServer) -> None:
+    ada = questions(texts(ada_of(new_tenant_server)))
+    ada.tenant.update(ada.uid, {"PhoneId": OTHER, "SecurityQuestionAnswer": {"pet": "a thief's", "city": "a thief's"}})
+    ada.challenged()
+    assert letters(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["to"] == NUMBER
+    stolen = {"securityquestionanswer": [{"QuestionId": one, "Answer": "a thief's"} for one in ("pet", "city")]}
+    answer = ada.proves("verification/securityquestionanswer", stolen, ada.token(), "POST")
+    assert refused(answer) == (403, 1093)
+
+
+@pytest.mark.parametrize("typed", [" GREY  owl ", "Ｇｒｅｙ Owl"])
+def test_answers_are_understood_as_people_type_them(new_tenant_server: NewTenantServer, typed: str) -> None:
+    ada = questions(ada_of(new_tenant_server))
+    given = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
+                                        ANSWERS_GIVEN["securityquestionanswer"][1]]}  # fmt: skip
+    assert answered(ada.proves("verification/securityquestionanswer", given, ada.token(), "POST"))["Profile"]
+
+
+def test_a_code_goes_to_proved_addresses_alone(new_tenant_server: NewTenantServer) -> None:
+    ada = mails(ada_of(new_tenant_server))
+    ada.becomes(EmailVerified=False)
+    assert refused(ada.own("GET", "email", emailid=ada.email)) == (403, 1023)
+    assert refused(ada.call("M23", emailid=ada.email)) == (403, 1023)
+
+
+def test_a_code_is_for_the_address_that_it_went_to(new_tenant_server: NewTenantServer) -> None:
+    ada = ada_of(new_tenant_server)
+    second = f"second.{ada.email}"
+    answered(ada.own("GET", "email", emailid=ada.email))
+    code = code_in(ada.mailed())
+    assert refused(ada.own("PUT", "email", {"emailid": second, "otp": code})) == (403, 1023)
+    assert answered(ada.own("PUT", "email", {"emailid": ada.email.upper(), "otp": code}))["Uid"] == ada.uid
+
+
+def test_anybody_may_ask_for_a_code_and_learns_nothing_where_that_is_hidden(new_tenant_server: NewTenantServer) -> None:
+    ada = ada_of(new_tenant_server, hide_unknown_accounts=True)
+    ada.call("M23", emailid="somebody@example.test")  # the tenant's templates are read once
+    known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="nobody@example.test")
+    assert (
+        (known.status_code, known.get_json()) == (unknown.status_code, unknown.get_json()) == (200, {"IsPosted": True})
+    )
+    assert told(ada, "mail") == 1
+    costs = [one.headers["X-Gatehouse-Cost"].split("; hash_us")[0] for one in (known, unknown)]
+    assert costs[0] == costs[1]
+
+
+def test_whoever_asks_for_somebody_uses_up_nothing_of_theirs(new_tenant_server: NewTenantServer) -> None:
+    ada = mails(ada_of(new_tenant_server, sending={"mails": {"amount": 3, "minutes": 60}}))
+    answers = [ada.call("M23", emailid=ada.email).status_code for _ in range(5)]
+    assert answers == [200, 200, 200, 403, 403]
+    challenge = ada.challenged()
+    assert challenge["EmailOTPStatus"] is not None
+    assert ada.challenged()["SecondFactorAuthenticationToken"]
+
+
+def test_a_voice_reads_no_code_where_nothing_calls(new_tenant_server: NewTenantServer) -> None:
+    ada = ada_of(new_tenant_server)
+    assert told(ada) == 0
+    answered(ada.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}, isvoiceotp="true"))
+    spoken = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["spoken"]
+    assert ", ".join(ada.texted()) in spoken
