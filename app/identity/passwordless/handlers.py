@@ -6,7 +6,6 @@ from app.contract import errors as e
 from app.contract import passwordless as contract
 from app.contract.groups import Posted, PostedSms
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorLogin
-from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -59,19 +58,16 @@ def by_link(call: Call, req: contract.LinkShown) -> FactorLogin:
         raise e.BadParameter.names("verificationtoken")
     if not proofs.has_link_form(token):
         raise e.WrongVerificationLink
-
-    def redeem(within: Call) -> Account:
-        proof = proofs.spend_link(within, ProofKind.SIGN_IN, token)
-        template = req.welcome_email_template
-        return redeeming.account_of(within, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
-
     try:
         if call.raw.method == "HEAD":
             proofs.peek_link(call, ProofKind.SIGN_IN, token)
             return FactorLogin(access_token=NO_SESSION, expires_in=NO_EXPIRY)
-        return entering.enter(call, redeem, Way(("otp",), is_silent=req.is_silent), req)
+        proof = proofs.spend_link(call, ProofKind.SIGN_IN, token)
     except e.UsedLink:
         raise e.UsedPasswordlessLink from None
+    template = req.welcome_email_template
+    account = redeeming.account_of(call, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
+    return entering.enter(call, account, Way(("otp",), is_silent=req.is_silent), req)
 
 
 def by_email_code(call: Call, req: contract.EmailCodeShown) -> FactorLogin:
@@ -124,16 +120,12 @@ def _by_code(call: Call, who: Sought, by: str, req: _CodeShown, template: str | 
     is_open = verified.open_lock(call, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
     uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(who.identifier.value))
     name = who.identifier if who.is_hidden else None
-    proof = proofs.check_code(
+    proof = proofs.spend_code(
         call, ProofKind.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
     )
-
-    def redeem(within: Call) -> Account:
-        proofs.spend_checked(within, proof, errors=errors, is_lock_open=is_open)
-        return redeeming.account_of(within, proof, errors.closed, is_silent=req.is_silent, template=template)
-
+    owner = redeeming.account_of(call, proof, errors.closed, is_silent=req.is_silent, template=template)
     methods, kind = (("otp",), "email") if by == MAIL else (("sms",), "phone")
-    return entering.enter(call, redeem, Way(methods, kind, is_silent=req.is_silent), req)
+    return entering.enter(call, owner, Way(methods, kind, is_silent=req.is_silent), req)
 
 
 def _refuse_mail_off(call: Call) -> None:

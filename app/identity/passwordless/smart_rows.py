@@ -11,7 +11,6 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
-from app.identity.accounts.account import Account
 from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -74,7 +73,7 @@ def poll(call: Call, req: contract.Poll) -> FactorLogin:
     way = Way(("sms",), "phone") if found.facts.get("phone") else Way(("otp",))
     is_silent = bool(found.facts.get("is_silent"))
     way = replace(way, is_silent=is_silent)
-    return entering.enter(call, lambda within: smart.redeem(within, found, is_silent=is_silent), way, req)
+    return entering.enter(call, smart.redeem(call, found, is_silent=is_silent), way, req)
 
 
 def approve(call: Call, req: contract.LinkClicked) -> contract.Approved:
@@ -138,13 +137,9 @@ def touch_code(call: Call, req: contract.TouchCode) -> FactorLogin:
     if not req.otp:
         raise e.BadParameter.names("otp")
     name, subject = Identifier("phone", phone), sending.stranger(phone)
-    proof = proofs.check_code(call, ProofKind.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name)
-
-    def redeem(within: Call) -> Account:
-        proofs.spend_checked(within, proof, errors=SMS_CODE)
-        return redeeming.account_of(within, proof, e.ClosedSmsCode, is_silent=req.is_silent)
-
-    return entering.enter(call, redeem, Way(("sms",), "phone", is_silent=req.is_silent), req)
+    proof = proofs.spend_code(call, ProofKind.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name)
+    account = redeeming.account_of(call, proof, e.ClosedSmsCode, is_silent=req.is_silent)
+    return entering.enter(call, account, Way(("sms",), "phone", is_silent=req.is_silent), req)
 
 
 def touch_link(call: Call, req: contract.LinkClicked) -> contract.Approved:
