@@ -30,6 +30,9 @@ class Step(StrEnum):
     EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` where it was confirmed earlier
     FORGOT = "forgot"
     RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
+    SIGN_IN_SENT = (
+        "sign_in_sent"  # what signs in went to `sent_to`, by `problem`: mail, sms or device; said of every name
+    )
     NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
     SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
     BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
@@ -91,7 +94,7 @@ class Next(Wire):
     attempt_lifetime_seconds: int = 600
     binding: str | None = None  # set when the attempt is made: the browser's secret, for the attempt's cookie
     address: str | None = None
-    fields: dict[str, str] = Field(default_factory=dict)
+    fields: dict[str, str] = Field(default_factory=dict)  # SIGN_IN_SENT: the `number` and the `state` of a device
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
@@ -134,6 +137,8 @@ class TenantView(Wire):
     default_locale: str = "en"
     identifiers: list[str] = Field(default_factory=lambda: ["email"])  # of email, username, phone: what sign-in accepts
     remember_me: bool = True
+    ways: list[str] = Field(default_factory=list)  # of mail, sms, device: sign-in without a password
+    one_touch: bool = False  # whoever is new gets an account by it
     registration: bool = True
     uses_https: bool = False
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import CAP, PW, Posted, PostedSms
 from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
-from app.contract.passwords import CAPTCHA, MAIL_CODE, SENT_SMS, SMS_CODE
+from app.contract.passwords import CAPTCHA, LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.stating import state
 from app.kit.operation import K
@@ -77,6 +77,8 @@ class TouchCode(Entering, PW):
 
 _AUTH = "/identity/v2/auth"
 _NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused)
+_CLICKED = (*MAIL_CODE, *SMS_CODE, *LOCKED, e.UnknownPhone, e.PhoneLoginOff)
+"""A code in the place of the link."""
 
 start = state(
     "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Posted, auth=K,
@@ -95,7 +97,7 @@ approve = state(
     "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K,
     errors=(
         e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink,
-        e.UsedOneTouchLink, e.OneTouchOff, e.TooManyRequests, *MAIL_CODE,
+        e.UsedOneTouchLink, e.OneTouchOff, e.TooManyRequests, *_CLICKED,
     ),
     summary="Approve the sign-in of the device that waits; a HEAD request approves nothing.", row="U57",
 )  # fmt: skip
@@ -126,7 +128,7 @@ touch_code = state(
 touch_link = state(
     "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K,
     errors=(
-        e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *MAIL_CODE,
+        e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED,
     ),
     summary="Say that the mailbox is one's own: the device that waits goes on.", row="U61",
 )  # fmt: skip

@@ -30,6 +30,7 @@ PAGES: Final = {
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",
     Step.RESET_SENT: "/forgot-password/sent",
+    Step.SIGN_IN_SENT: "/sign-in/sent",
     Step.NEW_PASSWORD: "/reset-password",
     Step.EMAIL_CONFIRMED: "/verify",
 }
@@ -77,7 +78,7 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
     elif (
         here.attempt
         and step.attempt == here.attempt.id
-        and step.step in (Step.CHECK_MAIL, Step.RESET_SENT, Step.SECOND_FACTOR)
+        and step.step in (Step.CHECK_MAIL, Step.RESET_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
     ):
         keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
     elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:

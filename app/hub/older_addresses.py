@@ -21,7 +21,10 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 """Actions that begin at the sign-in page; registration and the forgotten password get pages of their own later."""
 
 
-_MAILED: Final = {"emailverification": "/verify", "reset": "/reset-password", "deleteuser": "/delete-account"}
+_MAILED: Final = {
+    "emailverification": "/verify", "reset": "/reset-password", "deleteuser": "/delete-account",
+    "oneclicksignin": "/sign-in/link", "autologin": "/sign-in/approve",
+}  # fmt: skip
 """Where links of mails lead, by their `vtype`."""
 
 

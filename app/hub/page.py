@@ -90,6 +90,9 @@ class Page:
     query: ClassVar[Mapping[str, int]] = {"attempt": 64}
     """What of its address the page needs when it is drawn in another language, each with the most characters of it."""
 
+    calls_home: ClassVar[bool] = False
+    """Whether a script of this page asks us something while it stands."""
+
     @classmethod
     def samples(cls) -> Mapping[str, Self]:
         """Return this page in every state it can be in, by the state's name."""
@@ -140,7 +143,7 @@ class Page:
     def render(self, status: int = 200) -> Response:
         """Return the page as an answer, compressed where the browser takes it."""
         services = self.widget.sources if self.widget else ()
-        return _answer(self.html(), status, self.form_targets, self.pictures, services)
+        return _answer(self.html(), status, self.form_targets, self.pictures, services, calls_home=self.calls_home)
 
 
 def attempt_targets(here: Visit) -> tuple[str, ...]:
@@ -154,6 +157,8 @@ def _answer(
     form_targets: Iterable[str],
     pictures: Iterable[str] = (),
     services: tuple[str, ...] = (),
+    *,
+    calls_home: bool = False,
 ) -> Response:
     here = visit.current()
     body = html.encode("utf-8", "replace")
@@ -166,7 +171,7 @@ def _answer(
     response.headers["Content-Language"] = locale.current().tag
     images = {origin(address) for address in (here.tenant.brand.logo, *pictures) if address.startswith("https://")}
     response.headers["Content-Security-Policy"] = content_policy(
-        here.nonce, form_targets=form_targets, images=sorted(images), services=services
+        here.nonce, form_targets=form_targets, images=sorted(images), services=services, calls_home=calls_home
     )
     if here.attempt and here.attempt.display == "popup":
         # The page that opened the pop-up waits for it: keep their tie.

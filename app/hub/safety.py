@@ -86,7 +86,12 @@ def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
 
 
 def content_policy(
-    nonce: str, *, form_targets: Iterable[str] = (), images: Iterable[str] = (), services: tuple[str, ...] = ()
+    nonce: str,
+    *,
+    form_targets: Iterable[str] = (),
+    images: Iterable[str] = (),
+    services: tuple[str, ...] = (),
+    calls_home: bool = False,
 ) -> str:
     """Return the Content-Security-Policy of a page. What is not one plain source is left out: it could end a directive.
 
@@ -95,12 +100,15 @@ def content_policy(
         form_targets: sources beside ourselves where the redirects after a form may lead; browsers hold `form-action`
             against every redirect that follows a POST.
         images: origins of pictures that the tenant or the page names.
+        calls_home: whether the page's own script asks us something while the page stands.
         services: sources of a service whose scripts run on this page (`captcha_widget`): they may call and frame it.
     """
     sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(["'self'", *filter(is_source, form_targets)])
     own = " ".join([f"'nonce-{nonce}'", *services])
-    theirs = "".join(f"{directive} {' '.join(services)}; " for directive in ("frame-src", "connect-src") if services)
+    called = " ".join([*(["'self'"] if calls_home else []), *services])
+    theirs = f"frame-src {' '.join(services)}; " if services else ""
+    theirs += f"connect-src {called}; " if called else ""
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; {theirs}img-src {sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"

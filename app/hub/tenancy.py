@@ -64,6 +64,10 @@ class Tenant:
     """What a new account is asked for, whoever makes it; part of it is what people change later."""
     every_question: tuple[tuple[str, str], ...] = ()
     """The security questions, each by its id, that people may answer beforehand."""
+    ways: tuple[str, ...] = ()
+    """Of mail, sms and device: sign-in without a password."""
+    has_one_touch: bool = False
+    """Whoever is new gets an account by it."""
     registration: Registration | None = None
     """What the page of registration draws; None where the tenant takes none."""
     consent_forms: tuple[ConsentForm, ...] = ()
@@ -154,6 +158,8 @@ def seen(view: contract.TenantView) -> Tenant:
         if view.registration
         else None,
         password_policy=view.password_policy,
+        ways=tuple(view.ways),
+        has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
         has_privacy_policy=view.has_privacy_policy,
         form=tuple(view.registration_form),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.test_every_row_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
-from tests.support.letterbox import token_in
+from tests.support.letterbox import code_in, token_in
+from tests.support.races import RACERS, at_once
 from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, somebody
 from tests.support.shapes import POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -294,3 +296,63 @@ def test_what_a_server_brings_approves_signs_in_and_registers(new_tenant_server:
     assert session["Profile"]["FirstName"] == "Ada"
     new = {"phone": NEW_PHONE}
     answered(who.call("U60", new, otp=otp("onetouchlogin", **new)))
+
+
+def test_of_fifty_at_once_one_wins(new_tenant_server: NewTenantServer) -> None:
+    """A device's name, its link, its poll, a link and a code that sign in, and the code that registers somebody new."""
+    who = somebody(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
+    held = guid()
+    assert raced(lambda: start(who, held)) == {200: 1, 1136: RACERS - 1}
+    token = token_in(who.mailed())
+    assert set(raced(lambda: click(who, token))) <= {200, 1138}
+    assert raced(lambda: poll(who, held)) == {200: 1, 1137: RACERS - 1}
+    answered(who.call("U49", email=who.email))
+    link, otp = token_in(who.mailed()), code_in(who.mailed())
+    assert raced(lambda: who.call("U50", verificationtoken=link)) == {200: 1, 1062: RACERS - 1}
+    won = raced(lambda: who.call("U51", {"email": who.email, "otp": otp}))
+    assert won[200] == 1
+    assert set(won) <= {200, 1186, 1188}, "those that come first take the tries of a moment"
+    new = code(who)
+    won = raced(lambda: shown(who, new))
+    assert won[200] == 1
+    assert set(won) <= {200, 1067, 1068, 1070}
+
+
+def raced(act: Any) -> Counter[int]:
+    """Fifty do the same in one moment; how each ended, by its code."""
+    ends = at_once([act] * RACERS)
+    return Counter(200 if one.status_code == 200 else refused(one)[1] for one in ends)
+
+
+def test_what_is_another_tenant_s_opens_nothing(new_tenant_server: NewTenantServer) -> None:
+    settings = {**SMART, **TOUCH, "passwordless_email": True}
+    here, there = somebody(new_tenant_server, **settings), somebody(new_tenant_server, **settings)
+    held, token = asked(here)
+    answered(here.call("U49", email=here.email))
+    assert refused(click(there, token)) == (403, 1063)
+    assert refused(there.call("U50", verificationtoken=token_in(here.mailed()))) == (403, 1063)
+    answered(click(here, token))
+    assert refused(poll(there, held)) == (403, 1140)
+    answered(poll(here, held))
+
+
+def test_a_link_of_one_kind_opens_nothing_of_another(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    _, smart = asked(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    assert refused(who.call("U50", verificationtoken=smart)) == (403, 1063)
+    assert refused(click(who, link)) == (403, 1063)
+    assert refused(who.call("U34", {"resettoken": link, "password": "Quartz-lantern-58"})) == (403, 1063)
+
+
+def test_an_address_that_the_account_gave_up_opens_nothing(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    held, token = asked(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    answered(click(who, token))
+    other = f"other.{who.email}"
+    who.lives(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
+    assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
+    assert refused(poll(who, held)) == (403, 1140)

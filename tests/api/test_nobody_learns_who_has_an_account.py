@@ -5,6 +5,7 @@ An operation that takes a name must stand in the table: `test_every_operation_th
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,6 +34,7 @@ ON_PAGES = {
     "hub.sign_in": "tests/pages/test_nobody_learns_who_has_an_account.py",
     "hub.forgot": "as above",
     "hub.register": "as above",
+    "hub.ask_sign_in": "as above",
 }
 
 
@@ -173,6 +175,84 @@ def registers_with_captcha(who: Somebody) -> Iterator[TestResponse]:
     yield who.ask("POST", f"{AUTH}/register/captcha", {**body, **shown})
 
 
+def signs_in_by_mail(name: str) -> Script:
+    path = f"{AUTH}/login/passwordlesslogin/{name}/verifyotp"
+
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        body = {name: who.names[name], "otp": "000000"}
+        yield who.ask("POST", path, body)
+        yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/email", **{name: who.names[name]})
+        for _ in range(6):
+            yield who.ask("POST", path, body)
+        yield from then_signs_in(who, name)
+
+    return script
+
+
+def asks_for_mail(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(6):
+            yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/email", **{name: who.names[name]})
+
+    return script
+
+
+def asks_for_a_text(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(7):
+        yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/otp", phone=who.phone)
+
+
+def signs_in_by_text(who: Somebody) -> Iterator[TestResponse]:
+    body = {"phone": who.phone, "otp": "000000"}
+    yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/otp", phone=who.phone)
+    for _ in range(6):
+        yield who.ask("PUT", f"{AUTH}/login/passwordlesslogin/otp/verify", body)
+    yield from then_signs_in(who, "phone")
+
+
+def asks_a_mailbox(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(6):
+            held = secrets.token_hex(16)
+            yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+            yield who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+
+    return script
+
+
+def approves(path: str, name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        held = secrets.token_hex(16)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+        for _ in range(6):
+            yield who.ask("GET", f"{AUTH}/email/{path}", verificationtoken="000000", **{name: who.names[name]})
+
+    return script
+
+
+def touches(path: str, name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(6):
+            body = {name: who.names[name], "clientguid": secrets.token_hex(16)}
+            refused = who.ask("POST", f"{AUTH}/onetouchlogin/{path}", body)
+            if "Captcha" not in refused.text:
+                yield refused
+                continue
+            asked = refused.get_json()["Data"]["Captcha"]
+            shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+            yield who.ask("POST", f"{AUTH}/onetouchlogin/{path}", {**body, **shown})
+
+    return script
+
+
+def guesses_at_one_touch(who: Somebody) -> Iterator[TestResponse]:
+    yield from touches("phone", "phone")(who)
+    for _ in range(6):
+        yield who.ask("PUT", f"{AUTH}/onetouchlogin/phone/verify", {"phone": who.phone}, otp="000000")
+    yield from then_signs_in(who, "phone")
+
+
 def then_signs_in(who: Somebody, name: str) -> Iterator[TestResponse]:
     """A name that was tried elsewhere is tried at the sign-in: there a lock would show."""
     yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
@@ -196,6 +276,17 @@ ASKED: dict[str, dict[str, Script]] = {
     "pins.forgot_by_sms": {"phone": forgets_pin("phone", "otp")},
     "pins.reset_by_code": {name: resets_pin(name) for name in ("email", "username", "phone")},
     **{f"pins.reset_by_answer_and_{name}": {name: answers_for_pin(name)} for name in ("email", "username", "phone")},
+    "passwordless.send_mail": {name: asks_for_mail(name) for name in ("email", "username")},
+    "passwordless.by_email_code": {"email": signs_in_by_mail("email")},
+    "passwordless.by_username_code": {"username": signs_in_by_mail("username")},
+    "passwordless.send_sms": {"phone": asks_for_a_text},
+    "passwordless.by_sms_code": {"phone": signs_in_by_text},
+    "smart_login.start": {name: asks_a_mailbox(name) for name in ("email", "username", "phone")},
+    "smart_login.approve": {name: approves("smartlogin", name) for name in ("email", "phone")},
+    "smart_login.touch_mail": {"email": touches("email", "email")},
+    "smart_login.touch_sms": {"phone": touches("phone", "phone")},
+    "smart_login.touch_code": {"phone": guesses_at_one_touch},
+    "smart_login.touch_link": {"email": approves("onetouchlogin", "email")},
     "registration.register": {"email": registers},
     "registration.register_with_captcha": {"email": registers_with_captcha},
 }

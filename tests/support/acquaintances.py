@@ -42,9 +42,11 @@ UNKNOWN = "unknown"
 OPEN_LIMITS = {
     "sign_in_per_minute_per_address": 0, "register_per_minute_per_address": 0, "forgot_per_minute_per_address": 0,
     "reset_per_minute_per_address": 0, "availability_per_minute_per_address": 0, "forgot_per_minute": 0,
+    "passwordless_per_minute_per_address": 0,
 }  # fmt: skip
 HIDING: dict[str, Any] = {
     "hide_unknown_accounts": True, "email_login": True, "username_login": True, "phone_login": True,
+    "passwordless_email": True, "passwordless_sms": True, "smart_login": True, "one_touch": True,
     "email_verification_codes": True, "reset_password_codes": True, "security_questions": QUESTIONS,
     "limits": OPEN_LIMITS, "captcha": {"work_bits": 8},
 }  # fmt: skip
@@ -153,7 +155,7 @@ def seen_by(who: Somebody, page: Seen) -> Said:
 
 _OF_A_VISIT = re.compile(
     r"nonce[=-][^'\s>]+|ref(erence)? [0-9A-Z]{6,}|(?<=value=\")[^\"]{16,}(?=\")|(?<=attempt=)[\w.-]+|(?<=-)[\w-]{10,}"
-    r"|<details.*?</details>|<fieldset.*?</fieldset>",
+    r"|<details.*?</details>|<fieldset.*?</fieldset>|(?<=dir=\"ltr\">)\d\d(?=<)",
     re.DOTALL,
 )
 _PASSES = re.compile(r"\d+ (second|minute)s?|data-seconds=\"\d+\"|data-[a-z-]+=\"\d+\"")

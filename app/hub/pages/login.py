@@ -16,11 +16,12 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
-from app.hub import captcha, journey, visit
+from app.hub import captcha, journey, other_ways, visit
 from app.hub.arrival import api, named_attempt, workings
 from app.hub.captcha import OTHER_QUESTION, CaptchaField
 from app.hub.captcha_widget import Widget
 from app.hub.forms import HubForm
+from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
 from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused
@@ -120,6 +121,8 @@ class LoginPage(Page):
     """How long until another try is worth while, where that is known."""
     is_reset: bool = False
     """A new password was just set."""
+    ways: tuple[OtherWay, ...] = ()
+    """How one signs in without a password here."""
 
     @property
     def help(self) -> str:
@@ -173,6 +176,7 @@ class LoginPage(Page):
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
+            "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.every_way()),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
@@ -272,7 +276,8 @@ def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
     kind = LockedLoginPage if form.captcha.is_asked or form.asks_question else LoginPage
-    return kind(form, here.tenant.identifiers, asking, here.tenant.has_remember_me, refusal, wait_seconds)
+    known = (here.tenant.identifiers, asking, here.tenant.has_remember_me)
+    return kind(form, *known, refusal, wait_seconds, ways=other_ways.offered())
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:

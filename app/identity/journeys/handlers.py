@@ -22,6 +22,8 @@ from app.identity.journeys import (
     own_factors,
     own_names,
     own_security,
+    passwordless_links,
+    passwordless_steps,
     readdressing,
     recovering,
     registering,
@@ -53,6 +55,8 @@ def register(server: Server) -> None:
     own_data.register(server)
     own_security.register(server)
     recovering.register(server)
+    passwordless_steps.register(server)
+    passwordless_links.register(server)
     server.implements(hub.tenant)(read_tenant)
     server.implements(hub.authorize)(open_authorization)
     server.implements(hub.open_return)(open_return)

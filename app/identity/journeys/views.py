@@ -6,6 +6,7 @@ from app.contract import hub
 from app.contract.captcha import Widget
 from app.contract.configuration import Captcha
 from app.identity.call import Call
+from app.identity.passwordless import ways
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 from app.kit.agents import read_agent
@@ -31,6 +32,8 @@ def tenant(call: Call) -> hub.TenantView:
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
+        ways=ways.offered(call),
+        one_touch=settings.one_touch and settings.registration,
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,

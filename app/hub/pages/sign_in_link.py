@@ -1,0 +1,222 @@
+"""Where mails lead that sign in: a button that signs this browser in, or a yes for a device that waits. To look uses nothing up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+
+from app.contract import errors as e
+from app.contract import hub_passwordless as contract
+from app.contract.hub_recovery import LinkRequest
+from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.hub import journey, mailed_link, visit
+from app.hub.arrival import api
+from app.hub.code_entry import ClickForm
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.sign_in_refusals import Refusal, reason_of, refused
+from app.kit.agents import is_machine
+from app.kit.errors import ApiError
+
+LINK: Final = "/sign-in/link"
+APPROVE: Final = "/sign-in/approve"
+
+
+class NumberForm(HubForm):
+    """The number that stands on the device that waits; nothing where it shows none."""
+
+    number = StringField(_l("The number on the other device"))
+
+
+class LinkState(StrEnum):
+    """Where a link stands."""
+
+    OPEN = "open"
+    USED = "used"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    """It is good, but the account may not sign in."""
+
+
+class RequestState(StrEnum):
+    """Where a device stands that waits."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class SignInLinkPage(Page):
+    """Continue as whom?"""
+
+    template = "pages/sign_in_link.html"
+    query = {**Page.query, **mailed_link.QUERY}
+
+    form: ClickForm
+    state: LinkState
+    label: str = ""
+    token: str = ""
+    relying_party: str = ""
+    takes_in: bool = False
+    refusal: Refusal | None = None
+    wait_seconds: int = 0
+
+    @property
+    def address(self) -> str:
+        return mailed_link.address(LINK, self.token)
+
+    @property
+    def notice(self) -> Notice | None:
+        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SignInLinkPage]:
+        given = ("ada@example.com", "a-token")
+        made = {state.value: cls(ClickForm(), state, *given) for state in LinkState}
+        made["open for an application"] = cls(ClickForm(), LinkState.OPEN, *given, "Acme Shop")
+        made["open for whoever is new"] = cls(ClickForm(), LinkState.OPEN, *given, takes_in=True)
+        made["refused"] = cls(ClickForm(), LinkState.REFUSED, *given, refusal=Refusal.SUSPENDED, wait_seconds=840)
+        made["token"] = cls(ClickForm().refused_token(), LinkState.OPEN, *given)
+        return made
+
+
+@dataclass(frozen=True)
+class SignInRequestPage(Page):
+    """Is it you who signs in there?"""
+
+    template = "pages/sign_in_request.html"
+    query = {**Page.query, **mailed_link.QUERY}
+
+    form: NumberForm
+    state: RequestState
+    label: str = ""
+    token: str = ""
+    browser: str = ""
+    place: str = ""
+    relying_party: str = ""
+    needs_number: bool = False
+
+    @property
+    def address(self) -> str:
+        return mailed_link.address(APPROVE, self.token)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SignInRequestPage]:
+        given: dict[str, Any] = {
+            "label": "ada@example.com", "token": "a-token", "browser": "Firefox, Linux", "place": "203.0.113.7",
+        }  # fmt: skip
+        made = {state.value: cls(NumberForm(), state, **given) for state in RequestState}
+        wrong = NumberForm(data={"number": "12"})
+        wrong.refuse("number", _WRONG)
+        made["with a number"] = cls(
+            NumberForm(), RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True
+        )
+        made["a wrong number"] = cls(wrong, RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True)
+        made["token"] = cls(NumberForm().refused_token(), RequestState.OPEN, **given, needs_number=True)
+        return made
+
+
+_WRONG: Final = _l("That is not the number on the device that asks. If you see no such device, say no.")
+_MISSING: Final = _l("Type the number that stands on the device that asks.")
+
+
+@pages.get(LINK)
+def show_sign_in_link() -> Response:
+    token = mailed_link.token()
+    return _link(ClickForm(), token, api()(contract.read_link, _looking(token))).render()
+
+
+@pages.post(LINK)
+def submit_sign_in_link() -> Response:
+    form, token, attempt = ClickForm(), mailed_link.token(), visit.current().attempt
+    if not form.validate():
+        return _link(form, token, api()(contract.read_link, LinkRead(token=token))).render(form.refusal_status)
+    wanted = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
+    try:
+        return journey.follow(api()(wanted, LinkRequest(token=token, attempt=attempt.id if attempt else None)))
+    except ApiError as refusal:
+        return _not_opened(token, refusal)
+
+
+@pages.get(APPROVE)
+def show_sign_in_request() -> Response:
+    token = mailed_link.token()
+    return _request(NumberForm(), token, api()(contract.read_request, _looking(token))).render()
+
+
+@pages.post(APPROVE)
+def submit_sign_in_request() -> Response:
+    form, token, is_yes = NumberForm(), mailed_link.token(), request.form.get("do") == "yes"
+    if not form.validate():
+        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(form.refusal_status)
+    number = (form.number.data or "").strip()[:20]
+    if is_yes and "number" in request.form and not number:
+        form.refuse("number", _MISSING)
+        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(422)
+    try:
+        view = api()(contract.decide, contract.Decision(token=token, is_yes=is_yes, number=number))
+    except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
+        view = api()(contract.read_request, LinkRead(token=token))
+    if view.is_wrong:
+        form.refuse("number", _WRONG)
+    return _request(form, token, view).render(403 if view.is_wrong else 200)
+
+
+def _looking(token: str) -> LinkRead:
+    machine = (
+        request.method == "HEAD"
+        or "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
+        or is_machine(request.headers.get("User-Agent", ""))
+    )
+    return LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine)
+
+
+def _link(form: ClickForm, token: str, view: contract.LinkView) -> SignInLinkPage:
+    attempt = visit.current().attempt
+    name = attempt.relying_party if attempt else ""
+    return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
+
+
+def _not_opened(token: str, refusal: ApiError) -> Response:
+    """Only who holds the mailbox gets here, so that they are told why their account may not sign in."""
+    state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
+    view = api()(contract.read_link, LinkRead(token=token))
+    form, name = ClickForm(formdata=None), visit.current().attempt
+    asking = name.relying_party if name else ""
+    if state is not None:
+        return SignInLinkPage(form, state, view.label, token, asking).render(refusal.status)
+    reason = reason_of(refusal)
+    reason = Refusal.LOCKED if reason in (Refusal.CAPTCHA, Refusal.QUESTION) else reason
+    wait = refusal.retry_after_seconds or 0
+    return SignInLinkPage(form, LinkState.REFUSED, view.label, token, asking, refusal=reason, wait_seconds=wait).render(
+        refusal.status
+    )
+
+
+def _request(form: NumberForm, token: str, view: contract.RequestView) -> SignInRequestPage:
+    browser = ", ".join(one for one in (view.browser, view.system) if one)
+    state = RequestState(view.state)
+    return SignInRequestPage(
+        form, state, view.label, token, browser, view.address, view.relying_party, view.needs_number
+    )
+
+
+_STATES: Final[dict[type[ApiError], LinkState]] = {
+    e.UnknownLink: LinkState.UNKNOWN,
+    e.UsedLink: LinkState.USED,
+    e.ExpiredLink: LinkState.EXPIRED,
+    e.ClosedLink: LinkState.EXPIRED,
+    e.EmailRegistered: LinkState.EXPIRED,
+    e.PasswordlessOff: LinkState.EXPIRED,
+}

@@ -1,0 +1,56 @@
+"""Which ways in there are without a password, beside the password on our pages."""
+
+from __future__ import annotations
+
+from app.identity.accounts import identifiers as names
+from app.identity.accounts import sought
+from app.identity.accounts.account import Account
+from app.identity.accounts.sought import Identifier, Sought
+from app.identity.call import Call
+from app.identity.passwordless import redeeming, sending
+from app.identity.recovery import whom
+from app.identity.sign_in import identifiers
+from app.kit.errors import ApiError
+
+MAIL, SMS, DEVICE = sending.MAIL, sending.SMS, "device"
+
+
+def offered(call: Call) -> list[str]:
+    """Return the ways that the tenant has switched on, in the order of the sign-in page."""
+    settings = call.tenant.settings
+    by_number = settings.phone_login and bool(call.house.settings.sms_target)
+    switched = {
+        MAIL: settings.passwordless_email or settings.one_touch,
+        SMS: by_number and (settings.passwordless_sms or settings.one_touch),
+        DEVICE: settings.smart_login,
+    }
+    return [way for way, is_on in switched.items() if is_on]
+
+
+def named(call: Call, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
+    """Return what somebody typed, the account that it reaches, and whether whoever is new gets an account by it.
+
+    Who may not sign in is answered as nobody; all is looked up in every case.
+    """
+    settings = call.tenant.settings
+    if by == SMS:
+        identifier = Identifier("phone", names.international(typed.strip(), settings.default_country))
+    elif by == MAIL and settings.one_touch and "@" in typed:
+        identifier = Identifier("email", typed.strip())
+    else:
+        identifier = identifiers.guessed(settings, typed)
+    who = Sought(call, identifier, sought.account_of(call, identifier), is_hidden=True)
+    account = whom.reached(who, SMS if by == SMS else MAIL)
+    registers = settings.one_touch and by != DEVICE and account is None and _is_taken_in(call, identifier)
+    return identifier, account, registers
+
+
+def _is_taken_in(call: Call, identifier: Identifier) -> bool:
+    is_name = names.normal_email if identifier.kind == "email" else names.normal_phone
+    if identifier.kind == "username" or not is_name(identifier.value):
+        return False
+    try:
+        redeeming.refuse_new(call, email=identifier.value if identifier.kind == "email" else "")
+    except ApiError:
+        return False
+    return True
