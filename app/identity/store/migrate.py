@@ -19,7 +19,7 @@ from app.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0012"
+HEAD = "0013"
 """The newest revision; a unit test keeps it true, so that a start need not read the history."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}\Z")
