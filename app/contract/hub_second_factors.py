@@ -12,7 +12,7 @@ from app.contract.hub import Next, RelyingPartyView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
 from app.contract.passwords import MAIL_CODE, SMS_CODE
 from app.contract.phones import NOT_TEXTED
-from app.contract.second_factors.challenge import FactorKind, Question
+from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
 from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import From, Wire
@@ -33,6 +33,9 @@ class FactorShown(Wire):
     options: dict[str, Any] | None = None  # of WebAuthn
     address: str | None = None  # where the browser is led
     number: str | None = None  # to be matched on the other device
+    state: str | None = None  # of what is answered elsewhere: drawn, waiting, approved, denied, failed
+    app: str | None = None  # by which it is answered
+    stores: dict[str, str] = Field(default_factory=dict)  # where that is had
 
 
 class FactorChoice(Wire):
@@ -78,7 +81,7 @@ class FactorProof(Wire):
 
     attempt: str
     kind: FactorKind
-    code: str = Field(default="", max_length=64)
+    code: str = Field(default="", max_length=1_000)
     answers: dict[str, SecurityAnswer] = Field(default_factory=dict, max_length=10)
     credential: dict[str, Any] = Field(default_factory=dict)
     state: str = Field(default="", max_length=500)
@@ -97,9 +100,13 @@ _QUESTION_REFUSALS = (
     e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.UnknownSecurityQuestion, e.TooFewAnswers,
     e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
 )  # fmt: skip
+_ELSEWHERE_REFUSALS = (
+    e.PushOff, e.PushNotEnrolled, e.PushMisconfigured, e.PushPending, e.PushDenied, e.PushFailed, e.PushAnswered,
+    e.WrongPushToken, e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled, *DUO_REDIRECT,
+)  # fmt: skip
 FACTOR_REFUSALS = (
     *FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode,
-    *_SENT_REFUSALS, *_QUESTION_REFUSALS,
+    *_SENT_REFUSALS, *_QUESTION_REFUSALS, *_ELSEWHERE_REFUSALS,
 )  # fmt: skip
 """Each authenticator adds its own."""
 

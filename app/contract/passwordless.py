@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, Posted, PostedSms
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
-from app.contract.second_factors.challenge import FactorLogin
+from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.contract.sign_in import GATE_REFUSALS
 from app.contract.stating import state
 from app.kit.operation import K
@@ -73,7 +73,9 @@ class Texted(Lower):
 KIND = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
 """Which names an account at sign-in is the tenant's choice."""
 SHOWN_CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
-ENTRY = (e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS, *LOCKED)
+ENTRY = (
+    e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS, *LOCKED, *DUO_REDIRECT,
+)  # fmt: skip
 """Why an account may not sign in though its proof is good."""
 CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
 """The address or the number became another's meanwhile."""

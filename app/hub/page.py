@@ -114,6 +114,11 @@ class Page:
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
     @property
+    def run(self) -> tuple[str, ...]:
+        """The scripts of this state of the page."""
+        return self.scripts
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         """Where the redirects after this page's form may lead beside the hub itself."""
         return attempt_targets(visit.current())
@@ -133,7 +138,7 @@ class Page:
         """Return the page drawn for the current visit."""
         here = visit.current()
         assets: Assets = current_app.extensions["gatehouse.assets"]
-        scripts = tuple("widget" if name == "work" and self.widget else name for name in self.scripts)
+        scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
         frame = Frame(here, locale.current(), assets.style(), script, self.query)
         view = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -4,13 +4,13 @@ document.querySelectorAll("[data-poll]").forEach(function (form) {
   var asked = 0;
   function ask() {
     asked += 1;
-    if (asked > 240 || form.classList.contains("busy")) return;
+    if (asked > 400 || form.classList.contains("busy")) return;
     fetch(form.dataset.poll, { credentials: "same-origin", cache: "no-store" })
       .then(function (answer) {
         return answer.ok ? answer.text() : "waits";
       })
       .then(function (state) {
-        if (state === "waits") setTimeout(ask, 5000);
+        if (state === "waits") setTimeout(ask, 3000);
         else form.querySelector("button").click();
       })
       .catch(function () {

@@ -74,7 +74,7 @@ def sns(key: Mapping[str, str]) -> Iterator[Topic]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     held.url = f"http://127.0.0.1:{server.server_port}/"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
         yield held
     finally:

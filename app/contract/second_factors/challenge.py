@@ -81,6 +81,9 @@ class MT(Lower):
     second_factor_authentication_token: Annotated[str, Query]
 
 
+DUO_REDIRECT = (e.DuoRedirectRefused, e.MalformedDuoRedirect)
+"""Of whatever takes `duoredirecturi`."""
+
 TOKEN_REFUSALS = (
     e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.AccountBlocked, e.LoginDisabled, e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer,

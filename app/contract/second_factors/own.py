@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F
 from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
-from app.contract.second_factors.challenge import Code, Factors
+from app.contract.second_factors.challenge import DUO_REDIRECT, Code, Factors
 from app.contract.stating import state
 from app.kit.operation import K, M, S, U
 from app.kit.wire import From, Lower, Wire
@@ -72,7 +72,7 @@ class BackupCodes(Wire):
 
 read = state(
     "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U,
-    errors=(e.TwoFactorOff, e.NoTwoFactorMethod),
+    errors=(e.TwoFactorOff, e.NoTwoFactorMethod, *DUO_REDIRECT),
     summary="Read the signed-in account's second factors, and what it takes to enrol an authenticator app.", row="M19",
 )  # fmt: skip
 prove_totp = state(

@@ -2,7 +2,7 @@
 
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, PW, F
-from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
+from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_REFUSALS, Code, FactorLogin
 from app.contract.second_factors.groups import RBQ
 from app.contract.sign_in import LOGIN_REFUSALS, PasswordLogin
 from app.contract.stating import state
@@ -32,7 +32,7 @@ class BackupCodeProof(Factored):
 
 with_password = state(
     "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K,
-    errors=(*LOGIN_REFUSALS, e.TwoFactorOff, e.NoTwoFactorMethod),
+    errors=(*LOGIN_REFUSALS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Sign in with a password: a session, or a challenge where a second factor is wanted.", row="M01",
 )  # fmt: skip
 with_totp = state(

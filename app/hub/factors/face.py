@@ -14,6 +14,7 @@ from app.contract import errors as e
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.forms import HubForm
+from app.hub.page import Notice
 from app.kit.errors import ApiError
 
 ATTEMPT_OF_SAMPLES: Final = ""
@@ -32,6 +33,10 @@ class FactorForm(HubForm):
     def proof(self, attempt: str) -> FactorProof:
         """Return what was typed."""
         raise NotImplementedError
+
+    def said(self, refusal: ApiError) -> Notice | None:  # noqa: ARG002 - for subclasses
+        """Return what is said above the form, where a refusal is not about what was typed."""
+        return None
 
     def take_refusal(self, refusal: ApiError) -> bool:
         """Lay a wrong proof on its field; returns whether that is what was refused."""

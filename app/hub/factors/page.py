@@ -25,6 +25,15 @@ class FactorPage(Page):
     shown: FactorShown
 
     @property
+    def run(self) -> tuple[str, ...]:
+        return (*self.scripts, *self.face.scripts)
+
+    @property
+    def polling(self) -> str:
+        """Where the script asks whether another device answered; empty where none is asked."""
+        return ""
+
+    @property
     def resend_in_seconds(self) -> int:
         return self.shown.resend_in_seconds
 

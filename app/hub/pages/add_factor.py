@@ -46,7 +46,7 @@ class AddFactorPage(FactorPage):
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
         made: dict[str, AddFactorPage] = {}
-        for face in FACES.values():
+        for face in (one for one in FACES.values() if one.kind is not FactorKind.DUO):
             for state, shown in face.samples.items():
                 if not shown.is_enrolled:
                     made[f"{face.kind.value}, {state}"] = cls(fresh_form(face), face, shown)
@@ -163,7 +163,8 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     known = contract.OwnFactorView.model_validate(held)
     problem = None
     if not form.take_refusal(refusal):
-        problem = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+        usual = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+        problem = form.said(refusal) or usual
     response = _page(known, kind, form, problem).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)

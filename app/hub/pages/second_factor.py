@@ -25,6 +25,7 @@ from app.hub.pages import pages
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factor"
+ANSWERED: Final = f"{ADDRESS}/answered"
 CHOOSE: Final = "choose"
 
 
@@ -95,6 +96,18 @@ class SecondFactorPage(FactorPage):
     @property
     def notice(self) -> Notice | None:
         return super().notice or self.problem
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        """Duo's page, too, to which the click leads."""
+        elsewhere = ("https:", f"{visit.current().scheme}:") if self.face.kind is FactorKind.DUO else ()
+        return tuple(dict.fromkeys((*super().form_targets, *elsewhere)))
+
+    @property
+    def polling(self) -> str:
+        here = visit.current().attempt
+        asked = {"attempt": here.id if here else "", "state": self.shown.state or ""}
+        return f"{ANSWERED}?{urlencode(asked)}" if here else ""
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
@@ -171,6 +184,31 @@ def submit_second_factor() -> Response:
         return _refused(form, refusal)
 
 
+@pages.get(ANSWERED)
+def tell_answered() -> Response:
+    """Tell the page's script whether the request to another device stands as it stood."""
+    attempt, state = visit.current().attempt, ""
+    if attempt is not None:
+        step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id, kind=FactorKind.PUSH))
+        state = (step.view.shown.state if step.view and step.view.shown else None) or ""
+    waits = state and state == request.args.get("state")
+    return Response("waits" if waits else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
+
+
+@pages.get(f"{ADDRESS}/duo")
+def back_from_duo() -> Response:
+    """Take what Duo gave the browser on its way back."""
+    attempt = visit.current().attempt
+    if attempt is None:
+        return journey.start_again()
+    code, state = (request.args.get("duo_code") or request.args.get("code", ""))[:1_000], request.args.get("state", "")
+    proof = contract.FactorProof(attempt=attempt.id, kind=FactorKind.DUO, code=code, state=state[:500])
+    try:
+        return journey.follow(api()(contract.prove_factor, proof))
+    except ApiError as refusal:
+        return _refused(fresh_form(FACES[FactorKind.DUO]), refusal)
+
+
 def address(attempt: str, kind: str = "") -> str:
     """Return the address of the page for a factor."""
     return f"{ADDRESS}?{urlencode({'attempt': attempt, **({'kind': kind} if kind else {})})}"
@@ -189,7 +227,10 @@ def _choose() -> Response:
         return _refused(fresh_form(FACES[wish.kind], wish.target) if wish.kind in FACES else None, refusal)
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
-    return journey.onward(address(attempt.id, step.view.shown.kind.value if step.view.shown else CHOOSE))
+    shown = step.view.shown
+    if shown and shown.kind is FactorKind.DUO and shown.address:
+        return journey.onward(shown.address)
+    return journey.onward(address(attempt.id, shown.kind.value if shown else CHOOSE))
 
 
 def _again(form: FactorForm, kind: FactorKind) -> Response:
@@ -204,7 +245,8 @@ def _again(form: FactorForm, kind: FactorKind) -> Response:
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     held = (refusal.data or {}).get("View")
     view = contract.FactorView.model_validate(held) if held else None
-    problem = _LOCKED if isinstance(refusal, _LOCKS) else _TOO_SOON if isinstance(refusal, e.TooManyRequests) else None
+    problem = _LOCKED if isinstance(refusal, _LOCKS) else form.said(refusal) if form else None
+    problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
     problem = problem or next((notice for kind, notice in _UNSENT.items() if isinstance(refusal, kind)), None)
     if view is None:
         return _over().render(refusal.status)

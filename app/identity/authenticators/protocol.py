@@ -66,6 +66,9 @@ class Shown:
     options: Mapping[str, Any] | None = None  # of WebAuthn
     address: str | None = None  # where a browser is led
     number: str | None = None  # to be matched on the other device
+    state: str | None = None  # of what is answered elsewhere: drawn, waiting, approved, denied, failed
+    app: str | None = None  # by which it is answered
+    stores: Mapping[str, str] = field(default_factory=dict)  # where that is had, by its name
 
 
 @dataclass(frozen=True)

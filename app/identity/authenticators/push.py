@@ -29,7 +29,7 @@ _DRAWN_FOR: Final = timedelta(minutes=10)  # an older picture is drawn anew, so 
 _MOST_DRAWN: Final = 5
 FATIGUE: Final = Rate(5, 600)
 """Requests for one account, whoever asks: people who are asked again and again approve in the end."""
-APPROVED, DENIED, FAILED = "approved", "denied", "failed"
+DRAWN, WAITING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved", "denied", "failed"
 _CHOICES: Final = 3
 
 
@@ -56,8 +56,12 @@ class Push:
         device = _device(person)
         if device is None:
             return _picture(call, person)
-        request = _request(call, person)
-        return Shown(number=request.facts.get("number"), sent_to=device.facts["name"]) if request else Shown()
+        request, app = _request(call, person), _app_name(call)
+        if request is None:
+            return Shown(targets=(device.facts["name"],), app=app)
+        return _asked(
+            device, request.facts.get("number"), {tickets.OPEN: WAITING}.get(request.state, request.state), app
+        )
 
     def begin(self, call: Call, person: Person, wish: Wish) -> Shown:
         """Draw the picture; once a device scanned it, ask that device."""
@@ -79,7 +83,7 @@ class Push:
             raise e.PushNotEnrolled
         call.spend("push", FATIGUE, person.account.uid)
         number = ask(call, person, device)
-        return Shown(sent_to=device.facts["name"], number=number)
+        return _asked(device, number, WAITING, _app_name(call))
 
     def verify(self, call: Call, person: Person, answer: Answer) -> None:  # noqa: ARG002 - the protocol's signature
         _settings(call)
@@ -175,7 +179,19 @@ def _picture(call: Call, person: Person) -> Shown:
         lookup = randomness.digest(token)
         store.add(call, uid, FactorKind.PUSH, facts=facts, secret=token.encode(), lookup=lookup)
         uri = registration_address(call, token)
-    return Shown(uri=uri, address=picture_address(call, uri))
+    held = _settings(call)
+    stores = {"Google Play": held.android.store_url, "App Store": held.ios.store_url}
+    there = {name: address for name, address in stores.items() if address}
+    return Shown(uri=uri, state=DRAWN, app=_app_name(call), stores=there)
+
+
+def _asked(device: Credential, number: str | None, state: str, app: str) -> Shown:
+    name = str(device.facts["name"])
+    return Shown(sent_to=name, targets=(name,), number=number, state=state, app=app)
+
+
+def _app_name(call: Call) -> str:
+    return (call.tenant.settings.push.app_name if call.tenant.settings.push else "") or call.tenant.display_name
 
 
 def _request(call: Call, person: Person) -> Ticket | None:
@@ -219,7 +235,7 @@ def _message(call: Call, person: Person, request: Ticket, numbers: list[str]) ->
         "location": "",
         "timestamp": str(int(call.now.timestamp())),
         "apikey": call.tenant.api_key,
-        "title": settings.app_name or call.tenant.display_name,
+        "title": _app_name(call),
         **({"numbers": ",".join(numbers)} if numbers else {}),
     }
     return {

@@ -8,6 +8,7 @@ from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authenticators.backup_codes import BackupCodes
+from app.identity.authenticators.duo import Duo
 from app.identity.authenticators.email_code import EmailCode
 from app.identity.authenticators.passkey import Passkey
 from app.identity.authenticators.protocol import Authenticator
@@ -17,5 +18,17 @@ from app.identity.authenticators.sms import SmsCode
 from app.identity.authenticators.totp import Totp
 
 AUTHENTICATORS: Final[Mapping[FactorKind, Authenticator]] = MappingProxyType(
-    {one.kind: one for one in (Passkey(), Totp(), Push(), SmsCode(), EmailCode(), SecurityQuestions(), BackupCodes())}
+    {
+        one.kind: one
+        for one in (
+            Passkey(),
+            Totp(),
+            Push(),
+            SmsCode(),
+            EmailCode(),
+            SecurityQuestions(),
+            Duo(),
+            BackupCodes(),
+        )
+    }
 )

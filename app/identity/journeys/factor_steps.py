@@ -135,6 +135,9 @@ def factor_shown(call: Call, found: Pending, kind: FactorKind, shown: Shown | No
         options=dict(told.options) if told.options is not None else None,
         address=told.address,
         number=told.number,
+        state=told.state,
+        app=told.app,
+        stores=dict(told.stores),
     )
 
 

@@ -30,6 +30,8 @@ from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
+AT_SIGN_IN: Final = frozenset({FactorKind.DUO})
+"""Kinds that our pages enrol at sign-in alone: the way out and back is of an attempt."""
 APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 """Kinds that have pages of their own."""
 
@@ -54,7 +56,7 @@ def view(call: Call, session: BrowserSession, account: Account) -> contract.Fact
     """Return the second factors of an account, and those that it could have."""
     settings, known = call.tenant.settings, factors.person(call, account)
     usable = [kind for kind in factors.enrolled(settings, known) if kind not in APART]
-    others = [kind for kind in factors.offered(settings) if kind not in APART and kind not in usable]
+    others = [kind for kind in factors.offered(settings) if kind not in APART | AT_SIGN_IN and kind not in usable]
     has_paper = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(account),

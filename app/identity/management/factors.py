@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.groups import Deleted
 from app.contract.passkeys import own as own_passkeys
 from app.contract.passkeys.shapes import ListedPasskeys
-from app.contract.second_factors import email, passkeys, push, questions, sms
+from app.contract.second_factors import duo, email, passkeys, push, questions, sms
 from app.contract.second_factors import own as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
@@ -29,6 +29,7 @@ def register(server: Server) -> None:
     server.implements(sms.managed_remove_sms)(remove_sms)
     server.implements(email.managed_remove_email)(remove_email)
     server.implements(questions.managed_remove_questions)(remove_questions)
+    server.implements(duo.managed_remove_duo)(remove_duo)
     server.implements(push.managed_remove_push)(remove_push)
     server.implements(push.managed_remove_push_older)(remove_push)
     server.implements(passkeys.managed_remove)(remove_passkey_factor)
@@ -69,6 +70,10 @@ def remove_questions(call: Call, req: contract.FactorOf) -> Deleted:
 
 def remove_push(call: Call, req: contract.FactorOf | push.ManagedPush) -> Deleted:
     return removed(call, req.uid, FactorKind.PUSH)
+
+
+def remove_duo(call: Call, req: contract.FactorOf) -> Deleted:
+    return removed(call, req.uid, FactorKind.DUO)
 
 
 def remove_older(call: Call, req: contract.OlderManagedRemoval) -> Deleted:

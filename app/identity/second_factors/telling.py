@@ -6,7 +6,9 @@ from typing import Any
 
 import segno
 
+from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, Question
+from app.identity.authenticators import push
 from app.identity.authenticators.masks import masked, masked_phone
 from app.identity.authenticators.protocol import Person, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
@@ -30,6 +32,8 @@ def challenge(call: Call, wanted: Wanted, wish: Wish) -> dict[str, Any]:
     known = wanted.person
     told = flags(call, known) | own(call, known)
     told["email"] = [masked(one["Value"]) for one in known.account.emails if not one.get("pending")] or None
+    if FactorKind.DUO in wanted.kinds:
+        told |= leading(call, known, wish)
     if wanted.must_enrol:
         told |= enrolling(call, known, wish)
     return told
@@ -76,10 +80,25 @@ def enrolling(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
         shown = AUTHENTICATORS[FactorKind.TOTP].begin(call, known, wish)
         told |= {"qr_code": picture(shown.uri or ""), "manual_entry_code": shown.secret}
     if FactorKind.PUSH in new and call.tenant.settings.push is not None:
-        told["push_qr_code"] = AUTHENTICATORS[FactorKind.PUSH].recall(call, known).address
+        uri = AUTHENTICATORS[FactorKind.PUSH].recall(call, known).uri
+        told["push_qr_code"] = push.picture_address(call, uri) if uri else None
+    if FactorKind.DUO in new:
+        told |= leading(call, known, wish)
     if FactorKind.QUESTIONS in new:
         told["security_questions"] = _questions(call, known)
     return told
+
+
+def leading(call: Call, known: Person, wish: Wish) -> dict[str, Any]:
+    """Return where Duo's prompt is, for a program that said where the browser comes back to; nothing where the tenant's
+    settings lead nowhere. Raises MalformedDuoRedirect, DuoRedirectRefused.
+    """
+    if wish.duo_redirect_uri is None:
+        return {}
+    try:
+        return {"duo_auth_endpoint": AUTHENTICATORS[FactorKind.DUO].challenge(call, known, wish).address}
+    except e.DuoMisconfigured:
+        return {}
 
 
 def _questions(call: Call, known: Person) -> list[Question]:

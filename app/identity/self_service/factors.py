@@ -8,8 +8,8 @@ from app.contract.letters import MailKind
 from app.contract.passkeys.own import NewPasskey
 from app.contract.passkeys.shapes import ListedPasskey, RegisterBegin
 from app.contract.profile import Profile
+from app.contract.second_factors import duo, passkeys, push
 from app.contract.second_factors import own as contract
-from app.contract.second_factors import passkeys, push
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts.account import Account
@@ -35,6 +35,8 @@ def register(server: Server) -> None:
     server.implements(passkeys.begin_own)(begin_passkey)
     server.implements(passkeys.enrol_own)(enrol_passkey)
     server.implements(passkeys.remove_own)(remove_passkey)
+    server.implements(duo.prove_duo)(prove_duo)
+    server.implements(duo.remove_duo)(remove_duo)
 
 
 def read(call: Call, req: contract.OwnFactorsRead) -> contract.OwnFactors:
@@ -74,6 +76,15 @@ def remove_totp(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001
 def remove_push(call: Call, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
     factors.authenticator(call, FactorKind.PUSH)
     return removed(call, FactorKind.PUSH)
+
+
+def prove_duo(call: Call, req: duo.OwnDuo) -> Profile:
+    return proved(call, FactorKind.DUO, Answer(code=req.code, state=req.state), req.fields_)
+
+
+def remove_duo(call: Call, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(call, FactorKind.DUO)
+    return removed(call, FactorKind.DUO)
 
 
 def remove_older(call: Call, req: contract.OlderRemoval) -> Deleted:

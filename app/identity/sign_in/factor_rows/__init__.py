@@ -7,7 +7,7 @@ from app.contract.second_factors import signing_in as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authenticators.protocol import Answer
 from app.identity.call import Call
-from app.identity.sign_in.factor_rows import push, questions, sent
+from app.identity.sign_in.factor_rows import duo, push, questions, sent
 from app.identity.sign_in.factor_rows.answering import answered, known, waiting
 from app.kit.server import Server
 
@@ -16,6 +16,7 @@ def register(server: Server) -> None:
     """Implement the operations."""
     sent.register(server)
     push.register(server)
+    duo.register(server)
     questions.register(server)
     server.implements(contract.with_totp)(with_totp)
     server.implements(contract.with_backup_code)(with_backup_code)

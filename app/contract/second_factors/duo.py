@@ -1,0 +1,55 @@
+"""Duo (rows M12, M26, M35, M39)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.groups import AT, Deleted, F
+from app.contract.passwords import LOCKED
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
+from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
+from app.contract.second_factors.signing_in import Factored
+from app.contract.stating import state
+from app.kit.operation import K, M, S, U
+
+_AUTH = "/identity/v2/auth"
+_LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
+DuoState = Annotated[str, Field(max_length=500)]
+DuoCode = Annotated[str, Field(max_length=1_000)]
+
+
+class DuoProof(Factored):
+    """What Duo gave the browser on its way back."""
+
+    state: DuoState
+    code: DuoCode
+
+
+class OwnDuo(AT, F):
+    state: DuoState
+    code: DuoCode
+
+
+_REFUSALS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
+
+with_duo = state(
+    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",),
+    errors=(*TOKEN_REFUSALS, *_REFUSALS),
+    summary="Answer a challenge with what Duo gave the browser; the first time enrols it.", row="M12",
+)  # fmt: skip
+prove_duo = state(
+    "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, also=(f"{_OWN}/verification/duo",),
+    errors=(e.TwoFactorOff, *_REFUSALS, *LOCKED), summary="Enrol Duo by a first prompt.", row="M26",
+)  # fmt: skip
+remove_duo = state(
+    "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U,
+    also=(f"{_OWN}/authenticator/duo",), errors=(e.DuoOff, e.DuoNotEnrolled),
+    summary="Remove Duo from the signed-in account.", row="M35",
+)  # fmt: skip
+managed_remove_duo = state(
+    "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
+    also=(f"{_MANAGED}/authenticator/duo",), errors=(*BY_ID, e.DuoNotEnrolled), summary="Remove Duo from an account.",
+    row="M39",
+)  # fmt: skip

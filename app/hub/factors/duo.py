@@ -1,0 +1,49 @@
+"""Duo, at its own page."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import Face, FactorForm
+from app.hub.page import Notice
+from app.kit.errors import ApiError
+
+
+class DuoForm(FactorForm):
+    """Nothing to type here."""
+
+    def proof(self, attempt: str) -> FactorProof:
+        return FactorProof(attempt=attempt, kind=FactorKind.DUO)
+
+    def said(self, refusal: ApiError) -> Notice | None:
+        return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
+
+
+_SAID: Final[dict[type[ApiError], Notice]] = {
+    **dict.fromkeys(
+        (e.DuoFailed, e.WrongDuoState),
+        Notice(_l("Duo did not confirm it"), _l("Begin again with Duo, or take another way.")),
+    ),
+    **dict.fromkeys(
+        (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
+        Notice(
+            _l("Duo cannot be reached now"), _l("That is nothing you did. Take another way, or try again in a while.")
+        ),
+    ),
+}
+FACE: Final = Face(
+    kind=FactorKind.DUO,
+    name=_l("Duo"),
+    hint=_l("On a page of Duo, which brings you back here"),
+    icon="out",
+    form=DuoForm,
+    samples={
+        "enrolled": FactorShown(kind=FactorKind.DUO, is_enrolled=True),
+        "to enrol": FactorShown(kind=FactorKind.DUO),
+    },
+)

@@ -1,0 +1,67 @@
+"""Approval on another device."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+
+from app.contract import errors as e
+from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import Face, FactorForm
+from app.hub.page import Notice
+from app.kit.errors import ApiError
+
+
+class PushForm(FactorForm):
+    """Nothing to type: the other device says it."""
+
+    def proof(self, attempt: str) -> FactorProof:
+        return FactorProof(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))
+
+    def said(self, refusal: ApiError) -> Notice | None:
+        return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
+
+
+_UNREACHABLE: Final = Notice(
+    _l("Your device cannot be asked now"), _l("That is nothing you did. Take another way, or try again in a while.")
+)
+_SAID: Final[dict[type[ApiError], Notice]] = {
+    e.PushPending: Notice(_l("No answer yet"), _l("Answer on your device, then check again."), "note"),
+    e.PushDenied: Notice(_l("The request was denied"), _l("If that was you by mistake, have your device asked again.")),
+    e.PushFailed: Notice(
+        _l("That was not the right number"),
+        _l("Have your device asked again, and choose the number that this page shows."),
+    ),
+    e.WrongPushToken: Notice(_l("The request is over"), _l("Have your device asked again."), "note"),
+    e.TooManyRequests: Notice(
+        _l("Your device was asked a moment ago"), _l("Wait a little before you have it asked again."), "note"
+    ),
+    **dict.fromkeys((e.PushMisconfigured, e.PushOff, e.PushNotEnrolled), _UNREACHABLE),
+}
+_SCAN: Final = "https://api.acme.example/identity/v2/auth/push/device?apikey=0&token=sample"
+
+
+def _shown(**members: Any) -> FactorShown:
+    return FactorShown(kind=FactorKind.PUSH, app="Acme Keys", targets=["Pixel 9"], **members)
+
+
+FACE: Final = Face(
+    kind=FactorKind.PUSH,
+    name=_l("Approval on your device"),
+    hint=_l("A request that you answer in an app"),
+    icon="phone",
+    form=PushForm,
+    scripts=("poll",),
+    samples={
+        "asked with a number": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting", number="42", resend_in_seconds=24),
+        "asked": _shown(is_enrolled=True, sent_to="Pixel 9", state="waiting"),
+        "not asked": _shown(is_enrolled=True),
+        "to enrol": FactorShown(
+            kind=FactorKind.PUSH, uri=_SCAN, app="Acme Keys", state="drawn",
+            stores={"App Store": "https://apps.example/acme", "Google Play": "https://play.example/acme"},
+        ),
+        "scanned": _shown(sent_to="Pixel 9", state="waiting"),
+    },
+)  # fmt: skip

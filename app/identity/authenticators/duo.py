@@ -1,0 +1,134 @@
+"""Duo: proved at Duo's own page, to which the browser is led and from which it comes back (decisions/0102)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import store as accounts
+from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.call import Call
+from app.identity.credentials import store
+from app.identity.providers.duo import Asked, DuoClient, DuoDenied, DuoUnavailable
+from app.identity.tenants import services, whitelist
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import Ticket, TicketKind
+from app.kit import randomness
+from app.kit.web_addresses import is_web_address
+
+log = logging.getLogger("gatehouse.identity")
+
+LIVES_FOR: Final = timedelta(minutes=10)
+CALLBACK: Final = "/second-factor/duo"
+"""Where browsers come back to on our own pages."""
+_MOST_LETTERS: Final = 1_000
+
+
+class Duo:
+    """One state for each prompt: of one account and one sign-in, used once."""
+
+    kind = FactorKind.DUO
+    methods = ("mca",)
+    off = e.DuoOff
+    missing = e.DuoNotEnrolled
+    wrong = ()  # what is guessed is 122 bits; Duo counts by itself
+
+    def is_on(self, settings: TenantSettings) -> bool:
+        return settings.second_factors.duo
+
+    def is_enrolled(self, person: Person) -> bool:
+        return bool(person.enrolled(self.kind))
+
+    def hint(self, person: Person) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def recall(self, call: Call, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
+        return Shown()
+
+    def begin(self, call: Call, person: Person, wish: Wish) -> Shown:
+        return self.challenge(call, person, wish)
+
+    def enrol(self, call: Call, person: Person, answer: Answer) -> None:
+        name = _confirmed(call, person, answer)
+        uid = person.account.uid
+        accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
+        if store.of_kind(call, uid, self.kind):
+            raise e.WrongDuoState
+        store.add(call, uid, self.kind, facts={"name": name}, is_enrolled=True)
+
+    def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:
+        """Return where the browser is led. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
+        client, back = _client(call), _way_back(call, wish)
+        asked = Asked(_name(person), back, randomness.guid(), randomness.guid())
+        facts = {"for": person.sign_in, "name": asked.name, "back": back, "nonce": asked.nonce}
+        uid = person.account.uid
+        tickets.issue(call, TicketKind.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state)
+        return Shown(address=client.address(asked, call.now))
+
+    def verify(self, call: Call, person: Person, answer: Answer) -> None:
+        name = _confirmed(call, person, answer)
+        if name != _name(person):
+            raise e.DuoFailed
+        accounts.change(call, person.account.uid, {})
+
+
+def _confirmed(call: Call, person: Person, answer: Answer) -> str:
+    """Use up the state, and have Duo say who passed its prompt; returns by which name."""
+    client, ticket = _client(call), _ticket(call, person, answer.state)
+    if not 0 < len(answer.code) <= _MOST_LETTERS:
+        raise e.DuoFailed
+    with call.work.apart() as own:
+        if not tickets.spend(replace(call, work=own), ticket):
+            raise e.WrongDuoState
+    asked = Asked(ticket.facts["name"], ticket.facts["back"], answer.state, ticket.facts["nonce"])
+    call.work.pause()
+    try:
+        client.confirm(asked, answer.code, call.now)
+    except DuoDenied as reason:
+        log.info("duo refused: %s", reason)
+        raise e.DuoFailed from None
+    except DuoUnavailable as problem:
+        log.warning("duo: %s", problem)
+        raise e.DuoMisconfigured from None
+    return asked.name
+
+
+def _ticket(call: Call, person: Person, state: str) -> Ticket:
+    found = tickets.find(call, TicketKind.DUO, state)
+    if found is None or found.is_over(call.now):
+        raise e.WrongDuoState
+    if (found.uid, found.facts.get("for")) != (person.account.uid, person.sign_in):
+        raise e.WrongDuoState
+    return found
+
+
+def _name(person: Person) -> str:
+    """By which name Duo knows somebody: the one with which they enrolled, whatever their address is now."""
+    held, account = person.enrolled(FactorKind.DUO), person.account
+    return str(held[0].facts["name"]) if held else account.email or account.username or account.uid
+
+
+def _client(call: Call) -> DuoClient:
+    settings = call.tenant.settings.duo
+    secret = services.secrets_of(call.house.vault, call.tenant, "duo").get("client_secret")
+    if settings is None or not (settings.client_id and settings.api_host and secret):
+        raise e.DuoMisconfigured
+    return DuoClient(settings.client_id, secret, call.house.settings.duo_url or f"https://{settings.api_host}")
+
+
+def _way_back(call: Call, wish: Wish) -> str:
+    """Return where the browser comes back to: our own page of the attempt, or the address that a program states."""
+    if wish.attempt:
+        return f"{call.issuer}{CALLBACK}?{urlencode({'attempt': wish.attempt})}"
+    stated, settings = wish.duo_redirect_uri or "", call.tenant.settings.duo
+    if len(stated) > _MOST_LETTERS or not is_web_address(stated) or "#" in stated:
+        raise e.MalformedDuoRedirect
+    if not (settings and stated in settings.redirect_uris) and not whitelist.is_allowed(call, stated):
+        raise e.DuoRedirectRefused
+    return stated

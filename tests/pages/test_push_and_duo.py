@@ -1,0 +1,141 @@
+"""Approval on another device, and Duo, between the password and the shop."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.credentials.store import context
+from app.identity.credentials.tables import credentials
+from app.identity.store.unit import UnitOfWork
+from tests.pages.test_second_factor import signs_in
+from tests.support.devices import AWS_KEY, PUSH, Phone, keeps
+from tests.support.duo import DUO, SECRET, FakeDuo, duo
+from tests.support.oauth_world import NewWorld, World
+from tests.support.tenant_server import TenantServer, answered
+from tests.support.visitor import Visitor
+
+ALONE = {"totp": False, "email": False, "passkey": False}
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+pytestmark = ONE_STORE
+
+
+def server_of(there: World, app: Any) -> TenantServer:
+    """The tenant, as devices reach it."""
+    return TenantServer(there.house, app, there.tenant_id, there.name, there.api_key, "")
+
+
+def drawn(there: World) -> str:
+    """What the picture of the page holds, which the service drew last."""
+    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+        c = credentials.c
+        row = work.all(select(c.credential_id, c.sealed).where(c.tenant_id == there.tenant_id, c.kind == "push"))[-1]
+    token = there.house.vault.open(row.sealed, context(there.tenant_id, row.credential_id)).decode()
+    return f"http://api/?apikey={there.api_key}&token={token}"
+
+
+@pytest.fixture
+def there(new_world: NewWorld, identity_app: Any) -> World:
+    world = new_world(two_factor="required", push=PUSH, second_factors={**ALONE, "push": True})
+    keeps(server_of(world, identity_app), push=AWS_KEY)
+    return world
+
+
+@pytest.fixture
+def phone(there: World, identity_app: Any) -> Phone:
+    return Phone(server_of(there, identity_app))
+
+
+def test_a_device_is_enrolled_on_the_way_and_asked_from_then_on(
+    there: World, phone: Phone, new_visitor_at: Any
+) -> None:
+    ada = there.person("ada@example.com")
+    visitor: Visitor = new_visitor_at(there)
+    page = signs_in(visitor, there, ada)
+    assert "Scan this picture with the app" in page.text
+    waiting = page.press("Check now")
+    assert (waiting.status, "No answer yet" in waiting.text) == (403, True)
+    answered(phone.scans(drawn(there)))
+    seen = visitor.open(page.address)
+    assert "Answer the request there" in seen.text
+    poll = html.unescape(re.findall(r'data-poll="([^"]+)"', seen.html)[0])
+    assert visitor.open(poll).html == "waits"
+    answered(phone.says("Yes"))
+    assert visitor.open(poll).html == "answered"
+    paper = seen.press("Check now")
+    assert paper.heading == "Backup codes"
+
+    there.house.clock.advance(seconds=31)
+    other: Visitor = new_visitor_at(there)
+    asked = signs_in(other, there, ada)
+    number = re.findall(r'class="number"[^>]*>(\d\d)<', asked.html)[0]
+    choices = phone.asked()[-1]["numbers"].split(",")
+    assert number in choices
+    assert len(set(choices)) == 3
+    wrong = next(one for one in choices if one != number)
+    assert phone.says("Yes", number=wrong).status_code == 403
+    refused = asked.press("Check now")
+    assert "That was not the right number" in refused.text
+    there.house.clock.advance(seconds=31)
+    again = refused.press("Ask my device")
+    right = re.findall(r'class="number"[^>]*>(\d\d)<', again.html)[0]
+    answered(phone.says("Yes", number=right))
+    assert again.press("Check now").query["code"]
+
+
+def test_a_denied_request_is_said_and_another_is_asked_for(there: World, phone: Phone, new_visitor_at: Any) -> None:
+    ada = there.person("ada@example.com")
+    visitor: Visitor = new_visitor_at(there)
+    page = signs_in(visitor, there, ada)
+    answered(phone.scans(drawn(there)))
+    seen = visitor.open(page.address)
+    answered(phone.says("No"))
+    denied = seen.press("Check now")
+    assert "The request was denied" in denied.text
+
+
+@pytest.fixture
+def elsewhere(there_duo: World) -> Iterator[FakeDuo]:
+    with duo(there_duo.house) as running:
+        yield running
+
+
+@pytest.fixture
+def there_duo(new_world: NewWorld, identity_app: Any) -> World:
+    world = new_world(two_factor="required", duo=DUO, second_factors={**ALONE, "duo": True})
+    keeps(server_of(world, identity_app), duo={"client_secret": SECRET})
+    return world
+
+
+def test_the_browser_is_led_to_duo_and_back_to_the_shop(
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+) -> None:
+    ada = there_duo.person("ada@example.com")
+    visitor: Visitor = new_visitor_at(there_duo)
+    page = signs_in(visitor, there_duo, ada)
+    led = page.press("Continue to Duo")
+    back = elsewhere.back(led.address)
+    paper = visitor.open(back)
+    assert paper.heading == "Backup codes"
+    other: Visitor = new_visitor_at(there_duo)
+    asked = signs_in(other, there_duo, ada)
+    denied = other.open(elsewhere.back(asked.press("Continue to Duo").address, auth_result={"result": "deny"}))
+    assert "Duo did not confirm it" in denied.text
+    led = denied.press("Continue to Duo")
+    assert other.open(elsewhere.back(led.address)).query["code"]
+
+
+def test_what_duo_gave_another_browser_opens_nothing_here(
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+) -> None:
+    ada = there_duo.person("ada@example.com")
+    mine: Visitor = new_visitor_at(there_duo)
+    back = elsewhere.back(signs_in(mine, there_duo, ada).press("Continue to Duo").address)
+    thief: Visitor = new_visitor_at(there_duo)
+    assert thief.open(back).heading != "Backup codes"
+    assert mine.open(back).heading == "Backup codes"

@@ -1,0 +1,110 @@
+"""Duo elsewhere: a real HTTP server that speaks its OAuth interface, checks every signature, and lets people in."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from joserfc import jwt
+from joserfc.jwk import OctKey
+
+from app.identity.house import House
+from app.kit import randomness
+from app.settings import Settings
+
+CLIENT, SECRET = "DIACMEACMEACMEACMEAC", "0123456789abcdefghijklmnopqrstuvwxyzABCD"
+DUO: dict[str, Any] = {"client_id": CLIENT, "api_host": "api-acme.duosecurity.com"}
+
+
+@dataclass
+class FakeDuo:
+    """One application at Duo."""
+
+    house: House
+    url: str = ""
+    prompts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    said: dict[str, Any] = field(default_factory=dict)
+    """Claims that the token has instead."""
+    secret: str = SECRET
+    """What it signs with."""
+
+    @property
+    def now(self) -> datetime:
+        return self.house.clock.now()
+
+    def passed(self, address: str, **said: Any) -> dict[str, str]:
+        """Pass the prompt in a browser, and return what it comes back with."""
+        parts = urlsplit(address)
+        assert f"{parts.scheme}://{parts.netloc}" == self.url
+        assert parts.path == "/oauth/v1/authorize"
+        asked = dict(parse_qsl(parts.query))
+        claims = self.read(asked["request"])
+        assert (asked["client_id"], claims["iss"], claims["aud"]) == (CLIENT, CLIENT, self.url)
+        assert claims["redirect_uri"] == asked["redirect_uri"]
+        assert claims["exp"] > self.now.timestamp()
+        code = randomness.token(16)
+        self.prompts[code] = {**claims, "said": said}
+        return {"state": claims["state"], "code": code}
+
+    def back(self, address: str, **said: Any) -> str:
+        """Return where the browser comes back to."""
+        asked = dict(parse_qsl(urlsplit(address).query))
+        joint = "&" if "?" in asked["redirect_uri"] else "?"
+        return f"{asked['redirect_uri']}{joint}{urlencode(self.passed(address, **said))}"
+
+    def read(self, text: str) -> dict[str, Any]:
+        return dict(jwt.decode(text, OctKey.import_key(SECRET), algorithms=["HS512"]).claims)
+
+    def token(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        proof = self.read(form["client_assertion"])
+        at = f"{self.url}/oauth/v1/token"
+        assert (proof["iss"], proof["sub"], proof["aud"]) == (CLIENT, CLIENT, at)
+        asked = self.prompts.pop(form["code"], None)
+        if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        at_seconds = int(self.now.timestamp())
+        claims = {
+            "iss": at, "aud": CLIENT, "iat": at_seconds, "exp": at_seconds + 300, "nonce": asked["nonce"],
+            "preferred_username": asked["duo_uname"], "auth_result": {"result": "allow", "status": "allow"},
+            **asked["said"],
+        }  # fmt: skip
+        signed = jwt.encode({"alg": "HS512"}, claims, OctKey.import_key(self.secret), algorithms=["HS512"])
+        return 200, {"id_token": signed, "access_token": "x", "expires_in": 300, "token_type": "Bearer"}
+
+
+@contextmanager
+def duo(house: House) -> Iterator[FakeDuo]:
+    """Serve one, and lead this house to it."""
+    held = FakeDuo(house)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            status, said = held.token(dict(parse_qsl(content)))
+            body = json.dumps(said).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    held.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
+    kept = house.settings
+    house.settings = Settings(**{**vars(kept), "duo_url": held.url})
+    try:
+        yield held
+    finally:
+        house.settings = kept
+        server.shutdown()
+        server.server_close()
