@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import forgets, signs_in
 from tests.support.letterbox import code_in, letters
 from tests.support.oauth_world import NewWorld, World
@@ -21,7 +22,8 @@ NUMBER = "+44 20 7946 0123"
 def a_world(make: NewWorld, *kinds: str, **settings: Any) -> World:
     """A tenant that wants one of these factors of everybody."""
     switches = {**NONE, **dict.fromkeys(kinds, True)}
-    return make(two_factor="required", second_factors=switches, security_questions=QUESTIONS, **settings)
+    stated = {"two_factor": "required", "second_factors": switches, "security_questions": QUESTIONS}
+    return make(**{**stated, **settings})
 
 
 def sent(there: World, kind: str = "sms") -> list[dict[str, Any]]:
@@ -123,3 +125,20 @@ def test_questions_are_answered_as_they_were_chosen(new_world: NewWorld, visitor
     assert (wrong.status, "Those answers did not work" in wrong.text) == (403, True)
     assert "Bern" not in wrong.html
     assert wrong.press("Continue", **{"answer.pet": " grey  OWL", "answer.city": "zürich"}).query["code"]
+
+
+def test_a_number_and_answers_are_added_by_whoever_is_signed_in(new_world: NewWorld, visitor_at: Any) -> None:
+    there = a_world(new_world, "sms", "security_questions", two_factor="optional")
+    ada, someone = there.person("ada@example.com"), visitor_at(there)
+    page = signed_in(someone, ada).press("Text message")
+    wrong = page.press("Send code", target="12")
+    assert "such as +49 30 123456" in wrong.text
+    typed = wrong.press("Send code", target=NUMBER)
+    assert "texted to ***********23" in typed.text
+    assert typed.press("Continue", code=code_in(sent(there)[-1])).heading == "Backup codes"
+    chosen = someone.open("/second-factors").press("Security questions")
+    kept = chosen.press("Continue", **{"answer.pet": "Grey Owl", "answer.school": "Hill"})
+    assert kept.status == 200
+    forgets(someone)
+    ways = signs_in(someone, there, ada).follow("Take another way").press("Security questions")
+    assert ways.press("Continue", **{"answer.pet": "grey owl", "answer.school": "hill"}).query["code"]
