@@ -74,7 +74,8 @@ KIND = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
 """Which names an account at sign-in is the tenant's choice."""
 SHOWN_CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
 ENTRY = (
-    e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS, *LOCKED, *DUO_REDIRECT,
+    e.TwoFactorOn, e.AccountBlocked, e.LoginDisabled, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS, *LOCKED,
+    *DUO_REDIRECT,
 )  # fmt: skip
 """Why an account may not sign in though its proof is good."""
 CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)

@@ -54,6 +54,8 @@ def onward(address: str) -> Response:
 def _query(step: Next, said: dict[str, str]) -> str:
     if step.step is Step.PROFILE:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
+    if step.step is Step.LOGIN and step.problem:
+        said = {"needs": step.problem, **said}
     if step.step is Step.EMAIL_CONFIRMED:
         said = {"confirmed": step.problem or "now", **said}
     if step.step is Step.NEW_PASSWORD:

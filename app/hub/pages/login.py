@@ -104,13 +104,20 @@ def attributes_of(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
     return {**common, "type": "text", "autocapitalize": "none", "dir": "auto"}
 
 
+_ONE_STEP = Notice(
+    _l("Now your password"),
+    _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
+    "note",
+)
+
+
 @dataclass(frozen=True)
 class LoginPage(Page):
     """Sign in."""
 
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, "reset": 4}
+    query = {**Page.query, "reset": 4, "needs": 8}
 
     form: LoginForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
@@ -119,6 +126,8 @@ class LoginPage(Page):
     refusal: Refusal | None = None
     wait_seconds: int = 0
     """How long until another try is worth while, where that is known."""
+    needs_password: bool = False
+    """Whoever came here proved a mailbox or a number, which is one step of two."""
     is_reset: bool = False
     """A new password was just set."""
     ways: tuple[OtherWay, ...] = ()
@@ -141,6 +150,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
+        if self.needs_password and not self.refusal:
+            return _ONE_STEP
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.refusal is Refusal.CAPTCHA and self.widget:
@@ -173,6 +184,7 @@ class LoginPage(Page):
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
             "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
+            "after one step of two": cls(LoginForm.of((email,), **given), needs_password=True),
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
@@ -248,7 +260,8 @@ def show_login() -> Response:
     if not hint and request.args.keys() <= {"attempt"}:
         return drawn_once(("login", asking), lambda: _page(LoginForm.of(here.tenant.identifiers)))
     page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint}))
-    return replace(page, is_reset=request.args.get("reset") == "done").render()
+    is_reset, needs_password = request.args.get("reset") == "done", request.args.get("needs") == "password"
+    return replace(page, is_reset=is_reset, needs_password=needs_password).render()
 
 
 @pages.post("/login")

@@ -14,6 +14,7 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.hub_recovery import AttemptOnly, CodeRequest
 from app.contract.mailed import MailedTo
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts.account import Account
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
@@ -158,13 +159,17 @@ def begin(call: Call, attempt: Attempt | None, name: str, by: str, *, remember: 
 
 def entered(call: Call, attempt: Attempt | None, account: Account, by: str, *, remember: bool = False) -> Next:
     """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
-    methods, kind = (("sms",), "phone") if by == SMS else (("otp",), "email")
-    way = Way(methods, kind, remember=entering.remembering(call, remember))
-    after = entering.enter(call, attempt, account, way)
-    if after is None:
-        proofs.refuse_locked(call, account)
-        raise sign_in.closed(call, account, Identifier(kind, "")) or e.AccountBlocked()
-    return after
+    way = Way(("sms",), "phone", FactorKind.SMS) if by == SMS else Way(("otp",), "email", FactorKind.EMAIL)
+    after = entering.enter(call, attempt, account, replace(way, remember=entering.remembering(call, remember)))
+    if after is not None:
+        return after
+    proofs.refuse_locked(call, account)
+    if (refusal := sign_in.closed(call, account, Identifier(way.kind, ""))) is not None:
+        raise refusal
+    known = account.email or account.username or account.phone
+    return Next(
+        step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None, login_hint=known, problem="password"
+    )  # fmt: skip
 
 
 def living(call: Call, attempt_id: str | None) -> Attempt | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract import passwordless as contract
 from app.contract.groups import Posted, PostedSms
-from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorLogin
+from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
@@ -67,7 +69,7 @@ def by_link(call: Call, req: contract.LinkShown) -> FactorLogin:
         raise e.UsedPasswordlessLink from None
     template = req.welcome_email_template
     account = redeeming.account_of(call, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
-    return entering.enter(call, account, Way(("otp",), is_silent=req.is_silent), req)
+    return entering.enter(call, account, Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req)
 
 
 def by_email_code(call: Call, req: contract.EmailCodeShown) -> FactorLogin:
@@ -124,8 +126,8 @@ def _by_code(call: Call, who: Sought, by: str, req: _CodeShown, template: str | 
         call, ProofKind.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
     )
     owner = redeeming.account_of(call, proof, errors.closed, is_silent=req.is_silent, template=template)
-    methods, kind = (("otp",), "email") if by == MAIL else (("sms",), "phone")
-    return entering.enter(call, owner, Way(methods, kind, is_silent=req.is_silent), req)
+    way = Way(("otp",), "email", FactorKind.EMAIL) if by == MAIL else Way(("sms",), "phone", FactorKind.SMS)
+    return entering.enter(call, owner, replace(way, is_silent=req.is_silent), req)
 
 
 def _refuse_mail_off(call: Call) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors as e
 from app.contract import smart_login as contract
 from app.contract.groups import Posted, PostedSms
-from app.contract.second_factors.challenge import FactorLogin
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
 from app.identity.accounts import sought
@@ -70,7 +70,8 @@ def poll(call: Call, req: contract.Poll) -> FactorLogin:
         raise e.UsedSmartLink
     if found.state != State.APPROVED:
         raise e.SmartLinkWaits
-    way = Way(("sms",), "phone") if found.facts.get("phone") else Way(("otp",))
+    by_phone = bool(found.facts.get("phone"))
+    way = Way(("sms",), "phone", FactorKind.SMS) if by_phone else Way(("otp",), channel=FactorKind.EMAIL)
     is_silent = bool(found.facts.get("is_silent"))
     way = replace(way, is_silent=is_silent)
     return entering.enter(call, smart.redeem(call, found, is_silent=is_silent), way, req)
@@ -139,7 +140,7 @@ def touch_code(call: Call, req: contract.TouchCode) -> FactorLogin:
     name, subject = Identifier("phone", phone), sending.stranger(phone)
     proof = proofs.spend_code(call, ProofKind.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name)
     account = redeeming.account_of(call, proof, e.ClosedSmsCode, is_silent=req.is_silent)
-    return entering.enter(call, account, Way(("sms",), "phone", is_silent=req.is_silent), req)
+    return entering.enter(call, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req)
 
 
 def touch_link(call: Call, req: contract.LinkClicked) -> contract.Approved:
