@@ -173,7 +173,7 @@ REFUSALS: list[Refusal] = [
     *refusals("M45", (1101, managed("M45"), on()), (1127, managed("M45", paper), on())),
     *refusals("M46", (1101, managed("M46"), on())),
 ]  # fmt: skip
-NOT_HERE = dict.fromkeys((("M19", 1335), ("M19", 1336)), "Duo: in the work")
+NOT_HERE: dict[tuple[str, int], str] = {}
 
 
 def has_first(has: Has, body: Any = None) -> Any:

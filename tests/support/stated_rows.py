@@ -210,6 +210,15 @@ ROWS: dict[str, Row] = {
     "M01": Row("POST", _M, "K", (
         "938 966 970 982 991 1066 1071 1072 1074 1077 1091 1094 1096-1098 1101 1123 1130 1132 1148 1149 1159 1183 1194 "
         "1198 1220 1226 1335 1336"), older="922 1038", marks="F"),
+    "M02": Row("POST", _M, "K", f"{_T} 1298 1299 1313"),
+    "M12": Row("PUT", f"{_M}/duo", "K", f"{_T} 1330-1334", marks="F", also=(f"{_M}/verification/duo",)),
+    "M13": Row("GET", f"{_M}/push/ping", "K", "1278 1295-1299 1311-1313", marks="F", also=("/login/2fa/push/ping",)),
+    "M14": Row("PUT", f"{_M}/verification/push", "K", "1296 1297 1311 1312"),
+    "M26": Row("PUT", f"{_N}/duo", "K+U", "1330-1334", marks="F", also=(f"{_N}/verification/duo",)),
+    "M35": Row("DELETE", f"{_N}/duo", "K+U", "1121 1330 1334", also=(f"{_N}/authenticator/duo",)),
+    "M36": Row("DELETE", f"{_N}/push", "K+U", "1121 1299 1313", also=(f"{_N}/authenticator/push",)),
+    "M39": Row("DELETE", f"{_O}/duo", "K+S", "984", also=(f"{_O}/authenticator/duo",)),
+    "M44": Row("DELETE", f"{_O}/push", "K+S", "984", also=(f"{_O}/authenticator/push/{{uid}}",)),
     "M03": Row("PUT", f"{_M}/totp", "K", f"{_T} 1099 1102 1105 1279 {_LOCK}", marks="F PW", also=(
         f"{_M}/verification/authenticatorcode", f"{_M}/verification/googleauthenticatorcode")),
     "M04": Row("PUT", f"{_M}/sms", "K", f"{_T} 1067-1070 1100 1105 1277 {_LOCK}", marks="F PW",

@@ -1,0 +1,278 @@
+"""Every refusal and every answer of what is proved elsewhere: on a device (M02, M13, M14, M36, M44), at Duo (M12, M26, M35, M39)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from tests.api.test_every_row_factor_login import SESSION, base, of
+from tests.support.devices import AWS_KEY, PUSH, Phone, keeps, picture_of
+from tests.support.duo import DUO, SECRET, FakeDuo, duo
+from tests.support.factors import OWN_2FA, Factored
+from tests.support.house import before_the_store
+from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
+from tests.support.shapes import DELETED, POSTED, PROFILE
+from tests.support.tenant_server import NewTenantServer, answered
+
+BACK = "https://shop.example/duo"
+RUNNING: list[FakeDuo] = []
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(house: House) -> Iterator[None]:
+    with duo(house) as running:
+        RUNNING.append(running)
+        yield
+        RUNNING.remove(running)
+
+
+def on(*kinds: str) -> dict[str, Any]:
+    """Return the settings of a tenant that has these, and an authenticator app."""
+    factors = {"totp": True, "email": False, "passkey": False, **dict.fromkeys(kinds, True)}
+    return {"two_factor": "optional", "second_factors": factors, "push": PUSH, "duo": {**DUO, "redirect_uris": [BACK]}}
+
+
+def serving(somebody: Somebody) -> Factored:
+    """Let the tenant have what the services gave it."""
+    keeps(somebody.tenant, push=AWS_KEY, duo={"client_secret": SECRET})
+    return of(somebody)
+
+
+def device(somebody: Somebody) -> tuple[Factored, Phone]:
+    who = serving(somebody)
+    phone = Phone(who.tenant)
+    answered(phone.scans(picture_of(who.own_factors()["PushQRCode"])))
+    return who, phone
+
+
+def prompt(who: Factored) -> str:
+    """Where the owner is led."""
+    shown = who.tenant.send("GET", OWN_2FA, bearer=who.bearer, duoredirecturi=BACK)
+    return str(answered(shown)["DuoAuthEndpoint"])
+
+
+def at_duo(somebody: Somebody) -> Factored:
+    who = serving(somebody)
+    answered(who.own("PUT", "duo", RUNNING[-1].passed(prompt(who))))
+    return who
+
+
+def led(who: Factored, **said: Any) -> tuple[str, dict[str, str]]:
+    challenge = who.challenged(duoredirecturi=BACK)
+    return challenge["SecondFactorAuthenticationToken"], RUNNING[-1].passed(challenge["DuoAuthEndpoint"], **said)
+
+
+def without(who: Somebody, service: str) -> None:
+    """Take a service's settings away."""
+    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+        held = changes.named(work, who.tenant.name)
+        assert held is not None
+        changes.change(work, settings={**held.settings, service: None})
+    who.tenant.house.directory.forget()
+
+
+def ask(row: str, who: Somebody, token: str, body: Mapping[str, Any] | None = None) -> TestResponse:
+    return who.call(row, body, secondfactorauthenticationtoken=token)
+
+
+def with_app(row: str, body: Mapping[str, Any] | None = None) -> Act:
+    """Somebody who has the app and nothing else."""
+
+    def act(somebody: Somebody) -> TestResponse:
+        who = serving(somebody).enrols()
+        return ask(row, who, who.token(), body)
+
+    return act
+
+
+def unset(row: str) -> Act:
+    def act(somebody: Somebody) -> TestResponse:
+        who, _ = device(somebody)
+        token = who.token()
+        who.waits(seconds=31)
+        without(who, "push")
+        return ask(row, who, token)
+
+    return act
+
+
+def polled(word: str = "") -> Act:
+    def act(somebody: Somebody) -> TestResponse:
+        who, phone = device(somebody)
+        token = who.token()
+        assert not word or answered(phone.says(word))
+        return ask("M13", who, token)
+
+    return act
+
+
+def says(first: str, **members: Any) -> Act:
+    """Say something on the device, after what was said before."""
+
+    def act(somebody: Somebody) -> TestResponse:
+        who, phone = device(somebody)
+        who.token()
+        assert not first or answered(phone.says(first))
+        return phone.says("Yes", **members)
+
+    return act
+
+
+def proved(**said: Any) -> Act:
+    def act(somebody: Somebody) -> TestResponse:
+        who = at_duo(somebody)
+        token, proof = led(who, **said)
+        return ask("M12", who, token, proof)
+
+    return act
+
+
+def secretless(row: str) -> Act:
+    def act(somebody: Somebody) -> TestResponse:
+        who = at_duo(somebody)
+        token, proof = led(who)
+        keeps(who.tenant, duo={"client_secret": ""})
+        return ask(row, who, token, proof) if row == "M12" else who.own("PUT", "duo", proof)
+
+    return act
+
+
+def own_duo(**said: Any) -> Act:
+    def act(somebody: Somebody) -> TestResponse:
+        who = serving(somebody)
+        return who.own("PUT", "duo", RUNNING[-1].passed(prompt(who), **said))
+
+    return act
+
+
+def removes(path: str) -> Act:
+    return lambda who: of(who).own("DELETE", path)
+
+
+def unknown(row: str) -> Act:
+    return lambda who: who.managed(row, uid="0" * 32)
+
+
+def signs_in(back: str) -> Act:
+    return lambda who: at_duo(who).signs_in(duoredirecturi=back)
+
+
+def reads(back: str) -> Act:
+    return lambda who: who.tenant.send("GET", OWN_2FA, bearer=serving(who).bearer, duoredirecturi=back)
+
+
+NO, ANY = {"auth_result": {"result": "deny"}}, {"state": "x", "code": "y"}
+EVIL, BROKEN = "https://evil.example/duo", "javascript:x"
+REFUSALS: list[Refusal] = [
+    *base("M02", None, lambda who: who.enrols()),
+    *refusals("M02", (1298, unset("M02"), on("push")), (1299, with_app("M02"), on()),
+              (1313, with_app("M02"), on("push"))),
+    *base("M12", ANY, lambda who: who.enrols()),
+    *refusals("M12", (1330, with_app("M12", ANY), on()), (1331, secretless("M12"), on("duo")),
+              (1332, proved(**NO), on("duo")), (1333, lambda who: ask("M12", at_duo(who), of(who).token(), ANY), on("duo")),
+              (1334, with_app("M12", ANY), on("duo"))),
+    *refusals("M13", (1295, polled(), on("push")), (1296, lambda who: ask("M13", who, "none"), on("push")),
+              (1298, unset("M13"), on("push")), (1299, with_app("M13"), on()), (1312, polled("No"), on("push")),
+              (1313, with_app("M13"), on("push"))),
+    *refusals("M14", (1296, lambda who: ask("M14", who, "none", {"verify": "Yes", "signature": "00"}), on("push")),
+              (1297, says("", signature="00"), on("push")), (1311, says("Yes"), on("push")),
+              (1312, says("No"), on("push"))),
+    *refusals("M26", (1330, lambda who: of(who).own("PUT", "duo", ANY), on()), (1331, secretless("M26"), on("duo")),
+              (1332, own_duo(**NO), on("duo")),
+              (1333, lambda who: serving(who).own("PUT", "duo", ANY), on("duo"))),
+    *refusals("M35", (1330, removes("duo"), on()), (1334, removes("duo"), on("duo"))),
+    *refusals("M36", (1299, removes("push"), on()), (1313, removes("push"), on("push"))),
+    *refusals("M39", (984, unknown("M39"), on("duo"))),
+    *refusals("M44", (984, unknown("M44"), on("push"))),
+    *refusals("M01", (1335, signs_in(EVIL), on("duo")), (1336, signs_in(BROKEN), on("duo"))),
+    *refusals("M19", (1335, reads(EVIL), on("duo")), (1336, reads(BROKEN), on("duo"))),
+]  # fmt: skip
+NOT_HERE: dict[tuple[str, int], str] = {
+    ("M13", 1278): "1312, which mfa.md calls the canonical one",
+    ("M13", 1297): "only our pages show a number that can be the wrong one: tests/pages/test_push_and_duo.py",
+    ("M13", 1311): "two polls in one moment: tests/api/test_push.py",
+    ("M26", 1334): "the first prompt enrols",
+    ("M35", 1121): "what is not there is named by its own code",
+    ("M36", 1121): "what is not there is named by its own code",
+}
+Prepare = Callable[[Somebody], Ask]
+
+
+def token_of(who: Factored, body: Mapping[str, Any] | None = None) -> Ask:
+    return Ask(body, {"secondfactorauthenticationtoken": who.token()})
+
+
+def beside_the_app(somebody: Somebody) -> Ask:
+    """Whoever prefers the app is asked on the device when they want it."""
+    return token_of(device(somebody)[0].enrols())
+
+
+def approved(somebody: Somebody) -> Ask:
+    who, phone = device(somebody)
+    asked = token_of(who)
+    answered(phone.says("Yes"))
+    return asked
+
+
+def on_the_device(somebody: Somebody) -> Ask:
+    who, phone = device(somebody)
+    who.token()
+    token = str(phone.asked()[-1]["secondfactorauthenticationtoken"])
+    signed = {"verify": "Yes", "signature": phone.signs(f"Yes{token}")}
+    return Ask(signed, {"secondfactorauthenticationtoken": token})
+
+
+def from_duo(somebody: Somebody) -> Ask:
+    token, proof = led(at_duo(somebody))
+    return Ask(proof, {"secondfactorauthenticationtoken": token})
+
+
+def first_from_duo(somebody: Somebody) -> Ask:
+    return Ask(RUNNING[-1].passed(prompt(serving(somebody))))
+
+
+def held(has: Callable[[Somebody], Any]) -> Prepare:
+    def prepare(who: Somebody) -> Ask:
+        has(who)
+        return Ask()
+
+    return prepare
+
+
+def named(has: Callable[[Somebody], Any]) -> Prepare:
+    def prepare(who: Somebody) -> Ask:
+        has(who)
+        return Ask(query={"uid": who.uid})
+
+    return prepare
+
+
+ANSWERS: list[Answer] = [
+    Answer("M02", beside_the_app, POSTED, on("push")),
+    Answer("M12", from_duo, SESSION, on("duo")),
+    Answer("M13", approved, SESSION, on("push")),
+    Answer("M14", on_the_device, POSTED, on("push")),
+    Answer("M26", first_from_duo, PROFILE, on("duo")),
+    Answer("M35", held(at_duo), DELETED, on("duo")),
+    Answer("M36", held(device), DELETED, on("push")),
+    Answer("M39", named(at_duo), DELETED, on("duo")),
+    Answer("M44", named(device), DELETED, on("push")),
+]
+
+
+@before_the_store
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
+    refusal.check(new_tenant_server)
+
+
+@before_the_store
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
+    answer.check(new_tenant_server, way)
