@@ -15,6 +15,7 @@ from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.families import HUB
 from app.contract.groups import SecurityAnswer
+from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.contract.stating import state
 from app.kit.operation import H
@@ -39,6 +40,7 @@ class Step(StrEnum):
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
     CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events `consents` are not answered
+    PIN = "pin"  # the tenant asks for a PIN, and the account has none; `can_skip` where it is only offered
     MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
@@ -101,6 +103,7 @@ class Next(Wire):
     consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
     agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that stand already
     missing: list[str] = Field(default_factory=list)  # names of the tenant's form
+    can_skip: bool = False  # PIN
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
@@ -148,6 +151,7 @@ class TenantView(Wire):
     has_privacy_policy: bool = False
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: our own challenge
+    pin: Pins = Pins()
     password_policy: PasswordPolicy = PasswordPolicy()  # pages say the rules that the service enforces
 
 

@@ -36,6 +36,7 @@ class SecurityView(Wire):
     person: PersonView
     has_password: bool
     password_changed_at: str | None = None
+    has_pin: bool = False
     factors: FactorsView | None = None  # None: the tenant has no second factors
     passkeys: int | None = None  # None: the tenant has none
     phone: str | None = None  # as people read it

@@ -26,6 +26,7 @@ PAGES: Final = {
     Step.PROFILE: "/profile",
     Step.PRIVACY_POLICY: "/privacy-policy",
     Step.CONSENT_FORMS: "/consent-forms",
+    Step.PIN: "/set-pin",
     Step.MISSING_FIELDS: "/missing-fields",
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",

@@ -22,7 +22,7 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 
 
 _MAILED: Final = {
-    "emailverification": "/verify", "reset": "/reset-password", "deleteuser": "/delete-account",
+    "emailverification": "/verify", "reset": "/reset-password", "resetpin": "/reset-pin", "deleteuser": "/delete-account",
     "oneclicksignin": "/sign-in/link", "autologin": "/sign-in/approve",
 }  # fmt: skip
 """Where links of mails lead, by their `vtype`."""

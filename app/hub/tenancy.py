@@ -14,6 +14,7 @@ from app.contract import hub as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.errors import UnknownTenant
+from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.hub.brand import HOUSE_COLOUR, Brand
 from app.hub.captcha_widget import Widget
@@ -73,6 +74,8 @@ class Tenant:
     consent_forms: tuple[ConsentForm, ...] = ()
     has_privacy_policy: bool = False
     """Whether it has versions of one, which people accept."""
+    pin: Pins = field(default_factory=Pins)
+    """What a PIN may be, where there are any."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
     """The rules that the identity service enforces for new passwords."""
     captcha: Widget | None = None
@@ -164,6 +167,7 @@ def seen(view: contract.TenantView) -> Tenant:
         has_privacy_policy=view.has_privacy_policy,
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
+        pin=view.pin,
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
         if view.captcha
         else None,

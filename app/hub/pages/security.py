@@ -209,6 +209,8 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if known.factors is not None and (known.factors.held or known.factors.offered):
         yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
+    if tenant.pin.is_on:
+        yield Row(_l("PIN"), _l("Set") if known.has_pin else _l("None yet"), "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
         yield Row(_l("Phone number"), known.phone or _l("None yet"), "phone", "/phone")
     if tenant.every_question:

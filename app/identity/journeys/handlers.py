@@ -24,6 +24,7 @@ from app.identity.journeys import (
     own_security,
     passwordless_links,
     passwordless_steps,
+    pins,
     readdressing,
     recovering,
     registering,
@@ -51,6 +52,7 @@ def register(server: Server) -> None:
     readdressing.register(server)
     own_account.register(server)
     own_names.register(server)
+    pins.register(server)
     own_factors.register(server)
     own_data.register(server)
     own_security.register(server)

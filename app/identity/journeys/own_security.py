@@ -38,6 +38,7 @@ def read(call: Call, req: contract.OwnRead) -> contract.SecurityView:  # noqa: A
         person=oauth_views.person(account),
         has_password=account.password_hash is not None,
         password_changed_at=iso(account.password_changed_at),
+        has_pin=account.has_pin,
         factors=own_factors.view(call, session, account) if settings.two_factor != "disabled" else None,
         passkeys=_passkeys(call, account) if settings.passkeys else None,
         phone=shown_phone(account.phone) if account.phone else None,

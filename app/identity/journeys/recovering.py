@@ -126,7 +126,7 @@ def reset_code(call: Call, req: contract.CodeRequest) -> Next:
 
 
 def read_reset(call: Call, req: LinkRead) -> contract.LinkView:
-    return _looked_at(call, ProofKind.RESET_PASSWORD, req)
+    return looked_at(call, ProofKind.RESET_PASSWORD, req)
 
 
 def reset(call: Call, req: contract.NewPassword) -> Next:
@@ -190,7 +190,7 @@ def set_first(call: Call, req: contract.FirstPassword) -> contract.PasswordTurne
 
 
 def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:
-    view = _looked_at(call, ProofKind.ALARM, req)
+    view = looked_at(call, ProofKind.ALARM, req)
     held = proofs.known_link(call, ProofKind.ALARM, req.token)
     account = accounts.by_uid(call, held.uid) if held is not None else None
     if held is None or account is None:
@@ -309,14 +309,19 @@ def _seconds_left(call: Call, state: Recovering) -> int:
     return cool_down.seconds_left(call, state.sent_at)
 
 
-def _looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
+def looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
+    """Return where a link stands, and note that it was looked at."""
     held = proofs.known_link(call, kind, req.token)
     account = accounts.by_uid(call, held.uid) if held is not None else None
     if held is None or account is None:
         return contract.LinkView(state="unknown")
     call.ledger.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
     state = _state(call, kind, req.token)
-    if kind is ProofKind.RESET_PASSWORD and state == "open" and not sending.still_reaches(account, held):
+    if (
+        kind in (ProofKind.RESET_PASSWORD, ProofKind.RESET_PIN)
+        and state == "open"
+        and not sending.still_reaches(account, held)
+    ):
         state = "expired"
     return contract.LinkView(state=state, label=_label(held, account), reason=str(held.facts.get("reason") or ""))
 

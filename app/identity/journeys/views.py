@@ -42,6 +42,7 @@ def tenant(call: Call) -> hub.TenantView:
         has_privacy_policy=bool(settings.privacy_policy.versions),
         registration_captcha=settings.registration_captcha,
         captcha=_widget(settings.captcha),
+        pin=settings.pin,
         password_policy=settings.password_policy,
         uses_https=call.house.settings.public_scheme == "https",
     )

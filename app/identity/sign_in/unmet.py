@@ -1,4 +1,4 @@
-"""What a tenant wants of an account before it goes on: the present privacy policy, its consent forms, and its form."""
+"""What a tenant wants of an account before it goes on: the present privacy policy, its consent forms, a PIN, and its form."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.consent_forms import service as consent_forms
+from app.identity.pins import service as pins
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 
@@ -17,7 +18,8 @@ from app.identity.tenants import registration_form
 def step(call: Call, session: BrowserSession, account: Account | None = None) -> Next | None:
     """Return the step that stands before everything else; None where nothing does. Reads nothing where nothing is wanted."""
     settings = call.tenant.settings
-    if not (policies.is_strict(settings) or settings.consent_forms or settings.ask_required_fields):
+    asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
+    if not (policies.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):
         return None
     held = account or accounts.by_uid(call, session.uid)
     if held is None:
@@ -30,8 +32,11 @@ def step(call: Call, session: BrowserSession, account: Account | None = None) ->
             consents=[form.event for form in forms],
             agreed=sorted(consents.accepted(consents.held(held))),
         )
-    lacking = missing(call, held) if settings.ask_required_fields else []
-    return Next(step=Step.MISSING_FIELDS, missing=lacking) if lacking else None
+    if pins.is_due(call, held):
+        return Next(step=Step.PIN)
+    if lacking := missing(call, held) if settings.ask_required_fields else []:
+        return Next(step=Step.MISSING_FIELDS, missing=lacking)
+    return Next(step=Step.PIN, can_skip=True) if pins.is_offered(call, held) else None
 
 
 def is_barred(call: Call, session: BrowserSession, account: Account) -> bool:

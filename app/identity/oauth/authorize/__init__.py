@@ -14,7 +14,15 @@ from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.tenant import Application
 
 KIND = "authorize"
-_PAGES = (Step.LOGIN, Step.REGISTER, Step.CONSENT, Step.PRIVACY_POLICY, Step.CONSENT_FORMS, Step.MISSING_FIELDS)
+_PAGES = (
+    Step.LOGIN,
+    Step.REGISTER,
+    Step.CONSENT,
+    Step.PRIVACY_POLICY,
+    Step.CONSENT_FORMS,
+    Step.PIN,
+    Step.MISSING_FIELDS,
+)
 
 
 def open(call: Call, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:

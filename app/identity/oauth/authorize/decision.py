@@ -79,7 +79,7 @@ def _unmet(
 ) -> Next | None:
     """Return the step of what the tenant still wants of the account; None where it wants nothing."""
     step = unmet.step(call, session, account)
-    if step is None:
+    if step is None or (step.can_skip and prompt.NONE in request.prompt):
         return None
     if prompt.NONE in request.prompt:
         return refuse(call, request, attempt, Redirected("interaction_required", "The person must be asked."))

@@ -1,0 +1,92 @@
+"""A new PIN by the link of a mail, where a program's page does not take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request
+
+from app.contract import errors as e
+from app.contract import hub_pins as contract
+from app.contract.mailed import LinkRead
+from app.contract.pin_settings import Pins
+from app.hub import journey, mailed_link, visit
+from app.hub.arrival import api
+from app.hub.own_account import form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.pin_form import PinForm, hint
+from app.kit.agents import is_machine
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/reset-pin"
+OPEN, DONE = "open", "done"
+
+
+@dataclass(frozen=True)
+class ResetPinPage(Page):
+    """Choose a new PIN; or why this link leads no further."""
+
+    template = "pages/reset_pin.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {**Page.query, **mailed_link.QUERY}
+
+    form: PinForm
+    state: str
+    account: str = ""
+    token: str = ""
+    rule: Any = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @property
+    def address(self) -> str:
+        return mailed_link.address(ADDRESS, self.token)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetPinPage]:
+        rule, refused = hint(Pins()), PinForm()
+        refused.take_refusal(e.BadParameter())
+        return {
+            "fresh": cls(PinForm(), OPEN, "ada@example.com", "a-token", rule),
+            "refused": cls(refused, OPEN, "ada@example.com", "a-token", rule),
+            **{state: cls(PinForm(), state, token="a-token") for state in (DONE, "used", "expired", "unknown")},
+        }
+
+
+@pages.get(ADDRESS)
+def show_reset_pin() -> Response:
+    token = mailed_link.token()
+    if request.args.get(DONE) == "1":
+        return ResetPinPage(PinForm(formdata=None), DONE).render()
+    if not token:
+        return journey.onward("/login")
+    return _drawn(PinForm(), token, 200)
+
+
+@pages.post(ADDRESS)
+def submit_reset_pin() -> Response:
+    form, token = PinForm(), mailed_link.token()
+    if not form.validate():
+        return _drawn(form, token, form.refusal_status)
+    try:
+        api()(contract.reset, contract.PinReset(token=token, pin=(form.pin.data or "")[:64]))
+    except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
+        return _drawn(form, token, refusal.status)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return _drawn(form, token, refusal.status, problem)
+    return journey.onward(f"{ADDRESS}?{DONE}=1")
+
+
+def _drawn(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
+    agent = request.headers.get("User-Agent", "")
+    machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
+    link = api()(contract.read_link, LinkRead(token=token, is_machine=machine))
+    rule = hint(visit.current().tenant.pin)
+    return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)
