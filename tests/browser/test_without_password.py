@@ -1,0 +1,92 @@
+"""From the shop and back without a password, in Chromium: by a mailed link, a texted code, a yes on another device, one touch."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.letterbox import code_in, letters, link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+
+ADA, NEW, NUMBER = "ada@example.com", "new@example.com", "020 7946 0123"
+AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
+HOW = pytest.mark.parametrize(
+    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["script", "no script", "ar"]
+)
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(
+        passwordless_email=True,
+        smart_login=True,
+        one_touch=True,
+        email_login=True,
+        phone_login=True,
+        default_country="GB",
+    )
+
+
+class Tab:
+    """A person in a browser, who comes from the shop."""
+
+    def __init__(self, world: World, served: str, page: Page) -> None:
+        self.world, self.served, self.page = world, served, page
+
+    def asks(self, way: str, name: str) -> None:
+        self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
+        self.page.locator(f"main a[href^='/sign-in/{way}']").click()
+        self.page.locator("[name=identifier]").fill(name)
+        self.page.locator("main form:has([name=identifier]) button[type=submit]").click()
+        self.page.wait_for_url("**/sign-in/sent?**")
+
+    def opens_mail(self, page: Page, name: str) -> Page:
+        parts = urlsplit(link_in(mailed_to(self.world.house, self.world.tenant_id, name)[-1]))
+        page.goto(f"{self.served}{parts.path}?{parts.query}")
+        return page
+
+
+@HOW
+def test_the_link_of_a_mail(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
+    world.person(ADA)
+    tab = Tab(world, served, opened(**how))
+    tab.asks("mail", ADA)
+    tab.opens_mail(tab.page, ADA).locator("button[value=link]").click()
+    tab.page.wait_for_url(AT_THE_SHOP)
+
+
+def test_the_code_of_a_text_message(world: World, served: str, opened: Opened) -> None:
+    tab = Tab(world, served, opened())
+    tab.asks("sms", NUMBER)
+    tab.page.locator("[name=code]").fill(code_in(letters(world.house, world.tenant_id, "sms")[-1]))
+    tab.page.locator("button[value=code]").click()
+    tab.page.wait_for_url(AT_THE_SHOP)
+
+
+@HOW
+def test_a_yes_on_another_device(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
+    """With scripts the device that waits goes on by itself, without them by a click."""
+    world.person(ADA)
+    tab, other = Tab(world, served, opened(**how)), opened(**how)
+    tab.asks("device", ADA)
+    number = tab.page.locator(".number").inner_text()
+    tab.opens_mail(other, ADA)
+    expect(other.locator("dl")).to_contain_text("Chrome, Linux")
+    other.locator("[name=number]").fill(number)
+    other.locator("button[value=yes]").click()
+    expect(other.locator("[name=number]")).to_have_count(0)
+    if how.get("java_script_enabled") is False:
+        tab.page.locator("button[value=go]").click()
+    tab.page.wait_for_url(AT_THE_SHOP)
+
+
+def test_whoever_is_new_is_registered_by_one_touch(world: World, served: str, opened: Opened) -> None:
+    tab = Tab(world, served, opened())
+    tab.asks("mail", NEW)
+    tab.opens_mail(tab.page, NEW).locator("button[value=link]").click()
+    tab.page.wait_for_url(AT_THE_SHOP)
+    tab.page.goto(f"{served}/profile")
+    expect(tab.page.get_by_text(NEW).first).to_be_visible()
