@@ -66,6 +66,8 @@ class Settings:
     """The range API of stolen passwords (https://api.pwnedpasswords.com/range); empty: nobody is asked. Five digits of a digest go out."""
     breaches_file: str = ""
     """A sorted file of SHA-1 digests of stolen passwords, or of their first ten digits and more; for installations that ask nobody."""
+    locations_file: str = ""
+    """A file of `network,country,city` lines that tells where addresses are, for risk checks; empty: nobody knows."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     development: bool = False
@@ -156,6 +158,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
         breaches_url=env.get("GATEHOUSE_BREACHES_URL", ""),
         breaches_file=env.get("GATEHOUSE_BREACHES_FILE", ""),
+        locations_file=_file("GATEHOUSE_LOCATIONS_FILE", env.get("GATEHOUSE_LOCATIONS_FILE", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
@@ -263,6 +266,12 @@ def _switch(name: str, text: str) -> bool:
     if text not in ("", "0", "1"):
         raise SettingsError(f"{name} is {text!r}; it must be 1 or 0.")
     return text == "1"
+
+
+def _file(name: str, path: str) -> str:
+    if path and not Path(path).is_file():
+        raise SettingsError(f"{name} names no file.")
+    return path
 
 
 def _count(name: str, text: str, default: int) -> int:

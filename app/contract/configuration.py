@@ -11,7 +11,7 @@ from app.contract.letters import Sending
 from app.contract.passkeys.settings import Passkeys
 from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
-from app.contract.second_factor_settings import SecondFactors
+from app.contract.second_factor_settings import Risk, SecondFactors
 from app.contract.services_settings import DuoSettings, PushSettings
 from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
@@ -161,6 +161,7 @@ class TenantSettings(Stated):
     ] = ()  # programs bring one there, always
     two_factor: Mode = "disabled"  # optional: whoever enrolled a second factor is asked for it
     second_factors: SecondFactors = SecondFactors()
+    risk: Risk = Risk()
     push: PushSettings | None = None
     duo: DuoSettings | None = None
     passkeys: bool = False  # people may sign in with one in the place of a password

@@ -1,8 +1,29 @@
 """What a tenant may switch of second factors (interface mfa.md section 5)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from app.contract.stated import Stated
+
+
+class Risk(Stated):
+    """What is told of a sign-in from where the account never was (interface mfa.md section 9): its owner is mailed about the
+    first of these that is new, and may say "this was not me". The first sign-in of an account tells nothing."""
+
+    device: Literal["none", "notify"] = "none"
+    browser: Literal["none", "notify"] = "none"
+    city: Literal["none", "notify"] = "none"  # where `GATEHOUSE_LOCATIONS_FILE` tells places
+    country: Literal["none", "notify"] = "none"
+    ip: Literal["none", "notify"] = "none"
+    remembered_days: int = Field(
+        default=365, ge=1, le=3_650
+    )  # after so long without a sign-in from there it is new again
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """What is told of, in the interface's order."""
+        return tuple(name for name in ("device", "browser", "city", "country", "ip") if getattr(self, name) == "notify")
 
 
 class SecondFactors(Stated):

@@ -7,6 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, F, Options
 from app.contract.profile import Profile
+from app.contract.second_factors.groups import RBQ
 from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Wire
@@ -14,7 +15,7 @@ from app.kit.wire import From, Wire
 Query = From.QUERY
 
 
-class PasswordLogin(F, PW, CAP, LOCK, MF, Options):
+class PasswordLogin(F, PW, CAP, LOCK, MF, Options, RBQ):
     """Exactly one of email, username and phone."""
 
     email: str | None = Field(default=None, max_length=320)

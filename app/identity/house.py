@@ -8,6 +8,7 @@ from typing import Any
 
 from app.identity.passwords.hashing import Hashing, TenantHashing
 from app.identity.providers.breaches import Breaches
+from app.identity.providers.locations import Locations, locations
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory, Recent
 from app.identity.tenants.keys import Keyring
@@ -32,6 +33,7 @@ class House:
     directory: Directory = field(init=False)
     keyring: Keyring = field(init=False)
     breaches: Breaches = field(init=False)
+    locations: Locations = field(init=False)
     letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
     hub_key: bytes = field(init=False)
 
@@ -42,6 +44,7 @@ class House:
         self.limits = Limits(self.settings.redis_url, self.clock)
         self.directory = Directory(self.database, self.settings.hub_url)
         self.keyring = Keyring(self.vault, self.clock)
+        self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
         self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_key = derive(self.settings.secret, "hub calls")

@@ -228,11 +228,12 @@ def _platform(platform: PushAndroid | PushIos) -> dict[str, Any]:
 def _message(call: Call, person: Person, request: Ticket, numbers: list[str]) -> dict[str, Any]:
     """What the device is told. The token is the request's own: that of the sign-in stays with the browser."""
     settings, account = _settings(call), person.account
+    place = call.house.locations.place_of(call.address)
     said = {
         "secondfactorauthenticationtoken": request.text,
         "identifier": account.email or account.username or account.phone or account.uid,
         "browser": call.agent[:200],
-        "location": "",
+        "location": ", ".join(one for one in (place.city, place.country) if one),
         "timestamp": str(int(call.now.timestamp())),
         "apikey": call.tenant.api_key,
         "title": _app_name(call),

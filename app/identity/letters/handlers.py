@@ -22,7 +22,6 @@ from app.kit.wire import Nothing
 
 _LATER_MAILS = frozenset(
     {"forgotprovider", "risk_identified_to_admin"}
-    | {f"suspicious_{what}_email_to_user" for what in ("ip", "city", "country", "browser", "device")}
     | {"invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password"}
 )

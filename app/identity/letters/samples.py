@@ -9,6 +9,7 @@ from typing import Final
 from app.contract.letters import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.letters.letter import Facts
+from app.identity.letters.send_limits import NEW_PLACES
 
 _DAY: Final = 24 * 60
 _LINK: Final = "https://acme.example.com/auth.aspx?vtype={}&vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
@@ -37,6 +38,8 @@ def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
     }
 
 
+_PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0.113.7")
+_ELSEWHERE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
 MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
         **_states("emailverification", 3 * _DAY),
@@ -67,6 +70,7 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.FACTOR_ADDED: _objected(_KINDS),
     MailKind.FACTOR_REMOVED: _objected(_KINDS[:3]),
     MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    **dict.fromkeys(NEW_PLACES, _ELSEWHERE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
     MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},

@@ -12,6 +12,9 @@ from app.identity.call import Call
 from app.kit.limits import OverLimit, Rate
 from app.kit.operation import Letter
 
+NEW_PLACES: Final = (
+    MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP,
+)  # fmt: skip
 _NOTICES: Final = frozenset(
     {
         MailKind.WELCOME,
@@ -21,6 +24,7 @@ _NOTICES: Final = frozenset(
         MailKind.PHONE_CHANGED,
         MailKind.ANSWERS_CHANGED,
         MailKind.FACTOR_ADDED,
+        *NEW_PLACES,
         MailKind.FACTOR_REMOVED,
         MailKind.PASSKEY_ADDED,
         MailKind.PASSKEY_REMOVED,
@@ -32,7 +36,7 @@ _NOTICES: Final = frozenset(
 _ALARMS: Final = frozenset(
     {
         MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
-        MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.ALARM,
+        MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.ALARM, *NEW_PLACES,
     }
 )  # fmt: skip
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""

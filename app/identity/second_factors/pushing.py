@@ -31,9 +31,11 @@ _KEY_BITS: Final = range(2048, 4097)
 _ASKED_BEFORE: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}
 
 
-def register(call: Call, req: DeviceRegistration) -> None:
-    """Keep the device that scanned a picture. Where the owner's token had it drawn, it is enrolled by that; where a sign-in
-    did, the device is asked at once, and enrolled by its first approval.
+def register(call: Call, req: DeviceRegistration) -> Account | None:
+    """Keep the device that scanned a picture; returns whose it is where that enrols it.
+
+    Where the owner's token had the picture drawn, the scan enrols; where a sign-in did, the device is asked at once, and
+    enrolled by its first approval.
 
     Raises:
         PushOff, PushMisconfigured: the tenant's. WrongPushToken: no such picture, or it was scanned before.
@@ -55,9 +57,10 @@ def register(call: Call, req: DeviceRegistration) -> None:
         raise e.WrongPushToken
     if facts["for"] is None:
         _enrol(call, account, held)
-    else:
-        known = replace(service.person(call, account), sign_in=facts["for"])
-        push.ask(call, known, replace(held, facts=facts))
+        return account
+    known = replace(service.person(call, account), sign_in=facts["for"])
+    push.ask(call, known, replace(held, facts=facts))
+    return None
 
 
 def answer(call: Call, req: DeviceAnswer) -> None:

@@ -24,7 +24,6 @@ from app.identity.proofs import cool_down
 from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import locks, service
-from app.identity.tasks import events
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
 from app.identity.verification import notices
@@ -167,7 +166,7 @@ def finish(call: Call, found: Pending) -> Account:
         raise e.LockedDuringStep
     if not tickets.spend(call, found.ticket):
         raise e.UnknownFactorToken
-    events.emit(call, "Login", account, way.is_silent)
+    service.entered(call, account, is_silent=way.is_silent)
     return account
 
 

@@ -15,7 +15,7 @@ from app.identity.passwords import setting
 from app.identity.proofs import service as proofs
 from app.identity.second_factors import service as second_factors
 from app.identity.second_factors.service import Wanted
-from app.identity.sign_in import breached, identifiers, locks, sessions, undoing
+from app.identity.sign_in import breached, identifiers, locks, risks, sessions, undoing
 from app.identity.sign_in.locks import Proof
 from app.identity.tasks import events
 from app.identity.tokens import service as tokens
@@ -92,8 +92,14 @@ def verify(
     is_secure = setting.is_secure(settings.password_policy, password, setting.words_of(account))
     account = accounts.grade_password(call, account, is_secure=is_secure)
     if wanted is None:
-        events.emit(call, "Login", account, is_silent)
+        entered(call, account, is_silent=is_silent)
     return Passed(account, wanted, is_answered)
+
+
+def entered(call: Call, account: Account, *, is_silent: bool) -> None:
+    """Tell of a sign-in that is whole and recorded."""
+    events.emit(call, "Login", account, is_silent)
+    risks.note(call, account)
 
 
 def may_enter(call: Call, account: Account, kind: str = "email") -> bool:
@@ -107,7 +113,7 @@ def enter(call: Call, account: Account, kind: str = "email", *, is_silent: bool 
         return False
     if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         return False
-    events.emit(call, "Login", account, is_silent)
+    entered(call, account, is_silent=is_silent)
     return True
 
 
@@ -118,7 +124,7 @@ def admit(call: Call, account: Account, kind: str, *, is_silent: bool = False) -
         raise refusal
     if not gate.admit(call.work, account.uid, account.password_hash, call.now, answered=False, new_hash=None):
         raise e.AccountBlocked
-    events.emit(call, "Login", account, is_silent)
+    entered(call, account, is_silent=is_silent)
 
 
 def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> Issued:

@@ -35,7 +35,7 @@ OFF = (
     "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsDisabledAccountLinking", "IsAgeRestriction",
     "AskRequiredFieldsOnTraditionalLogin", "IsNoCallbackForSocialLogin",
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
-    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup", "IsRiskBasedAuthentication",
+    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
     "StoreOnlyRegistrationFormFieldsForSocial",
 )  # fmt: skip
@@ -87,6 +87,7 @@ def of(call: Call, codes: Collection[str]) -> Json:
         IsHttps=call.house.settings.public_scheme == "https",
         CustomDomain=None,
         ApiVersion={"v1": False, "v2": True},
+        IsRiskBasedAuthentication=bool(settings.risk.watched),
         IsSecurityQuestion=bool(settings.security_questions),
         SecurityQuestions=_questions(settings),
         SocialSchema={"Providers": []},

@@ -40,6 +40,7 @@ class TicketKind(StrEnum):
     SMART_LOGIN = "smart_login"  # user.md section 8: clientguid
     PUSH = "push"
     DUO = "duo"
+    SEEN = "seen"  # from where an account signed in
 
 
 class Taken(Exception):
@@ -81,6 +82,14 @@ def issue(
     except IntegrityError:
         raise Taken from None
     return made
+
+
+def renew(call: Call, kind: TicketKind, uid: str, text: str, lives_for: timedelta) -> None:
+    """Keep a ticket of a text that is made elsewhere, in place of the one that there is; call it while the account is locked."""
+    call.work.run(delete(tickets).where(
+        T.tenant_id == call.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
+    ))  # fmt: skip
+    issue(call, kind, uid, lives_for=lives_for, text=text)
 
 
 def find(call: Call, kind: TicketKind, text: str | None) -> Ticket | None:

@@ -9,6 +9,7 @@ import segno
 
 from app.contract import errors as e
 from app.contract.groups import Posted
+from app.contract.letters import MailKind
 from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authenticators import push
@@ -17,6 +18,7 @@ from app.identity.call import Call
 from app.identity.second_factors import pushing
 from app.identity.sign_in import entry, second_factor
 from app.identity.sign_in.factor_rows.answering import known, waiting
+from app.identity.verification import notices
 from app.kit.server import Server
 from app.kit.wire import Document
 
@@ -67,5 +69,7 @@ def picture(call: Call, req: contract.EnrolmentPicture) -> Document:
 
 
 def register_device(call: Call, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
-    pushing.register(call, req)
+    enrolled = pushing.register(call, req)
+    if enrolled is not None:
+        notices.tell_factor(call, MailKind.FACTOR_ADDED, enrolled, FactorKind.PUSH)
     return contract.DeviceRegistered()

@@ -1,0 +1,116 @@
+"""Sign-ins from where an account never was: told once, and the owner may object (interface mfa.md section 9)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from app.contract.letters import MailKind, MailTemplate
+from app.identity.providers.locations import ListedLocations
+from tests.support.customers import OLD
+from tests.support.letter_templates import states
+from tests.support.rows import Somebody, somebody
+from tests.support.tenant_server import NewTenantServer, answered
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36"
+LINZ, VIENNA, PARIS = "203.0.113.7", "198.51.100.7", "192.0.2.7"
+ALL = {"device": "notify", "browser": "notify", "city": "notify", "country": "notify", "ip": "notify"}
+PLACES = "203.0.113.0/24,Austria,Linz\n198.51.100.0/24,Austria,Vienna\n192.0.2.0/24,France,Paris\n2001:db8::/32,Spain,\nnonsense\n"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> ListedLocations:
+    file = tmp_path / "places.csv"
+    file.write_text(PLACES)
+    return ListedLocations(file)
+
+
+@pytest.fixture
+def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch) -> Somebody:
+    who = somebody(new_tenant_server, risk=ALL)
+    monkeypatch.setattr(who.tenant.house, "locations", places)
+    return who
+
+
+def signs_in(who: Somebody, agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
+    base, asked = f"http://{who.tenant.house.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
+    answered(
+        Client(who.tenant.app).post(
+            "/identity/v2/auth/login", json={"email": who.email, "password": OLD}, query_string=asked, base_url=base,
+            headers={"User-Agent": agent}, environ_base={"REMOTE_ADDR": address},
+        )
+    )  # fmt: skip
+
+
+def told(who: Somebody) -> list[str]:
+    return [one["text"] for one in who.mails() if "Was it you?" in one["text"]]
+
+
+def test_a_place_is_found_by_its_network(places: ListedLocations) -> None:
+    assert (places.place_of(LINZ).city, places.place_of(LINZ).country) == ("Linz", "Austria")
+    assert places.place_of("2001:db8::1").country == "Spain"
+    assert [places.place_of(one).country for one in ("203.0.114.0", "1.1.1.1", "::1", "none", "")] == [""] * 5
+
+
+def test_the_first_sign_in_tells_nothing_and_the_same_again_neither(ada: Somebody) -> None:
+    for _ in range(3):
+        signs_in(ada)
+    assert told(ada) == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "address", "says"),
+    [
+        (CHROME, LINZ, "on a new device: Chrome, Windows · Linz, Austria · 203.0.113.7"),
+        (FIREFOX, VIENNA, "from a new city: Firefox, Linux · Vienna, Austria · 198.51.100.7"),
+        (FIREFOX, "203.0.113.8", "from a new network address: Firefox, Linux · Linz, Austria · 203.0.113.8"),
+    ],
+)
+def test_what_is_new_is_told_once(ada: Somebody, agent: str, address: str, says: str) -> None:
+    signs_in(ada)
+    for _ in range(2):
+        signs_in(ada, agent, address)
+    (mail,) = told(ada)
+    assert says in " ".join(mail.replace("\u2068", "").replace("\u2069", "").split())
+    assert "/not-me?vtoken=" in mail
+
+
+def test_what_the_tenant_does_not_watch_is_not_told(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = somebody(new_tenant_server, risk={"country": "notify"})
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    signs_in(ada)
+    signs_in(ada, CHROME, VIENNA)
+    assert told(ada) == []
+    signs_in(ada, CHROME, PARIS)
+    (mail,) = told(ada)
+    assert "from a new country" in mail
+
+
+def test_a_place_is_new_again_after_a_year_without_it(ada: Somebody) -> None:
+    signs_in(ada)
+    signs_in(ada, address=VIENNA)
+    ada.waits(days=300)
+    signs_in(ada)
+    ada.waits(days=300)
+    signs_in(ada)
+    assert len(told(ada)) == 1
+    signs_in(ada, address=VIENNA)
+    assert len(told(ada)) == 2
+
+
+def test_the_tenants_own_template_is_sent_where_the_request_names_it(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = somebody(new_tenant_server, risk={"city": "notify"})
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    own = {"type": MailKind.NEW_CITY, "name": "ours", "subject": "Elsewhere!", "html": "<p>Look</p>"}
+    states(ada.tenant, MailTemplate.model_validate(own))
+    signs_in(ada)
+    signs_in(ada, address=VIENNA, rbacityemailtemplate="ours")
+    assert ada.mailed()["subject"] == "Elsewhere!"
