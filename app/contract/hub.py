@@ -316,6 +316,7 @@ class ProfileAnswer(Wire):
     person: PersonView
     profile: dict[str, Any]
     has_password: bool = True
+    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
     answered: list[str] = Field(default_factory=list)  # ids of the security questions that have an answer
     needs_password: bool = False  # the last proof is too old for what a thief would profit from
     phone: str | None = None  # as people read it

@@ -33,6 +33,7 @@ class FactorsView(Wire):
     backup_codes: int | None = None  # how many are left; None: the tenant has none
     is_required: bool = False
     has_password: bool = True
+    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
     needs_password: bool = False  # the last proof is too old for a change
 
 
@@ -51,6 +52,7 @@ class OwnFactorView(Wire):
     shown: FactorShown | None = None
     is_held: bool = False
     has_password: bool = True
+    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
     needs_password: bool = False
 
 

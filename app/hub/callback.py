@@ -40,7 +40,7 @@ log = logging.getLogger("gatehouse.hub")
 OWN: Final = "profile"
 """The name of the hub's own registration."""
 LIFETIME_SECONDS: Final = 600
-_LANDINGS: Final = (
+LANDINGS: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
     "/second-factors/remove", "/backup-codes", "/applications", "/download-data", "/pin",
@@ -110,7 +110,7 @@ def _expected() -> tuple[dict[str, str], str]:
     if (
         not isinstance(held, dict)
         or not hmac.compare_digest(str(held.get("id")), str(state_id))
-        or landing.partition("?")[0] not in _LANDINGS
+        or landing.partition("?")[0] not in LANDINGS
     ):
         raise NotFinished("the state was given to another browser")
     return held, landing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final, Protocol
+from urllib.parse import urlencode
 
 from flask import Response
 from flask_babel import lazy_gettext as _l
@@ -10,7 +11,7 @@ from wtforms import HiddenField, PasswordField
 
 from app.contract import errors as e
 from app.contract.hub import PersonView
-from app.hub import callback
+from app.hub import journey
 from app.hub.code_entry import ENOUGH_TEXTS
 from app.hub.forms import HubForm
 from app.hub.page import ONCE_MORE, Notice
@@ -60,7 +61,7 @@ class Proving(Protocol):
     @property
     def person(self) -> PersonView: ...
     @property
-    def has_password(self) -> bool: ...
+    def must_confirm(self) -> bool: ...
     @property
     def needs_password(self) -> bool: ...
 
@@ -71,8 +72,15 @@ def asked_of(known: Proving) -> dict[str, str]:
 
 
 def again_first(known: Proving, landing: str) -> Response | None:
-    """Return the way to a new sign-in for whoever has to prove who they are and has no password; None for all others."""
-    return callback.begin(landing, again=True) if known.needs_password and not known.has_password else None
+    """Return the way to the page that asks whoever has to prove who they are, where a password in a form is none or not
+    enough; None for all others.
+    """
+    return confirm(landing) if known.must_confirm else None
+
+
+def confirm(landing: str) -> Response:
+    """Return the way to the page that asks who it is, and then goes on; whoever proved it a moment ago goes straight on."""
+    return journey.onward(f"/confirm?{urlencode({'next': landing.partition('?')[0]})}")
 
 
 _MISSING: Final = _l("Enter your password.")

@@ -19,7 +19,7 @@ from app.contract import hub_self_service as contract
 from app.hub import callback, journey, mailed_link, visit
 from app.hub.arrival import api, drop, workings
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -201,7 +201,8 @@ def show_delete_account() -> Response:
     if known is None:
         return callback.begin(ADDRESS)
     form = AskForm(data=asked_of(known))
-    return DeleteAccountPage(form, has_email=bool(known.profile.get("Email"))).render()
+    page = DeleteAccountPage(form, has_email=bool(known.profile.get("Email")))
+    return again_first(known, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)

@@ -17,7 +17,7 @@ from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.code_entry import wait_sentence
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, confirm, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import email_code, pages
 from app.hub.pages.email_code import LIST
@@ -218,7 +218,7 @@ def show_add_email() -> Response:
     known = read_own_profile()
     if known is None:
         return callback.begin(ADD)
-    return AddEmailPage(AddForm(data=asked_of(known))).render()
+    return again_first(known, ADD) or AddEmailPage(AddForm(data=asked_of(known))).render()
 
 
 @pages.post(ADD)
@@ -252,7 +252,7 @@ def submit_change_email() -> Response:
     try:
         visit.current().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(LIST)
+        return confirm(LIST)  # the list asks for no proof by itself
     except e.EmailNotOnProfile:
         return journey.onward(LIST)  # gone already: the list without it is the answer
     except ApiError as refusal:

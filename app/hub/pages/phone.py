@@ -19,7 +19,7 @@ from app.hub import callback, code_entry, journey, visit
 from app.hub.arrival import api
 from app.hub.code_entry import AGAIN, CodePage, Outcome
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, asked_of, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -213,7 +213,8 @@ def show_change_phone() -> Response:
     if not _has_numbers():
         return journey.onward("/profile")
     waiting = "" if known.profile.get("PhoneIdVerified") else known.phone or ""
-    return ChangePhonePage(NumberForm(data={"phone": waiting, **asked_of(known)})).render()
+    page = ChangePhonePage(NumberForm(data={"phone": waiting, **asked_of(known)}))
+    return again_first(known, CHANGE) or page.render()
 
 
 @pages.post(CHANGE)
@@ -273,7 +274,7 @@ def show_remove_phone() -> Response:
         return callback.begin(REMOVE)
     if not (known.phone and _has_numbers()):
         return journey.onward(SHOWN)
-    return RemovePhonePage(RemoveForm(data=asked_of(known))).render()
+    return again_first(known, REMOVE) or RemovePhonePage(RemoveForm(data=asked_of(known))).render()
 
 
 @pages.post(REMOVE)

@@ -16,7 +16,7 @@ from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -93,7 +93,7 @@ def show_security_questions() -> Response:
     if known is None:
         return callback.begin(ADDRESS)
     form = AnswersForm.of(visit.current().tenant.every_question, data=asked_of(known))
-    return SecurityQuestionsPage(form, tuple(known.answered)).render()
+    return again_first(known, ADDRESS) or SecurityQuestionsPage(form, tuple(known.answered)).render()
 
 
 @pages.post(ADDRESS)

@@ -16,7 +16,7 @@ from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -91,7 +91,8 @@ def show_username() -> Response:
     if known is None:
         return callback.begin(ADDRESS)
     asks = NEEDED if known.needs_password else ""
-    return UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks})).render()
+    page = UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks}))
+    return again_first(known, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)

@@ -11,7 +11,7 @@ from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.authenticators.protocol import Answer, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
-from app.identity.journeys import entering
+from app.identity.journeys import entering, views
 from app.identity.journeys import next as journey
 from app.identity.journeys.recovering import label_of
 from app.identity.oauth import views as oauth_views
@@ -26,6 +26,8 @@ from app.identity.tickets.service import TicketKind
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
+STEP_UP: Final = "step_up"
+"""The member of an attempt's request that names the session whose person proves it once more."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
@@ -81,6 +83,8 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     is_new = not factors.enrolled(call.tenant.settings, found.person)
     try:
         found = second_factor.prove(call, found, req.kind, answer)
+        if attempt is not None and STEP_UP in attempt.request:
+            return _confirmed(call, attempt, found)
         account = second_factor.finish(call, found)
     except OVER:
         return _elsewhere(call, attempt)
@@ -95,6 +99,21 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     return after.model_copy(update={"trusted": cookie})
 
 
+def _confirmed(call: Call, attempt: Attempt, found: Pending) -> Next:
+    """Go on in the session of whoever proved once more who they are. Of many at once one does."""
+    session = sessions.current(call)
+    is_same = session is not None and session.session_id == attempt.request[STEP_UP]
+    if session is None or not is_same or session.uid != found.account.uid:
+        raise e.UnknownFactorToken
+    if not tickets.spend(call, found.ticket):
+        raise e.UnknownFactorToken
+    attempts.finish(call, attempt)
+    text = sessions.prove_again(call, session, found.way.methods)
+    call.ledger.record("step_up.passed", uid=session.uid, by="page")
+    cookie = views.cookie(call, session, text)
+    return Next(step=Step.REDIRECT, address=str(attempt.request["landing"]), session=cookie)
+
+
 def view(
     call: Call, attempt: Attempt | None, found: Pending, kind: FactorKind | None = None, shown: Shown | None = None
 ) -> contract.FactorView:
@@ -105,11 +124,12 @@ def view(
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     client = call.application(client_id=str(attempt.request.get("client_id") or "")) if attempt is not None else None
+    is_step_up = attempt is not None and STEP_UP in attempt.request
     return contract.FactorView(
         shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
-        trust_days=settings.second_factors.trusted_browser_days if held else 0,
+        trust_days=settings.second_factors.trusted_browser_days if held and not is_step_up else 0,
         person=label_of(known.account),
         relying_party=oauth_views.relying_party(client, None) if client is not None else None,
     )

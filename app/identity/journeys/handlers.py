@@ -14,6 +14,7 @@ from app.identity.captcha import service as captcha
 from app.identity.journeys import (
     awaiting,
     checking,
+    confirming,
     consents,
     entering,
     factor_steps,
@@ -47,6 +48,7 @@ from app.kit.server import Server
 def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
+    confirming.register(server)
     consents.register(server)
     factor_steps.register(server)
     readdressing.register(server)
@@ -174,6 +176,7 @@ def read_profile(call: Call, req: hub.ProfileRequest) -> hub.ProfileAnswer:
         person=oauth_views.person(account),
         profile=accounts.profile_of(account),
         has_password=account.password_hash is not None,
+        must_confirm=own_account.must_confirm(call, session, account),
         answered=list(account.security_answers),
         needs_password=call.now - session.authenticated_at > own_account.FRESH,
         phone=shown_phone(account.phone) if account.phone else None,

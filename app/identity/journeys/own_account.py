@@ -20,6 +20,7 @@ from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
 from app.identity.proofs import service as proofs
+from app.identity.second_factors import service as factors
 from app.identity.self_service import leaving, policy, profile
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.sessions import BrowserSession
@@ -143,14 +144,27 @@ def done(call: Call, known: Known) -> contract.Done:
     return contract.Done(session=views.cookie(call, known.session, text))
 
 
+def is_fresh(call: Call, session: BrowserSession) -> bool:
+    """Return whether the person of the session proved who they are a moment ago."""
+    return call.now - session.authenticated_at <= FRESH
+
+
+def must_confirm(call: Call, session: BrowserSession, account: Account) -> bool:
+    """Return whether a page has to ask for a proof for which a password is not there, or not enough (decisions/0094)."""
+    return not is_fresh(call, session) and (account.password_hash is None or bool(factors.held(call, account)))
+
+
 def proved(call: Call, req: contract.Proved) -> Known:
     """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
 
-    Raises WrongCurrentPassword, and the refusals of a locked account.
+    Raises WrongCurrentPassword, and the refusals of a locked account; NotAuthenticated where the password is not enough: the
+    page then leads to one that asks for more.
     """
     session, account = owner(call)
-    if call.now - session.authenticated_at <= FRESH:
+    if is_fresh(call, session):
         return Known(session, account)
+    if must_confirm(call, session, account):
+        raise e.NotAuthenticated
     proofs.refuse_locked(call, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")

@@ -65,6 +65,7 @@ def view(call: Call, session: BrowserSession, account: Account) -> contract.Fact
         backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
         is_required=settings.two_factor == "required",
         has_password=account.password_hash is not None,
+        must_confirm=own_account.must_confirm(call, session, account),
         needs_password=_is_stale(call, session),
     )
 
@@ -160,6 +161,7 @@ def _one(call: Call, session: BrowserSession, account: Account, kind: FactorKind
         shown=None if hides else factor_shown(call, _pending(call, known), kind, None),
         is_held=is_held,
         has_password=account.password_hash is not None,
+        must_confirm=own_account.must_confirm(call, session, account),
         needs_password=needs_password,
     )
 

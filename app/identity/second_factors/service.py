@@ -62,6 +62,12 @@ def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
     return usable if set(usable) - ALONE_NONE else ()
 
 
+def held(call: Call, account: Account) -> tuple[FactorKind, ...]:
+    """Return the kinds with which an account proves who it is, beside the first factor; none where the tenant asks for none."""
+    settings = call.tenant.settings
+    return enrolled(settings, person(call, account)) if settings.two_factor != "disabled" else ()
+
+
 def wanted(call: Call, account: Account, channel: FactorKind | None = None) -> Wanted | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 

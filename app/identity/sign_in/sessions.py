@@ -106,8 +106,11 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
     return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
 
 
-def prove_again(call: Call, session: BrowserSession) -> str:
+def prove_again(call: Call, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
     """Note that the person of the session proved who they are once more, and return its new cookie text.
+
+    Args:
+        methods: by what they are known from here on, where that is more than before (amr).
 
     A copy of the old cookie opens nothing from here on; the public id stays, by which relying parties know the session.
     Raises NotAuthenticated where the session ended meanwhile.
@@ -115,6 +118,7 @@ def prove_again(call: Call, session: BrowserSession) -> str:
     text = randomness.token()
     where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == session.session_hash)
     renewed = {"session_hash": randomness.digest(text), "authenticated_at": call.now}
+    renewed |= {"methods": list(methods)} if methods else {}
     if not call.work.changed(update(sessions).where(*where).values(renewed)):
         raise e.NotAuthenticated
     return text

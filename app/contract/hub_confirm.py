@@ -1,0 +1,36 @@
+"""What the hub asks where somebody who is signed in has to prove it once more before they go on: "Is it still you?"."""
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.families import HUB
+from app.contract.hub import Next, PersonView
+from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+
+class ConfirmBegun(Wire):
+    """`landing`: the path on this host to go on to."""
+
+    landing: str = Field(pattern=r"^/[a-z][a-z/-]*$", max_length=100)
+
+
+class ConfirmStep(Wire):
+    """Where the second factor is asked for; else whether the password is, or a new sign-in has to do."""
+
+    next: Next | None = None
+    person: PersonView
+    is_needed: bool = True
+    has_password: bool = True
+
+
+begin = state(
+    "hub.begin_confirm", "POST /hub/own/confirm", ConfirmBegun, ConfirmStep, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Begin to prove once more who is signed in; nothing is sent by it.",
+)  # fmt: skip
+with_password = state(
+    "hub.confirm_with_password", "POST /hub/own/confirm/password", Proved, Done, auth=H, family=HUB, public=False,
+    errors=PROOF_REFUSALS, summary="Prove it with the password, where no second factor stands beside it.",
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""Is it still you? Whoever signed in a while ago proves it once more, and goes on to where they were going."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+
+from app.contract import errors as e
+from app.contract import hub_confirm as contract
+from app.contract.hub_self_service import Proved
+from app.hub import callback, journey, visit
+from app.hub.arrival import api
+from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/confirm"
+
+
+class ConfirmForm(ProvedForm):
+    """The password."""
+
+    def to_request(self) -> Proved:
+        return Proved(password=self.proof)
+
+
+@dataclass(frozen=True)
+class ConfirmPage(Page):
+    """The password once more."""
+
+    template = "pages/confirm.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"next": 100}
+
+    form: ConfirmForm
+    landing: str = "/security"
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return form_notice(self.form) or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConfirmPage]:
+        given = {"account": "ada@example.com", "asks": NEEDED}
+        wrong = ConfirmForm(data={**given, "password": "x"})
+        wrong.take_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(ConfirmForm(data=given)),
+            "wrong password": cls(wrong),
+            "locked": cls(ConfirmForm(data=given), problem=refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_confirm() -> Response:
+    landing = _landing()
+    if not visit.current().session:
+        return callback.begin(landing)
+    try:
+        told = api()(contract.begin, contract.ConfirmBegun(landing=landing))
+    except e.NotAuthenticated:
+        return callback.begin(landing)
+    visit.current().meet(told.person)
+    if not told.is_needed:
+        return journey.onward(landing)
+    if told.next is not None:
+        return journey.follow(told.next)
+    if not told.has_password:
+        return callback.begin(landing, again=True)
+    return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": told.person.label}), landing).render()
+
+
+@pages.post(ADDRESS)
+def submit_confirm() -> Response:
+    form, landing = ConfirmForm(), _landing()
+    form.ask_password()
+    if not form.validate():
+        return ConfirmPage(form, landing).render(form.refusal_status)
+    try:
+        visit.current().renew(api()(contract.with_password, form.to_request()).session)
+    except e.NotAuthenticated:
+        return callback.begin(landing)
+    except ApiError as refusal:
+        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        return ConfirmPage(form, landing, problem).render(refusal.status)
+    return journey.onward(landing)
+
+
+def _landing() -> str:
+    """Return where the visitor goes on to: one of our own pages, whatever the address says."""
+    wanted = request.args.get("next", "")
+    return wanted if wanted in callback.LANDINGS else "/security"

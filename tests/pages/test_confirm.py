@@ -1,0 +1,105 @@
+"""Is it still you? The password where it is enough, the second factor where there is one; and back to one of our own pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyotp
+import pytest
+
+from tests.pages.test_second_factor import APP_ALONE, app_of, shows
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import Person
+from tests.support.relying_party import RelyingParty
+from tests.support.visitor import Seen, Visitor
+
+BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login": True, "email_login": True}
+
+
+@pytest.fixture
+def there(new_world: NewWorld) -> World:
+    return new_world(**BOTH)
+
+
+@pytest.fixture
+def visitor(there: World, new_visitor_at: Any) -> Visitor:
+    someone: Visitor = new_visitor_at(there)
+    return someone
+
+
+@pytest.fixture
+def ada(there: World) -> Person:
+    return there.person("ada@example.com")
+
+
+def enrolled(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
+    """Sign in by password and app, on the way to a shop."""
+    shop = there.application("shop", client_name="Acme Shop")
+    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    app = app_of(page)
+    page.press("Continue", code=shows(there, app))
+    there.house.clock.advance(minutes=10)
+    return app, shop
+
+
+def heading(page: Seen) -> tuple[int, str]:
+    return page.status, page.heading
+
+
+def test_who_has_a_second_factor_proves_it_and_goes_on_in_the_same_session(
+    there: World, visitor: Visitor, ada: Person
+) -> None:
+    app, _ = enrolled(visitor, there, ada)
+    before = visitor.session_cookie()
+    page = visitor.open("/username")
+    assert heading(page) == (200, "Is it you?")
+    assert "Do not ask again" not in page.text
+    assert heading(page.press("Continue", code="000000")) == (403, "Is it you?")
+    page = page.press("Continue", code=shows(there, app))
+    assert page.address.endswith("/username")
+    assert visitor.session_cookie() != before
+    assert page.press("Save", username="countess").address.endswith("/profile?saved=1")
+
+
+def test_a_password_alone_is_refused_beside_a_second_factor(there: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = enrolled(visitor, there, ada)
+    page = visitor.open("/username").press("Continue", code=shows(there, app))
+    there.house.clock.advance(minutes=10)
+    page = page.press("Save", username="countess", asks="1", password=ada.password)
+    assert heading(page) == (200, "Is it you?")
+    assert "countess" not in visitor.open("/profile").text
+
+
+def test_what_was_proved_is_said_to_the_application(there: World, visitor: Visitor, ada: Person) -> None:
+    app, shop = enrolled(visitor, there, ada)
+    visitor.open("/confirm?next=/security").press("Continue", code=shows(there, app))
+    answer = visitor.asked_by(shop, max_age="60")
+    assert answer.address.startswith(shop.redirect_uri)
+
+
+@pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
+def test_it_leads_back_to_our_own_pages_alone(there: World, visitor: Visitor, ada: Person, wanted: str) -> None:
+    app, _ = enrolled(visitor, there, ada)
+    page = visitor.open(f"/confirm?next={wanted}").press("Continue", code=shows(there, app))
+    assert page.address == f"{visitor.home}/security"
+
+
+def test_who_has_a_password_alone_types_it(new_world: NewWorld, new_visitor_at: Any) -> None:
+    there = new_world()
+    visitor: Visitor = new_visitor_at(there)
+    ada, shop = there.person("ada@example.com"), there.application("shop")
+    visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
+    there.house.clock.advance(minutes=10)
+    page = visitor.open("/confirm?next=/emails")
+    assert page.heading == "Is it still you?"
+    assert heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
+    assert page.press("Continue", password=ada.password).address.endswith("/emails")
+
+
+def test_nobody_else_s_session_goes_on_by_it(there: World, visitor: Visitor, ada: Person, new_visitor_at: Any) -> None:
+    app, _ = enrolled(visitor, there, ada)
+    page = visitor.open("/confirm?next=/security")
+    visitor.forget("session")
+    after = page.press("Continue", code=shows(there, app))
+    assert not after.address.endswith("/security")
