@@ -81,25 +81,29 @@ def test_a_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> No
     assert "Set one up" in someone.open("/second-factors").text
 
 
-@pytest.mark.parametrize(
-    "address", ["/second-factors/add?kind=totp", "/second-factors/remove?kind=totp", "/backup-codes"]
-)
-def test_every_change_asks_the_password_again(there: World, someone: Visitor, address: str) -> None:
+def test_the_first_factor_asks_the_password_again(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
-    if "add" in address:
-        signed_in(someone, ada)
-    else:
-        adds(someone, there, ada)
+    signed_in(someone, ada)
     there.house.clock.advance(minutes=11)
-    page = someone.open(address)
+    page = someone.open("/second-factors/add?kind=totp")
     assert "Your password" in page.text
     assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
-    button = {"/second-factors/add": "Continue", "/second-factors/remove": "Yes, remove it"}.get(
-        address.partition("?")[0], "Show my backup codes"
-    )
-    refused = page.press(button, password="wrong")
+    refused = page.press("Continue", password="wrong")
     assert (refused.status, "That is not your password." in refused.text) == (401, True)
-    assert "That is not your password." not in refused.press(button, password=ada.password).text
+    assert "That is not your password." not in refused.press("Continue", password=ada.password).text
+
+
+@pytest.mark.parametrize("address", ["/second-factors/remove?kind=totp", "/backup-codes"])
+def test_a_change_beside_a_factor_asks_for_that_factor(there: World, someone: Visitor, address: str) -> None:
+    ada = there.person("ada@example.com")
+    app, _ = adds(someone, there, ada)
+    there.house.clock.advance(minutes=11)
+    page = someone.open(address)
+    assert page.heading == "Is it you?"
+    assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
+    assert page.press("Continue", code="000000").status == 403
+    after = someone.open(address).press("Continue", code=shows(there, app))
+    assert after.address.partition("?")[0].endswith(("/second-factors", "/backup-codes"))
 
 
 def test_a_session_that_grew_old_on_the_page_is_asked_first(there: World, someone: Visitor) -> None:
