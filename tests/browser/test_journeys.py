@@ -17,6 +17,7 @@ from tests.support.oauth_world import CHEAP, World
 PASSWORD = "correct horse 7"
 
 
+@pytest.mark.parametrize("house", ["sqlite", "postgres"], indirect=True)
 @pytest.mark.parametrize("has_script", [True, False])
 def test_a_person_comes_from_the_shop_and_returns_to_it(
     world: World, served: str, opened: Opened, has_script: bool

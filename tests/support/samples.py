@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 from werkzeug.serving import make_server
+from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
 from app.hub.gallery import every_sample
@@ -34,6 +35,14 @@ def names() -> list[tuple[str, str]]:
     """Each page's name with each of its states."""
     with hub().test_request_context("/"):
         return [(page.__name__, state) for page, state in every_sample()]
+
+
+def states() -> dict[str, list[str]]:
+    """The states of each page."""
+    found: dict[str, list[str]] = {}
+    for name, state in names():
+        found.setdefault(name, []).append(state)
+    return found
 
 
 @dataclass(frozen=True)
@@ -79,11 +88,20 @@ def every_drawn() -> list[Sample]:
     return [drawn(page, state, language) for page, state in names() for language in LANGUAGES]
 
 
+@Request.application
+def shown(request: Request) -> Response:
+    """The gallery; a form that is sent leads nowhere, and its page stays."""
+    if request.method == "POST":
+        request.get_data()
+        return Response(status=204)
+    return Response.from_app(hub(), request.environ)
+
+
 @pytest.fixture(scope="session")
 def gallery_address() -> Iterator[str]:
     """Where a browser finds the gallery."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, hub(), threaded=True)
+    server = make_server("127.0.0.1", 0, shown, threaded=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"

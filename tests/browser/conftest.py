@@ -1,0 +1,11 @@
+"""A browser does not see which database stands behind the pages: its journeys run on one, but for those that say otherwise."""
+
+import pytest
+
+ONE_DATABASE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    stated = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    if "house" in metafunc.fixturenames and "house" not in stated:
+        metafunc.definition.add_marker(ONE_DATABASE)
