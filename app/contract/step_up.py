@@ -9,7 +9,8 @@ from app.contract import errors as e
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, Uid
 from app.contract.passwords import LOCKED, MAIL_CODE, SMS_CODE, Address
 from app.contract.pins import Pin
-from app.contract.second_factors.challenge import Challenge, Code
+from app.contract.second_factors.challenge import DUO_REDIRECT, Challenge, Code
+from app.contract.second_factors.duo import DUO_REFUSALS, DuoCode, DuoState
 from app.contract.second_factors.questions import Answers
 from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
@@ -73,6 +74,13 @@ class MailedCodeShown(AT, PW, CAP, LOCK):
     otp: Code = None
 
 
+class DuoShown(AT, PW):
+    """What Duo gave the browser on its way back."""
+
+    state: DuoState
+    code: DuoCode
+
+
 class AnswersShown(AT, PW, Answers):
     pass
 
@@ -107,6 +115,7 @@ begin = state(
     "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U,
     errors=(
         e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
+        *DUO_REDIRECT,
     ),
     summary="Read by which second factors the signed-in account can prove itself; what must be sent is sent.", row="M63",
 )  # fmt: skip
@@ -135,6 +144,10 @@ with_factor_mail = state(
     "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U,
     accepts=Accept.JSON, errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
     summary="Prove oneself once more with a mailed code of the second factor.", row="M68",
+)  # fmt: skip
+with_duo = state(
+    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, errors=(*_FACTOR, *DUO_REFUSALS),
+    summary="Prove oneself once more at Duo.", row="M70",
 )  # fmt: skip
 with_answers = state(
     "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U,

@@ -1,4 +1,4 @@
-"""Every refusal and every answer of what is proved elsewhere: on a device (M02, M13, M14, M36, M44), at Duo (M12, M26, M35, M39)."""
+"""Every refusal and every answer of what is proved elsewhere: on a device (M02, M13, M14, M36, M44), at Duo (M12, M26, M35, M39, M70)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.support.factors import OWN_2FA, Factored
 from tests.support.house import before_the_store
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE
+from tests.support.stated_rows import ROWS
 from tests.support.tenant_server import NewTenantServer, answered
 
 BACK = "https://shop.example/duo"
@@ -138,6 +139,8 @@ def secretless(row: str) -> Act:
         who = at_duo(somebody)
         token, proof = led(who)
         keeps(who.tenant, duo={"client_secret": ""})
+        if row == "M70":
+            return renewed(who, proof)
         return ask(row, who, token, proof) if row == "M12" else who.own("PUT", "duo", proof)
 
     return act
@@ -147,6 +150,26 @@ def own_duo(**said: Any) -> Act:
     def act(somebody: Somebody) -> TestResponse:
         who = serving(somebody)
         return who.own("PUT", "duo", RUNNING[-1].passed(prompt(who), **said))
+
+    return act
+
+
+def renewed(who: Somebody, proof: Mapping[str, str]) -> TestResponse:
+    """Ask the row of the step-up."""
+    row = ROWS["M70"]
+    return who.tenant.send(row.method, row.path, proof, bearer=who.bearer)
+
+
+def led_again(who: Factored, **said: Any) -> dict[str, str]:
+    begun = who.tenant.send("GET", ROWS["M63"].path, bearer=who.bearer, duoredirecturi=BACK)
+    return RUNNING[-1].passed(answered(begun)["DuoAuthEndpoint"], **said)
+
+
+def again(proof: Mapping[str, str] | None, **said: Any) -> Act:
+    """Prove oneself once more, with what is said or with what Duo gives."""
+
+    def act(who: Somebody) -> TestResponse:
+        return renewed(who, proof if proof is not None else led_again(at_duo(who), **said))
 
     return act
 
@@ -188,6 +211,8 @@ REFUSALS: list[Refusal] = [
               (1333, lambda who: serving(who).own("PUT", "duo", ANY), on("duo"))),
     *refusals("M35", (1330, removes("duo"), on()), (1334, removes("duo"), on("duo"))),
     *refusals("M36", (1299, removes("push"), on()), (1313, removes("push"), on("push"))),
+    *refusals("M70", (1330, again(ANY), on()), (1331, secretless("M70"), on("duo")), (1332, again(None, **NO), on("duo")),
+              (1333, lambda who: again(ANY)(at_duo(who)), on("duo")), (1334, again(ANY), on("duo"))),
     *refusals("M39", (984, unknown("M39"), on("duo"))),
     *refusals("M44", (984, unknown("M44"), on("push"))),
     *refusals("M01", (1335, signs_in(EVIL), on("duo")), (1336, signs_in(BROKEN), on("duo"))),
@@ -201,6 +226,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("M35", 1121): "what is not there is named by its own code",
     ("M36", 1121): "what is not there is named by its own code",
 }
+VALID = {"SecondFactorValidationToken": str, "ExpireIn": str}
 Prepare = Callable[[Somebody], Ask]
 
 
@@ -261,6 +287,7 @@ ANSWERS: list[Answer] = [
     Answer("M26", first_from_duo, PROFILE, on("duo")),
     Answer("M35", held(at_duo), DELETED, on("duo")),
     Answer("M36", held(device), DELETED, on("push")),
+    Answer("M70", lambda who: Ask(led_again(at_duo(who))), VALID, on("duo")),
     Answer("M39", named(at_duo), DELETED, on("duo")),
     Answer("M44", named(device), DELETED, on("push")),
 ]

@@ -179,6 +179,7 @@ ROWS: dict[str, Row] = {
                marks="PW", takes_form=False),
     "M69": Row("POST", f"{A}/account/reauth/2fa/securityquestionanswer/verify", "K+U", "1093 1094 1257 1259 1260",
                marks="PW"),
+    "M70": Row("PUT", f"{A}/account/reauth/2fa/duo", "K+U", "1330-1334", marks="PW"),
     "M71": Row("PUT", f"{A}/account/reauth/password", "K+U", f"967 1205 {_LOCK}", marks="PW"),
     "M72": Row("PUT", f"{A}/account/reauth/pin", "K+U", "1236 1233 1235", marks="PW"),
     "M73": Row("GET", f"{A}/account/reauth/otp/email", "K+U", "1032 1023 1122"),

@@ -36,6 +36,7 @@ def register(server: Server) -> None:
     server.implements(contract.mail_factor_code)(mail_factor_code)
     server.implements(contract.with_factor_mail)(with_factor_mail)
     server.implements(contract.with_answers)(with_answers)
+    server.implements(contract.with_duo)(with_duo)
     server.implements(contract.with_password)(with_password)
     server.implements(contract.with_pin)(with_pin)
     server.implements(contract.mail_code)(mail_code)
@@ -89,6 +90,10 @@ def with_factor_mail(call: Call, req: contract.MailedCodeShown) -> ValidationTok
 
 def with_answers(call: Call, req: contract.AnswersShown) -> ValidationToken:
     return _by_factor(call, FactorKind.QUESTIONS, Answer(answers=req.by_question), None)
+
+
+def with_duo(call: Call, req: contract.DuoShown) -> ValidationToken:
+    return _by_factor(call, FactorKind.DUO, Answer(code=req.code, state=req.state), None)
 
 
 def with_password(call: Call, req: contract.PasswordShown) -> ValidationToken:
