@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
@@ -123,3 +124,11 @@ REFUSALS: Final[dict[type[ApiError], Refusal]] = {
 def reason_of(refusal: ApiError) -> Refusal:
     """Return what the page says; of what it cannot name no more than that it did not work."""
     return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), Refusal.WRONG)
+
+
+def wait_seconds(refusal: ApiError, now: int) -> int:
+    """How long until another try is worth while, from either place where the service says so; `now`: seconds since 1970."""
+    until = (refusal.data or {}).get("LoginLockedTimeout")
+    if isinstance(until, str):
+        return max(0, int(datetime.fromisoformat(until).timestamp()) - now)
+    return refusal.retry_after_seconds or 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from flask import Response, request
@@ -24,7 +23,7 @@ from app.hub.forms import HubForm
 from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
-from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused
+from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused, wait_seconds
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
@@ -303,7 +302,7 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
         reason = Refusal.ANSWER
     if reason is Refusal.QUESTION and not form.asks_question:
         reason = Refusal.LOCKED
-    response = _page(form, reason, _wait_seconds(refusal)).render(refusal.status)
+    response = _page(form, reason, wait_seconds(refusal, workings().now())).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -322,11 +321,3 @@ _ON_A_FIELD = (
     (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
     (e.WrongQuestionOrAnswer, "security_answer", _WRONG_ANSWER),
 )
-
-
-def _wait_seconds(refusal: ApiError) -> int:
-    """How long until another try is worth while, from either place where the service says so."""
-    until = (refusal.data or {}).get("LoginLockedTimeout")
-    if isinstance(until, str):
-        return max(0, int(datetime.fromisoformat(until).timestamp()) - workings().now())
-    return refusal.retry_after_seconds or 0

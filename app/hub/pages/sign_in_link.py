@@ -16,12 +16,12 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub_recovery import LinkRequest
 from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
 from app.hub import journey, mailed_link, visit
-from app.hub.arrival import api
+from app.hub.arrival import api, workings
 from app.hub.code_entry import ClickForm
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import Refusal, reason_of, refused
+from app.hub.sign_in_refusals import Refusal, reason_of, refused, wait_seconds
 from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
@@ -79,6 +79,11 @@ class SignInLinkPage(Page):
     @property
     def notice(self) -> Notice | None:
         return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+
+    @property
+    def reset_helps(self) -> bool:
+        """Whether a new password opens what keeps the account closed."""
+        return self.refusal in (Refusal.SUSPENDED, Refusal.LOCKED)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
@@ -198,7 +203,7 @@ def _not_opened(token: str, refusal: ApiError) -> Response:
         return SignInLinkPage(form, state, view.label, token, asking).render(refusal.status)
     reason = reason_of(refusal)
     reason = Refusal.LOCKED if reason in (Refusal.CAPTCHA, Refusal.QUESTION) else reason
-    wait = refusal.retry_after_seconds or 0
+    wait = wait_seconds(refusal, workings().now())
     return SignInLinkPage(form, LinkState.REFUSED, view.label, token, asking, refusal=reason, wait_seconds=wait).render(
         refusal.status
     )
