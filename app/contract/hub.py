@@ -41,6 +41,7 @@ class Step(StrEnum):
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
     CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events `consents` are not answered
     PIN = "pin"  # the tenant asks for a PIN, and the account has none; `can_skip` where it is only offered
+    CONFIRM = "confirm"  # signed in, and the application wishes for a second factor that was not shown yet
     MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
     REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
     FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)

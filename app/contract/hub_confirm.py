@@ -15,6 +15,7 @@ class ConfirmBegun(Wire):
     """`landing`: the path on this host to go on to."""
 
     landing: str = Field(pattern=r"^/[a-z][a-z/-]*$", max_length=100)
+    attempt: str | None = None  # of an application that wishes for two factors: on with it instead
 
 
 class ConfirmStep(Wire):

@@ -27,6 +27,7 @@ PAGES: Final = {
     Step.PRIVACY_POLICY: "/privacy-policy",
     Step.CONSENT_FORMS: "/consent-forms",
     Step.PIN: "/set-pin",
+    Step.CONFIRM: "/confirm",
     Step.MISSING_FIELDS: "/missing-fields",
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",

@@ -10,7 +10,7 @@ import pytest
 from tests.pages.test_second_factor import APP_ALONE, app_of, shows
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.relying_party import RelyingParty
+from tests.support.relying_party import RelyingParty, claims_in
 from tests.support.visitor import Seen, Visitor
 
 BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login": True, "email_login": True}
@@ -103,3 +103,49 @@ def test_nobody_else_s_session_goes_on_by_it(there: World, visitor: Visitor, ada
     visitor.forget("session")
     after = page.press("Continue", code=shows(there, app))
     assert not after.address.endswith("/security")
+
+
+def one_factor_session(visitor: Visitor, there: World, ada: Person) -> pyotp.TOTP:
+    """Sign in by the password, and add the app then."""
+    page = visitor.open("/second-factors").press("Sign in", identifier=ada.email, password=ada.password)
+    page = page.press("Authenticator app")
+    app = app_of(page)
+    page.press("Continue", code=shows(there, app))
+    there.house.clock.advance(seconds=30)
+    return app
+
+
+def told(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
+    """What the application is told of how its visitor came in."""
+    claims = claims_in((shop.redeem(answer.query["code"]).json or {})["id_token"])
+    return {name: claims[name] for name in ("acr", "amr", "auth_time")}
+
+
+@pytest.fixture
+def optional(new_world: NewWorld) -> World:
+    return new_world(two_factor="optional", second_factors=APP_ALONE)
+
+
+def test_two_factors_that_are_wished_are_asked_for_and_said(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop", client_name="Acme Shop")
+    app = one_factor_session(visitor, optional, ada)
+    assert told(shop, visitor.asked_by(shop))["acr"] == "1"
+    optional.house.clock.advance(minutes=10)
+    refused = visitor.asked_by(shop, acr_values="2", prompt="none")
+    assert refused.query["error"] == "interaction_required"
+    page = visitor.asked_by(shop, acr_values="2")
+    assert heading(page) == (200, "Is it you?")
+    assert page.press("Continue", code="000000").status == 403
+    now = int(optional.house.clock.now().timestamp())
+    said = told(shop, page.press("Continue", code=shows(optional, app)))
+    assert (said["acr"], said["amr"]) == ("2", ["pwd", "otp", "mfa"])
+    assert abs(said["auth_time"] - now) <= 1
+    assert visitor.asked_by(shop, acr_values="2", prompt="none").query["code"]
+
+
+def test_whoever_has_one_factor_goes_on_and_that_is_said(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop")
+    answer = visitor.asked_by(shop, acr_values="2").press("Sign in", identifier=ada.email, password=ada.password)
+    assert told(shop, answer)["acr"] == "1"

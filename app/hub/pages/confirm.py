@@ -58,18 +58,21 @@ class ConfirmPage(Page):
 
 @pages.get(ADDRESS)
 def show_confirm() -> Response:
-    landing = _landing()
+    landing, attempt = _landing(), visit.current().attempt
+    if journey.is_attempt_gone():
+        return journey.start_again()
     if not visit.current().session:
         return callback.begin(landing)
     try:
-        told = api()(contract.begin, contract.ConfirmBegun(landing=landing))
+        begun = contract.ConfirmBegun(landing=landing, attempt=attempt.id if attempt else None)
+        told = api()(contract.begin, begun)
     except e.NotAuthenticated:
         return callback.begin(landing)
     visit.current().meet(told.person)
-    if not told.is_needed:
-        return journey.onward(landing)
     if told.next is not None:
         return journey.follow(told.next)
+    if not told.is_needed:
+        return journey.onward(landing)
     if not told.has_password:
         return callback.begin(landing, again=True)
     return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": told.person.label}), landing).render()

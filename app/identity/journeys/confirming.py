@@ -9,6 +9,7 @@ from app.contract import errors as e
 from app.contract import hub_confirm as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_self_service import Done, Proved
+from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.journeys import entering, factor_steps, own_account
 from app.identity.journeys import next as journey
@@ -16,7 +17,9 @@ from app.identity.oauth import views
 from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import attempts, second_factor
+from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
+from app.identity.sign_in.sessions import BrowserSession
 from app.kit.server import Server
 
 
@@ -27,6 +30,8 @@ def register(server: Server) -> None:
 
 
 def begin(call: Call, req: contract.ConfirmBegun) -> contract.ConfirmStep:
+    if req.attempt:
+        return _within(call, req.attempt)
     session, account = own_account.owner(call)
     told = contract.ConfirmStep(
         person=views.person(account),
@@ -38,11 +43,33 @@ def begin(call: Call, req: contract.ConfirmBegun) -> contract.ConfirmStep:
         return told
     asked = {factor_steps.STEP_UP: session.session_id, "landing": req.landing}
     attempt, binding = attempts.open(call, journey.RETURN, asked)
-    known = factors.person(call, account)
-    found = second_factor.begin(call, Wanted(known, kinds), Way(session.methods))
-    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **{entering.KEY: found.ticket.ticket_hash})
-    step = Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id, binding=binding)
+    step = _asked(call, session, account, attempt).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
+
+
+def _within(call: Call, attempt_id: str) -> contract.ConfirmStep:
+    """Ask for the second factor on the way to an application; whoever has none goes on."""
+    attempt, (session, account) = attempts.find(call, attempt_id), own_account.signed_in(call)
+    told = contract.ConfirmStep(person=views.person(account), next=journey.START_AGAIN)
+    if attempt is None:
+        return told
+    if attempt.is_done:
+        return told.model_copy(update={"next": journey.after_the_end(session)})
+    step = journey.advance(call, attempt, session)
+    if step.step is Step.CONFIRM:
+        attempt = attempts.note(
+            call, attempt, lives_for=second_factor.LIFETIME, **{factor_steps.STEP_UP: session.session_id}
+        )
+        step = _asked(call, session, account, attempt)
+    return told.model_copy(update={"next": step})
+
+
+def _asked(call: Call, session: BrowserSession, account: Account, attempt: Attempt) -> Next:
+    """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
+    wanted = Wanted(factors.person(call, account), factors.held(call, account))
+    found = second_factor.begin(call, wanted, Way(session.methods))
+    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **{entering.KEY: found.ticket.ticket_hash})
+    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 
 def with_password(call: Call, req: Proved) -> Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from app.contract import errors as e
@@ -23,6 +24,7 @@ from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Pending
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
+from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
@@ -107,11 +109,16 @@ def _confirmed(call: Call, attempt: Attempt, found: Pending) -> Next:
         raise e.UnknownFactorToken
     if not tickets.spend(call, found.ticket):
         raise e.UnknownFactorToken
-    attempts.finish(call, attempt)
     text = sessions.prove_again(call, session, found.way.methods)
     call.ledger.record("step_up.passed", uid=session.uid, by="page")
-    cookie = views.cookie(call, session, text)
-    return Next(step=Step.REDIRECT, address=str(attempt.request["landing"]), session=cookie)
+    cookie = {"session": views.cookie(call, session, text)}
+    if (landing := attempt.request.get("landing")) is not None:
+        attempts.finish(call, attempt)
+        return Next(step=Step.REDIRECT, address=str(landing)).model_copy(update=cookie)
+    renewed = replace(
+        session, session_hash=randomness.digest(text), authenticated_at=call.now, methods=found.way.methods
+    )
+    return journey.advance(call, attempt, renewed).model_copy(update=cookie)
 
 
 def view(

@@ -21,6 +21,7 @@ from app.kit import randomness
 
 OPENID = "openid"
 _SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
+_SEVERAL = "mfa"  # the method that says so (RFC 8176)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def _id_token(
     }
     held.update({name: value for name, value in optional.items() if value is not None})
     if "amr" in held:
-        held["acr"] = facts.get("acr") or (_MULTIPLE if len(held["amr"]) > 1 else _SINGLE)
+        held["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in held["amr"] else _SINGLE)
     return call.house.keyring.sign(call.work, held)
 
 

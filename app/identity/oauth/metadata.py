@@ -10,7 +10,7 @@ from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
 from app.identity.call import Call
 from app.identity.oauth import issuers
-from app.identity.oauth.authorize import prompt
+from app.identity.oauth.authorize import acr_values, prompt
 from app.identity.oauth.authorize.response_mode import MODES
 from app.identity.oauth.claims import SCOPES, names
 from app.identity.oauth.grants import GRANTS
@@ -90,6 +90,7 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
         "claim_types_supported": ["normal"],
         "claims_supported": [*about_token, *names(SCOPES)],
         "claims_parameter_supported": True,
+        "acr_values_supported": [acr_values.ONE, acr_values.TWO],
         "prompt_values_supported": list(prompt.SUPPORTED),
         "display_values_supported": ["page", "popup", "touch", "wap"],
     }

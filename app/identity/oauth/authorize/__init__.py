@@ -21,6 +21,7 @@ _PAGES = (
     Step.PRIVACY_POLICY,
     Step.CONSENT_FORMS,
     Step.PIN,
+    Step.CONFIRM,
     Step.MISSING_FIELDS,
 )
 

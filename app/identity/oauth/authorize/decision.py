@@ -12,8 +12,10 @@ from app.identity.oauth import codes, consents, views
 from app.identity.oauth.authorize import answers, prompt
 from app.identity.oauth.authorize.request import Authorization, Redirected
 from app.identity.oauth.codes import Code
+from app.identity.second_factors import service as factors
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.second_factor import TWO
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.tenant import Application
 from app.kit import randomness
@@ -66,7 +68,39 @@ def _before_consent(
             return refuse(call, request, attempt, Redirected("login_required", "Somebody else is signed in."))
     elif not _is_enough(request, session, account, call.now):
         return _login(call, request, client, attempt, account)
+    if (step := _second_factor(call, request, client, session, attempt, account)) is not None:
+        return step
     return _unmet(call, request, client, session, attempt, account)
+
+
+def _second_factor(
+    call: Call,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    """Return the step to the second factor, where two are wished, the account has them, and the session knows of one.
+
+    The wish is voluntary (OpenID Connect Core section 5.5.1.1): who has none goes on, and `acr` says so.
+    """
+    if not request.wants_two or TWO in session.methods:
+        return None
+    held = account or accounts.by_uid(call, session.uid)
+    if held is None or not factors.held(call, held):
+        return None
+    if prompt.NONE in request.prompt:
+        return refuse(
+            call, request, attempt, Redirected("interaction_required", "The second factor must be asked for.")
+        )
+    return Next(
+        step=Step.CONFIRM,
+        attempt=attempt.attempt_id if attempt else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )
 
 
 def _unmet(

@@ -48,6 +48,7 @@ class Authorization(BaseModel):
     prompt: frozenset[str] = frozenset()
     max_age: int | None = None
     acr: str | None = None  # asked for by name: authenticates anew and is echoed
+    wants_two: bool = False  # two factors, where the account has them
     subject: str | None = None  # who must be the one signed in (id_token_hint, or `sub` of claims)
     login_hint: str | None = None
     ui_locales: str | None = None
