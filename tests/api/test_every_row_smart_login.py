@@ -356,3 +356,15 @@ def test_an_address_that_the_account_gave_up_opens_nothing(new_tenant_server: Ne
     who.lives(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
     assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
     assert refused(poll(who, held)) == (403, 1140)
+
+
+def test_a_new_password_ends_what_was_sent_and_what_waits(new_tenant_server: NewTenantServer) -> None:
+    """Somebody said yes to a stranger, sees it, and sets another password before the stranger went on."""
+    who = somebody(new_tenant_server, **SMART, passwordless_email=True)
+    held = approved(who)
+    answered(who.call("U49", email=who.email))
+    link = token_in(who.mailed())
+    answered(who.managed("A16", {"password": "Quartz-lantern-58"}))
+    assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
+    answered(who.reset(resettoken=who.brought(), password="Basalt-whistle-33"))
+    assert refused(poll(who, held)) == (403, 1140)

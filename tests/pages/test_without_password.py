@@ -228,8 +228,11 @@ def test_whoever_is_new_gets_an_account_by_one_touch(new_world: NewWorld, new_vi
     assert NEW in visitor.open("/profile").text
 
 
-def test_nobody_gets_an_account_where_registration_is_off(new_world: NewWorld, new_visitor_at: At) -> None:
-    there = new_world(one_touch=True, registration=False)
+@pytest.mark.parametrize("closed", [{"registration": False}, {"registration_captcha": True}], ids=str)
+def test_nobody_gets_an_account_where_registration_is_off_or_asks_more(
+    new_world: NewWorld, new_visitor_at: At, closed: dict[str, bool]
+) -> None:
+    there = new_world(one_touch=True, **closed)
     visitor = new_visitor_at(there)
     by_mail(visitor.open("/login"), NEW)
     mail = mailed_to(there.house, there.tenant_id, NEW)[-1]

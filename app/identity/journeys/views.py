@@ -33,7 +33,7 @@ def tenant(call: Call) -> hub.TenantView:
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
         ways=ways.offered(call),
-        one_touch=settings.one_touch and settings.registration,
+        one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,

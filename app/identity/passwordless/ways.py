@@ -47,6 +47,8 @@ def named(call: Call, typed: str, by: str) -> tuple[Identifier, Account | None, 
 
 def _is_taken_in(call: Call, identifier: Identifier) -> bool:
     is_name = names.normal_email if identifier.kind == "email" else names.normal_phone
+    if call.tenant.settings.registration_captcha:  # which only the operations ask here
+        return False
     if identifier.kind == "username" or not is_name(identifier.value):
         return False
     try:

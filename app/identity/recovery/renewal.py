@@ -91,8 +91,8 @@ def follow(
     address, which is told of what comes next: else a thief would end it.
     """
     call.ledger.record("password.changed", uid=account.uid, reason=reason)
-    proofs.close(call, account.uid, ProofKind.RESET_PASSWORD)
-    proofs.close(call, account.uid, ProofKind.DELETE_ACCOUNT)
+    for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN):
+        proofs.close(call, account.uid, kind)
     if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
         alarms.close(call, account.uid, proved_email)
     notices.tell_with_alarm(call, MailKind.PASSWORD_CHANGED, account.email, account, template=template)

@@ -18,7 +18,7 @@ from app.identity.verification import service as verification
 
 _OPENS_AGAIN = (
     ProofKind.RESET_PASSWORD, ProofKind.RESET_PASSKEY, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL,
-    ProofKind.PHONE,
+    ProofKind.PHONE, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN,
 )  # fmt: skip
 _JUST_BEFORE = timedelta(minutes=1)
 """What an alarm tells of was done a moment before it was written."""
