@@ -233,7 +233,7 @@ captcha = state(
 SIGN_IN_REFUSALS = (
     e.WrongCredentials, e.AccountBlocked, e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.LockedForCaptcha,
     e.LockedForSecurityQuestion, e.LockedForAWhile, e.TooManySessions, e.LoginNotAllowed, e.WrongCaptcha,
-    e.PasswordBreached, e.PasswordResetMailed,
+    e.PasswordBreached, e.PasswordResetMailed, e.RiskBlocked, e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress,
     e.WrongQuestionOrAnswer, e.AccountLeaving, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
 )  # fmt: skip
 

@@ -6,24 +6,27 @@ from pydantic import Field
 
 from app.contract.stated import Stated
 
+Action = Literal["none", "notify", "refuse", "block"]
+
 
 class Risk(Stated):
-    """What is told of a sign-in from where the account never was (interface mfa.md section 9): its owner is mailed about the
-    first of these that is new, and may say "this was not me". The first sign-in of an account tells nothing."""
+    """What becomes of a sign-in from where the account never was (interface mfa.md section 9). `notify` mails the owner, who may say
+    "this was not me"; `refuse` lets nobody in by password (1168 to 1171, 1287) and mails; `block` closes the account as well
+    (1164). Where the tenant has second factors all of them only notify. The first sign-in of an account is never new."""
 
-    device: Literal["none", "notify"] = "none"
-    browser: Literal["none", "notify"] = "none"
-    city: Literal["none", "notify"] = "none"  # where `GATEHOUSE_LOCATIONS_FILE` tells places
-    country: Literal["none", "notify"] = "none"
-    ip: Literal["none", "notify"] = "none"
+    device: Action = "none"
+    browser: Action = "none"
+    city: Action = "none"  # where `GATEHOUSE_LOCATIONS_FILE` tells places
+    country: Action = "none"
+    ip: Action = "none"
     remembered_days: int = Field(
         default=365, ge=1, le=3_650
     )  # after so long without a sign-in from there it is new again
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """What is told of, in the interface's order."""
-        return tuple(name for name in ("device", "browser", "city", "country", "ip") if getattr(self, name) == "notify")
+        """What is looked at, in the interface's order."""
+        return tuple(name for name in ("device", "browser", "city", "country", "ip") if getattr(self, name) != "none")
 
 
 class SecondFactors(Stated):

@@ -47,8 +47,9 @@ class Login(Wire):
 
 GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
 """What a tenant demands of an account whose sign-in is whole; each names in `Data` the token that goes on."""
+RISK_REFUSALS = (e.RiskBlocked, e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress)
 LOGIN_REFUSALS = (
-    *GATE_REFUSALS,
+    *GATE_REFUSALS, *RISK_REFUSALS,
     e.UnknownAccount, e.WrongCredentials, e.EmailUnverified, e.PhoneUnverified, e.AccountBlocked, e.LoginDisabled,
     e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedForAWhile, e.LockedDuringStep, e.PhoneLoginOff, e.PhoneLoginOn,
     e.UsernameLoginOn, e.UsernameLoginOff, e.MalformedEmail, e.MalformedPhone, e.UnknownSecurityQuestion,

@@ -31,6 +31,7 @@ class Refusal(StrEnum):
     TOO_MANY = "too many"
     SESSIONS = "sessions"
     BREACHED = "breached"
+    ELSEWHERE = "elsewhere"
 
 
 def refused(refusal: Refusal, wait_seconds: int) -> Notice:
@@ -98,6 +99,12 @@ _NOTICES: Final = {
         _l("It stands in lists that thieves use. We sent you a mail: set a new one with it, then you can sign in."),
         "note",
     ),
+    Refusal.ELSEWHERE: Notice(
+        _l("Nobody signs in from here yet"),
+        _l(
+            "This account was never used on this device or from this place. We mailed its owner. Sign in from where you usually do."
+        ),
+    ),
     Refusal.SESSIONS: Notice(
         _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
     ),
@@ -117,6 +124,8 @@ REFUSALS: Final[dict[type[ApiError], Refusal]] = {
     e.PasswordBreached: Refusal.BREACHED,
     e.PasswordResetMailed: Refusal.BREACHED,
     e.TooManyRequests: Refusal.TOO_MANY,
+    e.RiskBlocked: Refusal.BLOCKED,
+    **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), Refusal.ELSEWHERE),
 }
 """Whatever is not named here says no more than that it did not work."""
 

@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
+from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
 from tests.support.consents import asked
 from tests.support.customers import OLD
 from tests.support.letterbox import letters, link_in
@@ -65,6 +66,12 @@ OUT = {"EmailVerified": False}
 REFUSALS = refusals(
     "U12",
     (966, says(password="wrong")),
+    (1164, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "block"}}),
+    (1168, from_elsewhere(CHROME, LINZ), {"risk": {"browser": "refuse"}}),
+    (1169, from_elsewhere(FIREFOX, VIENNA), {"risk": {"city": "refuse"}}),
+    (1170, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),
+    (1171, from_elsewhere(FIREFOX, VIENNA), {"risk": {"ip": "refuse"}}),
+    (1287, from_elsewhere(CHROME, LINZ), {"risk": {"device": "refuse"}}),
     (938, says(email="nobody@example.test")),
     (970, after(OUT, says())),
     (1066, after({"PhoneIdVerified": False}, by("phone")), PHONE),

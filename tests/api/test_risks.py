@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from werkzeug.test import Client
+from werkzeug.test import Client, TestResponse
 
 from app.contract.letters import MailKind, MailTemplate
 from app.identity.providers.locations import ListedLocations
 from tests.support.customers import OLD
 from tests.support.letter_templates import states
-from tests.support.rows import Somebody, somebody
-from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.rows import Act, Somebody, somebody
+from tests.support.tenant_server import NewTenantServer, answered, refused
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36"
 LINZ, VIENNA, PARIS = "203.0.113.7", "198.51.100.7", "192.0.2.7"
 ALL = {"device": "notify", "browser": "notify", "city": "notify", "country": "notify", "ip": "notify"}
 PLACES = "203.0.113.0/24,Austria,Linz\n198.51.100.0/24,Austria,Vienna\n192.0.2.0/24,France,Paris\n2001:db8::/32,Spain,\nnonsense\n"
+
+
+def from_elsewhere(agent: str, address: str) -> Act:
+    """Sign in at home, then elsewhere."""
+
+    def act(who: Somebody) -> TestResponse:
+        house = who.tenant.house
+        with TemporaryDirectory() as folder:
+            (Path(folder) / "places.csv").write_text(PLACES)
+            kept, house.locations = house.locations, ListedLocations(Path(folder) / "places.csv")
+        try:
+            signs_in(who)
+            return asks(who, agent, address)
+        finally:
+            house.locations = kept
+
+    return act
 
 
 @pytest.fixture
@@ -37,12 +55,17 @@ def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch
 
 
 def signs_in(who: Somebody, agent: str = FIREFOX, address: str = LINZ, **query: Any) -> None:
+    answered(asks(who, agent, address, **query))
+
+
+def asks(
+    who: Somebody, agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
+    path: str = "/identity/v2/auth/login", **query: Any,
+) -> TestResponse:  # fmt: skip
     base, asked = f"http://{who.tenant.house.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
-    answered(
-        Client(who.tenant.app).post(
-            "/identity/v2/auth/login", json={"email": who.email, "password": OLD}, query_string=asked, base_url=base,
-            headers={"User-Agent": agent}, environ_base={"REMOTE_ADDR": address},
-        )
+    return Client(who.tenant.app).post(
+        path, json={"email": who.email, "password": password}, query_string=asked, base_url=base,
+        headers={"User-Agent": agent}, environ_base={"REMOTE_ADDR": address},
     )  # fmt: skip
 
 
@@ -90,6 +113,46 @@ def test_what_the_tenant_does_not_watch_is_not_told(
     signs_in(ada, CHROME, PARIS)
     (mail,) = told(ada)
     assert "from a new country" in mail
+
+
+@pytest.mark.parametrize(
+    ("what", "agent", "address", "code"),
+    [("device", CHROME, LINZ, 1287), ("browser", CHROME, LINZ, 1168), ("city", FIREFOX, VIENNA, 1169),
+     ("country", FIREFOX, PARIS, 1170), ("ip", FIREFOX, VIENNA, 1171)],
+)  # fmt: skip
+def test_a_tenant_may_refuse_what_is_new(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, what: str, agent: str,
+    address: str, code: int,
+) -> None:  # fmt: skip
+    ada = somebody(new_tenant_server, risk={what: "refuse"})
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    signs_in(ada)
+    for _ in range(2):
+        assert refused(asks(ada, agent, address)) == (403, code)
+    assert refused(asks(ada, agent, address, password="wrong")) == (401, 966)
+    assert len(told(ada)) == 2
+    signs_in(ada)
+
+
+def test_a_tenant_may_block_the_account(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = somebody(new_tenant_server, risk={"country": "block"})
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    signs_in(ada)
+    assert refused(asks(ada, address=PARIS)) == (403, 1164)
+    assert refused(asks(ada)) == (403, 991)
+    assert len(told(ada)) == 1
+
+
+def test_a_tenant_with_second_factors_only_tells(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = somebody(new_tenant_server, risk={"country": "block"}, two_factor="optional")
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    for address in (LINZ, PARIS):
+        answered(asks(ada, address=address, path="/identity/v2/auth/login/2fa"))
+    assert len(told(ada)) == 1
 
 
 def test_a_place_is_new_again_after_a_year_without_it(ada: Somebody) -> None:

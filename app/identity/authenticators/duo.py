@@ -1,4 +1,4 @@
-"""Duo: proved at Duo's own page, to which the browser is led and from which it comes back (decisions/0102)."""
+"""Duo: proved at Duo's own page, to which the browser is led and from which it comes back (decisions/0105)."""
 
 from __future__ import annotations
 

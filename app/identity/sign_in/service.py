@@ -81,6 +81,7 @@ def verify(
         new_hash = call.hashing.hash(password)
     _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
     breached.refuse(call, account, password)
+    risks.refuse(call, account)
     wanted = second_factors.wanted(call, account)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash,
