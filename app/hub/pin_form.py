@@ -15,12 +15,12 @@ from app.kit.errors import ApiError
 
 
 class PinForm(ProvedForm):
-    """The PIN; and the password, where the last proof is too old."""
+    """The PIN; and the password, where the last proof is too old. No password manager is to keep the one as the other."""
 
     pin = PasswordField(
         _l("New PIN"),
         [InputRequired(_l("Choose a PIN."))],
-        render_kw={"autocomplete": "off", "inputmode": "numeric", "dir": "ltr"},
+        render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
     )
 
     def take_refusal(self, refusal: ApiError) -> bool:
