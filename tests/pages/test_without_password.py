@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import select
 
+from app.identity.sign_in.tables import sessions
+from app.identity.store.unit import UnitOfWork
 from tests.support.letterbox import code_in, letters, link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
+from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
 
@@ -264,3 +269,27 @@ def test_the_sign_in_page_asks_nobody(world: World, visitor: Visitor) -> None:
     visitor.open("/login")
     for path in ("/login", "/sign-in/mail", "/sign-in/device"):
         assert not any(visitor.open(path).cost.values())
+
+
+def live_sessions(world: World) -> int:
+    work = UnitOfWork(world.house.database, world.tenant_id)
+    try:
+        return len(work.all(select(sessions.c.session_id).where(sessions.c.tenant_id == world.tenant_id)))
+    finally:
+        work.rollback()
+
+
+def test_of_fifty_clicks_on_a_link_one_signs_in(world: World, visitor: Visitor, ada: Person) -> None:
+    by_mail(visitor.open("/login"), ada.email)
+    page = visitor.open(path_of(world))
+    seen = at_once([partial(tab.press, "Sign in") for tab in tabs(page)])
+    assert live_sessions(world) == 1
+    assert all(one.address.endswith("/profile") or "used already" in one.text for one in seen)
+
+
+def test_of_fifty_devices_that_go_on_one_does(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+    waits = on_a_device(visitor.open("/login"), ada.email)
+    new_visitor_at(world).open(path_of(world)).press("Yes, sign it in", number=number_on(waits))
+    seen = at_once([partial(tab.press, "I have said yes") for tab in tabs(waits)])
+    assert live_sessions(world) == 1
+    assert not [one.status for one in seen if one.status >= 500]
