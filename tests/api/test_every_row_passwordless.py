@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.consents import asked
-from tests.support.letterbox import code_in, token_in
+from tests.support.letterbox import code_in, letters, token_in
 from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -207,3 +207,17 @@ def test_a_second_factor_is_asked_for_after_every_way(new_tenant_server: NewTena
         said = answered(answer)
         assert said["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
         assert said["Profile"] is None
+
+
+def test_who_is_unknown_is_told_so_by_mail_and_by_nothing_else(new_tenant_server: NewTenantServer) -> None:
+    """Where the tenant hides who has an account: whoever holds the address learns it, and no telephone rings."""
+    who = somebody(new_tenant_server, **on(hide_unknown_accounts=True))
+    held = (who.tenant.house, who.tenant.tenant_id)
+    assert answered(who.call("U49", email=NOBODY)) == POSTED
+    told = who.mailed(NOBODY)
+    assert "no account" in told["subject"]
+    assert "vtoken" not in str(told)
+    before = (len(letters(*held)), len(letters(*held, "sms")))
+    assert answered(who.call("U49", username="nobody")) == POSTED
+    answered(who.call("U53", phone="+493099999999"))
+    assert (len(letters(*held)), len(letters(*held, "sms"))) == before
