@@ -148,7 +148,8 @@ class Page:
     def render(self, status: int = 200) -> Response:
         """Return the page as an answer, compressed where the browser takes it."""
         services = self.widget.sources if self.widget else ()
-        return _answer(self.html(), status, self.form_targets, self.pictures, services, calls_home=self.calls_home)
+        calls = self.calls_home or "poll" in self.run
+        return _answer(self.html(), status, self.form_targets, self.pictures, services, calls_home=calls)
 
 
 def attempt_targets(here: Visit) -> tuple[str, ...]:
