@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from statistics import median
@@ -62,6 +63,36 @@ def operations(who: Somebody) -> Timed:
     for name, value in who.names.items():
         path, asked = f"{AUTH}/securityquestion/{name}", {name: value}
         yield f"GET securityquestion/{name}", lambda path=path, asked=asked: who.ask("GET", path, **asked)
+
+
+def without_password(who: Somebody) -> Timed:
+    """The operations that send what signs in, and that take it."""
+    less = f"{AUTH}/login/passwordlesslogin"
+    for name in ("email", "username"):
+        asked = {name: who.names[name]}
+        body = {**asked, "otp": "000000"}
+        yield f"GET passwordlesslogin/email, {name}", lambda asked=asked: who.ask("GET", f"{less}/email", **asked)
+        path = f"{less}/{name}/verifyotp"
+        yield f"POST verifyotp, {name}", lambda path=path, body=body: who.ask("POST", path, body)
+    texted = {"phone": who.phone, "otp": "000000"}
+    yield "GET passwordlesslogin/otp", lambda: who.ask("GET", f"{less}/otp", phone=who.phone)
+    yield "PUT passwordlesslogin/otp/verify", lambda: who.ask("PUT", f"{less}/otp/verify", texted)
+    held = secrets.token_hex(16)
+    yield "GET smartlogin", lambda: who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, email=who.email)
+    yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
+
+
+def pages_without_password(who: Somebody, hub: Flask) -> Timed:
+    for way, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
+        page, sent = browser(who, hub).open(f"/sign-in/{way}"), []
+        value = who.names[name]
+        yield (
+            f"page: sign in by {way}",
+            lambda page=page, value=value, sent=sent, button=button: sent.append(page.press(button, identifier=value)),
+        )
+        yield f"page: code of a sign-in by {way}", lambda sent=sent: sent[0].press("Sign in", code="000000")
+    device = browser(who, hub).open("/sign-in/device")
+    yield "page: ask another device", lambda: device.press("Ask my mailbox", identifier=who.email)
 
 
 def registrations(who: Somebody) -> Timed:
@@ -128,6 +159,8 @@ def test_the_times_are_printed(
         for who, kind in order if number % 2 else reversed(order):
             take(taken, operations(who), kind)
             take(taken, pages(who, hub_app), kind)
+            take(taken, without_password(who), kind)
+            take(taken, pages_without_password(who, hub_app), kind)
             for walk in (registrations, lambda whom: sign_up(whom, hub_app)):
                 take(taken, walk(who if kind == "known" else Somebody(tenant, UNKNOWN)), kind)
     with capsys.disabled():
