@@ -74,8 +74,8 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 # What is refused before the store is asked is the same on every database: such a test asks on one. Whatever reaches the store
-# (tenants kept apart, races, hostile values, SQL) is asked on both.
-before_the_store = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+# (tenants kept apart, races, hostile values, SQL) is asked on both. What a browser or a tool of strangers sees is one, too.
+before_the_store = on_one_database = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
