@@ -12,6 +12,8 @@ from app.identity.tasks.worker import Worker
 from app.identity.vault import Vault
 from tests.support.customers import NEW, a_customer
 from tests.support.house import SECRET
+from tests.support.pinned import PINS, again, pinned, session
+from tests.support.rows import somebody
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
@@ -53,3 +55,10 @@ def test_the_code_of_a_choice_is_still_known(house: House, acme: TenantServer) -
     assert rotated(house) == 2
     (town,) = answered(acme.send("GET", f"{path}/town"))
     assert town["Code"] == "s3cret"  # type: ignore[index]  # a list
+
+
+def test_a_pin_is_still_known(house: House, new_tenant_server: NewTenantServer) -> None:
+    ada = pinned(somebody(new_tenant_server, **PINS))
+    token = session(ada)
+    assert rotated(house) >= 2
+    assert answered(again(ada, token))["Profile"]["Uid"] == ada.uid
