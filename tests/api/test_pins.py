@@ -103,9 +103,10 @@ def test_of_many_pins_that_are_set_at_once_one_wins(new_tenant_server: NewTenant
 def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_server: NewTenantServer) -> None:
     ada = pinned(somebody(new_tenant_server, **lock("suspend", 5)))
     token = session(ada)
-    codes = [code for _, code in at_once([lambda: refused(again(ada, token, WRONG)) for _ in range(20)])]
-    assert codes.count(1236) == 4
-    assert codes.count(1198) == 16
+    answers = at_once([lambda: again(ada, token, WRONG) for _ in range(20)])
+    codes = [refused(answer)[1] for answer in answers]
+    assert (codes.count(1236), codes.count(1198)) == (4, 16)
+    assert sum("hashes=1" in answer.headers["X-Gatehouse-Cost"] for answer in answers) == 5
 
 
 def test_sessions_end_with_the_password_and_with_a_forgotten_pin(ada: Somebody) -> None:

@@ -151,7 +151,10 @@ def test_password_managers_know_every_field(pages: list[Sample]) -> None:
     for page in pages:
         for form in forms_of(page):
             tokens = [field.get("autocomplete", "") for field in form.all("input")]
-            secrets = [field for field in form.all("input") if field.get("type") == "password"]
+            hidden = [field for field in form.all("input") if field.get("type") == "password"]
+            for pin in (field for field in hidden if field.get("name") == "pin"):
+                assert pin.get("autocomplete") == "one-time-code", "nobody keeps it in the place of the password"
+            secrets = [field for field in hidden if field.get("name") != "pin"]
             for field in secrets:
                 assert field.get("autocomplete") in ("current-password", "new-password"), page.name
             if secrets:
