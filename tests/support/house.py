@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import cycle
+from itertools import count, cycle
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -16,9 +18,13 @@ from app.identity.store.database import Database
 from app.identity.tenants.keys import Keyring, new_private_key
 from app.kit.clock import SystemClock
 from app.settings import Settings
-from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.servers import RUNTIME, Postgres
+from tests.support.services import worker_number
 
 SECRET = b"a secret of the tests, long enough to be one"
+
+
+_NUMBERS = count()
 
 
 class MovableClock(SystemClock):
@@ -78,19 +84,38 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 before_the_store = on_one_database = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite database to copy."""
+    path = tmp_path_factory.mktemp("migrated") / "gatehouse.db"
+    migrate.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> str:
+    """The name of a migrated PostgreSQL database to copy."""
+    name = f"migrated_{worker_number(request.config)}"
+    migrate.upgrade(postgres_server.database(name).migrate_url, runtime_role=RUNTIME)
+    return name
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def own_database(request: pytest.FixtureRequest) -> Iterator[Database]:
+def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database of the test alone, as it serves: migrated, and nothing in it."""
     if request.param == "sqlite":
-        url = request.getfixturevalue("sqlite_url")
-        migrate.upgrade(url)
-    else:
-        urls: PostgresUrls = request.getfixturevalue("fresh_postgres")
-        migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
-        url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    made = Database(url)
+        copied = shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "gatehouse.db")
+        made = Database(f"sqlite:///{copied}")
+        yield made
+        made.dispose()
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    name = f"own_{worker_number(request.config)}_{next(_NUMBERS)}"
+    urls = server.database(name, request.getfixturevalue("migrated_postgres"))
+    made = Database(urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"))
     yield made
     made.dispose()
+    server.drop(name)
 
 
 @pytest.fixture
