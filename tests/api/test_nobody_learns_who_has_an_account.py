@@ -29,6 +29,8 @@ TELLING = {
     "verification.email_availability": "it exists to tell, and is limited by address",
     "verification.phone_availability": "as above",
     "verification.username_availability": "as above",
+    "second_factors.mail_code": "it takes the token of a challenge, and the account is that one's",
+    "second_factors.with_email": "as above",
 }
 ON_PAGES = {
     "hub.sign_in": "tests/pages/test_nobody_learns_who_has_an_account.py",
@@ -38,10 +40,10 @@ ON_PAGES = {
 }
 
 
-def signs_in(name: str) -> Script:
+def signs_in(name: str, path: str = "login") -> Script:
     def script(who: Somebody) -> Iterator[TestResponse]:
         for _ in range(7):
-            yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
+            yield who.ask("POST", f"{AUTH}/{path}", {name: who.names[name], "password": WRONG})
 
     return script
 
@@ -260,6 +262,7 @@ def then_signs_in(who: Somebody, name: str) -> Iterator[TestResponse]:
 
 ASKED: dict[str, dict[str, Script]] = {
     "sign_in.with_password": {name: signs_in(name) for name in ("email", "username", "phone")},
+    "second_factors.with_password": {name: signs_in(name, "login/2fa") for name in ("email", "username", "phone")},
     "verification.resend": {"email": resends},
     "verification.by_code": {"email": verifies, "uuid": verifies_by_id},
     "verification.by_link": {"email": verifies_by_get},
@@ -300,6 +303,8 @@ LOCKING = (
 
 def _also(name: str) -> dict[str, Any]:
     """What the tenant of an operation has beside."""
+    if name.startswith("second_factors."):
+        return {"two_factor": "optional"}
     return {"pin": {"is_on": True}} if name.startswith("pins.") else {}
 
 
