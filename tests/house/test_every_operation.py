@@ -214,7 +214,7 @@ def test_every_address_of_an_operation_leads_to_it(caller: Caller, operation: An
 def test_another_method_is_refused_with_those_that_are_served(caller: Caller, operation: AnyOperation) -> None:
     router = [one for one in CATALOGUE if one.on is operation.on]
     served = {one.method for one in router if Caller.path_of(one) == Caller.path_of(operation)}
-    served |= {method for method, path in operation.addresses() if path == operation.path}
+    served |= {method for one in router for method, path in one.addresses() if path == operation.path}
     other = next(method for method in reversed(METHODS) if method not in served)
     answer = caller.ask(operation, method=other)
     assert answer.status_code == 405

@@ -166,7 +166,7 @@ def test_nothing_keeps_managers_or_paste_away(pages: list[Sample]) -> None:
         assert not re.search(r'\son(paste|copy|drop|input|key\w+)=|maxlength="[1-9]"', page.html), page.name
         for field in Elements(page.html).all("input"):
             if field.get("autocomplete") == "off":
-                assert re.fullmatch(r"captcha|security_answer|answer_\d+|answer\.\w+", field["name"]), page.name
+                assert re.fullmatch(r"captcha|number|security_answer|answer_\d+|answer\.\w+", field["name"]), page.name
 
 
 def test_a_code_is_typed_with_the_right_keyboard(pages: list[Sample]) -> None:

@@ -75,7 +75,7 @@ def test_a_mailbox_alone_signs_nobody_in_where_a_second_factor_is_required(new_w
     asked(visitor.asked_by(there.application("shop")), ada.email)
     landed = visitor.open(path_of(there, ada)).press("Save the new password", password=NEW)
     assert "code" not in landed.query
-    assert landed.heading == "Welcome back"
+    assert landed.heading == "Protect your account"
 
 
 def test_known_and_unknown_look_the_same(world: World, new_visitor: NewVisitor, ada: Person) -> None:
