@@ -36,6 +36,7 @@ class Step(StrEnum):
     )
     NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
     SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
+    PASSKEY_OFFER = "passkey_offer"  # signed in; a passkey would make the next time easier
     BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
@@ -143,6 +144,8 @@ class TenantView(Wire):
     remember_me: bool = True
     ways: list[str] = Field(default_factory=list)  # of mail, sms, device: sign-in without a password
     one_touch: bool = False  # whoever is new gets an account by it
+    passkeys: str = ""  # autofill, button or both: how they are offered; empty where there are none
+    related_origins: list[str] = Field(default_factory=list)  # other addresses where the tenant's passkeys work
     registration: bool = True
     uses_https: bool = False
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id, where a locked sign-in may ask one

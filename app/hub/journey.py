@@ -21,6 +21,7 @@ PAGES: Final = {
     Step.LOGIN: "/login",
     Step.REGISTER: "/register",
     Step.SECOND_FACTOR: "/second-factor",
+    Step.PASSKEY_OFFER: "/passkeys/offer",
     Step.BACKUP_CODES: "/backup-codes",
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",

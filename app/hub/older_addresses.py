@@ -23,7 +23,7 @@ _SIGN_IN: Final = ("", "login", "register", "forgotpassword")
 
 _MAILED: Final = {
     "emailverification": "/verify", "reset": "/reset-password", "resetpin": "/reset-pin", "deleteuser": "/delete-account",
-    "oneclicksignin": "/sign-in/link", "autologin": "/sign-in/approve",
+    "oneclicksignin": "/sign-in/link", "autologin": "/sign-in/approve", "resetpasskey": "/passkeys/reset",
 }  # fmt: skip
 """Where links of mails lead, by their `vtype`."""
 

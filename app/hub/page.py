@@ -89,9 +89,8 @@ class Page:
     """The modules of `static/js` that this page runs, joined into one file."""
     query: ClassVar[Mapping[str, int]] = {"attempt": 64}
     """What of its address the page needs when it is drawn in another language, each with the most characters of it."""
-
     calls_home: ClassVar[bool] = False
-    """Whether a script of this page asks us something while it stands."""
+    """Whether a script of this page asks us something while it stands: only then may it (CSP)."""
 
     @classmethod
     def samples(cls) -> Mapping[str, Self]:
@@ -196,13 +195,14 @@ _NONCE, _TOKEN, _ATTEMPT = (randomness.token() for _ in range(3))
 _drawn: dict[Hashable, str] = {}
 
 
-def drawn_once(key: Hashable, make: Callable[[], Page]) -> Response:
+def drawn_once(key: Hashable, make: Callable[[], Page], *, calls_home: bool = False) -> Response:
     """Return a page that is the same for everybody but for nonce, token and attempt: drawn once, then filled in.
 
     Args:
         key: names everything else that the page depends on beside the tenant's version, its language and the attempt's
             having one.
         make: makes the page with its form; called the first time only.
+        calls_home: as of the page that it makes.
     """
     here = visit.current()
     whole = (key, here.tenant.name, here.tenant.version, locale.current().tag, here.attempt is None)
@@ -216,7 +216,7 @@ def drawn_once(key: Hashable, make: Callable[[], Page]) -> Response:
             _drawn.clear()
         _drawn[whole] = known
     filled = known.replace(_NONCE, here.nonce).replace(_TOKEN, forms.fresh_token()).replace(_ATTEMPT, attempt)
-    return _answer(filled, 200, attempt_targets(here))
+    return _answer(filled, 200, attempt_targets(here), calls_home=calls_home)
 
 
 def every_page(kind: type[Page] = Page) -> Iterator[type[Page]]:

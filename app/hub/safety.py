@@ -102,6 +102,7 @@ def content_policy(
         images: origins of pictures that the tenant or the page names.
         calls_home: whether the page's own script asks us something while the page stands.
         services: sources of a service whose scripts run on this page (`captcha_widget`): they may call and frame it.
+        calls_home: whether the page's own script asks us something.
     """
     sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(["'self'", *filter(is_source, form_targets)])

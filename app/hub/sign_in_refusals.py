@@ -32,6 +32,9 @@ class Refusal(StrEnum):
     SESSIONS = "sessions"
     BREACHED = "breached"
     ELSEWHERE = "elsewhere"
+    PASSKEY = "passkey"
+    SCRIPTLESS = "scriptless"
+    """A passkey was wanted where no script runs."""
 
 
 def refused(refusal: Refusal, wait_seconds: int) -> Notice:
@@ -70,6 +73,14 @@ CHECK_MORE: Final = Notice(
 """Of a lock that the widget of a captcha provider opens."""
 
 _NOTICES: Final = {
+    Refusal.PASSKEY: Notice(
+        _l("That passkey did not work"), _l("It may have been removed here. Sign in another way, and add it again.")
+    ),
+    Refusal.SCRIPTLESS: Notice(
+        _l("A passkey needs JavaScript"),
+        _l("This browser did not run the script of the page. Allow JavaScript here, or sign in with your password."),
+        "note",
+    ),
     Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
     Refusal.CAPTCHA: Notice(
         _l("One question more"),

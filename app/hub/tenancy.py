@@ -58,6 +58,10 @@ class Tenant:
     """BCP 47 tags that its pages speak, the default first."""
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
+    passkeys: str = ""
+    """How they are offered: autofill, button or both; empty where there are none."""
+    related_origins: tuple[str, ...] = ()
+    """Other addresses where the tenant's passkeys work."""
     version: str = ""
     security_questions: tuple[tuple[str, str], ...] = ()
     """Each by its id, where a locked sign-in may ask one."""
@@ -155,6 +159,8 @@ def seen(view: contract.TenantView) -> Tenant:
         languages=(view.default_locale, *others),
         identifiers=kinds or (Identifier.EMAIL,),
         has_remember_me=view.remember_me,
+        passkeys=view.passkeys,
+        related_origins=tuple(view.related_origins),
         version=view.version,
         security_questions=tuple(view.security_questions.items()),
         registration=Registration(tuple(view.registration_form), view.registration_captcha)

@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors import backup_code, duo, email, push, security_questions, sms, totp
+from app.hub.factors import backup_code, duo, email, passkey, push, security_questions, sms, totp
 from app.hub.factors.face import Face
 
 FACES: Final[Mapping[FactorKind, Face]] = MappingProxyType(
-    {one.FACE.kind: one.FACE for one in (totp, push, sms, email, security_questions, duo, backup_code)}
+    {one.FACE.kind: one.FACE for one in (passkey, totp, push, sms, email, security_questions, duo, backup_code)}
 )

@@ -116,7 +116,7 @@ class LoginPage(Page):
 
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, "reset": 4, "needs": 8}
+    query = {**Page.query, "reset": 7, "needs": 8}
 
     form: LoginForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
@@ -131,6 +131,20 @@ class LoginPage(Page):
     """A new password was just set."""
     ways: tuple[OtherWay, ...] = ()
     """How one signs in without a password here."""
+    is_passkey_set: bool = False
+    """A new passkey was just set, by a mailed link."""
+    unknown: str = ""
+    """A passkey that nobody has: whoever keeps it may forget it."""
+
+    @property
+    def has_autofill(self) -> bool:
+        """Whether the list under the field offers passkeys."""
+        return False
+
+    @property
+    def has_button(self) -> bool:
+        """Whether a button asks for a passkey."""
+        return False
 
     @property
     def help(self) -> str:
@@ -153,6 +167,8 @@ class LoginPage(Page):
             return _ONE_STEP
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
+        if self.is_passkey_set and not self.refusal:
+            return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
         if self.refusal is Refusal.CAPTCHA and self.widget:
             return CHECK_MORE
         return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
@@ -194,6 +210,41 @@ class LoginPage(Page):
                 name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
+        }
+
+
+@dataclass(frozen=True)
+class PasskeyLoginPage(LoginPage):
+    """Sign in, with a password or with a passkey."""
+
+    scripts = (*LoginPage.scripts, "passkey", "signal")
+    calls_home = True
+
+    passkeys: str = "both"
+
+    @property
+    def has_autofill(self) -> bool:
+        return self.passkeys != "button"
+
+    @property
+    def has_button(self) -> bool:
+        return self.passkeys != "autofill"
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The list under the field offers passkeys beside names."""
+        return {**super().attributes, **({"autocomplete": "username webauthn"} if self.has_autofill else {})}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PasskeyLoginPage]:
+        form = LoginForm.of((Identifier.EMAIL,))
+        return {
+            "fresh": cls(form, relying_party="Acme Shop"),
+            "autofill alone": cls(form, passkeys="autofill"),
+            "button alone": cls(form, passkeys="button"),
+            "passkey refused": cls(form, refusal=Refusal.PASSKEY, unknown="AAAA"),
+            "without a script": cls(form, refusal=Refusal.SCRIPTLESS),
+            "after a new passkey": cls(form, is_passkey_set=True),
         }
 
 
@@ -257,10 +308,12 @@ def show_login() -> Response:
         known = step.person.label if step.person else ""  # signed in, but asked for the password again
     asking, hint = (here.attempt.relying_party, here.attempt.hint or known) if here.attempt else ("", "")
     if not hint and request.args.keys() <= {"attempt"}:
-        return drawn_once(("login", asking), lambda: _page(LoginForm.of(here.tenant.identifiers)))
+        calls_home = bool(here.tenant.passkeys)
+        return drawn_once(("login", asking), lambda: _page(fresh_form()), calls_home=calls_home)
     page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint}))
-    is_reset, needs_password = request.args.get("reset") == "done", request.args.get("needs") == "password"
-    return replace(page, is_reset=is_reset, needs_password=needs_password).render()
+    told, needs_password = request.args.get("reset"), request.args.get("needs") == "password"
+    page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs_password=needs_password)
+    return page.render()
 
 
 @pages.post("/login")
@@ -287,9 +340,28 @@ def _plain_visit() -> contract.Next:
 def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> LoginPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
-    kind = LockedLoginPage if form.captcha.is_asked or form.asks_question else LoginPage
     known = (here.tenant.identifiers, asking, here.tenant.has_remember_me)
-    return kind(form, *known, refusal, wait_seconds, ways=other_ways.offered())
+    ways = other_ways.offered()
+    if form.captcha.is_asked or form.asks_question:
+        return LockedLoginPage(form, *known, refusal, wait_seconds, ways=ways)
+    if here.tenant.passkeys:
+        return PasskeyLoginPage(form, *known, refusal, wait_seconds, ways=ways, passkeys=here.tenant.passkeys)
+    return LoginPage(form, *known, refusal, wait_seconds, ways=ways)
+
+
+def fresh_form() -> LoginForm:
+    """Return the form that nobody filled in."""
+    return LoginForm.of(visit.current().tenant.identifiers, formdata=None)
+
+
+def again(
+    refusal: Refusal | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
+) -> Response:
+    """Draw the page again for somebody who came by another way than the password."""
+    page = _page(form or fresh_form(), refusal)
+    if isinstance(page, PasskeyLoginPage):
+        page = replace(page, unknown=unknown)
+    return page.render(status)
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:

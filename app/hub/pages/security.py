@@ -207,6 +207,8 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
     changed = browser_words.day(known.password_changed_at)
     hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
     yield Row(_l("Password"), hint, "lock", "/change-password")
+    if tenant.passkeys:
+        yield Row(_l("Passkeys"), _l("Without a password"), "key", "/passkeys")
     if known.factors is not None and (known.factors.held or known.factors.offered):
         yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
     if tenant.pin.is_on:

@@ -7,7 +7,7 @@ from app.contract.hub import Next, Step
 from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Wish
 from app.identity.call import Call
-from app.identity.journeys import expiry, views
+from app.identity.journeys import expiry, passkey_offers, views
 from app.identity.journeys import next as journey
 from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
@@ -51,6 +51,8 @@ def session(call: Call, attempt: Attempt | None, account: Account, way: Way, *, 
         return too_old
     begun, text = sessions.start(call, account.uid, way.methods, way.remember)
     cookie = {"session": views.cookie(call, begun, text)}
+    if step is None and attempt is not None and not attempt.is_done and passkey_offers.is_due(call, account, way):
+        step = Step.PASSKEY_OFFER
     if step is not None and attempt is not None:
         return Next(step=step, attempt=attempt.attempt_id).model_copy(update=cookie)
     if attempt is None:

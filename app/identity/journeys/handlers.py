@@ -23,6 +23,7 @@ from app.identity.journeys import (
     own_factors,
     own_names,
     own_security,
+    passkey_steps,
     passwordless_links,
     passwordless_steps,
     pins,
@@ -59,6 +60,7 @@ def register(server: Server) -> None:
     own_data.register(server)
     own_security.register(server)
     recovering.register(server)
+    passkey_steps.register(server)
     passwordless_steps.register(server)
     passwordless_links.register(server)
     server.implements(hub.tenant)(read_tenant)

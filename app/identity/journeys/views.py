@@ -34,6 +34,8 @@ def tenant(call: Call) -> hub.TenantView:
         remember_me=settings.remember_me,
         ways=ways.offered(call),
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
+        passkeys=settings.passkey_settings.selection if settings.passkeys else "",
+        related_origins=list(settings.passkey_settings.related_origins),
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,

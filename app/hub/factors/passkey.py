@@ -1,0 +1,54 @@
+"""A passkey."""
+
+import json
+from typing import Any, Final
+
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+from wtforms.validators import InputRequired
+
+from app.contract.hub_second_factors import FactorProof, FactorShown
+from app.contract.second_factors.challenge import FactorKind
+from app.hub.factors.face import Face, FactorForm
+
+_MOST_LETTERS: Final = 60_000
+
+
+class PasskeyForm(FactorForm):
+    """What the browser's API gave; without a script nothing, and the page says the way round."""
+
+    credential = HiddenField(
+        validators=[InputRequired(_l("No passkey was shown. It takes JavaScript: allow it here, or take another way."))]
+    )
+    wrong = _l("That passkey did not work. Try another one, or take another way.")
+    named = "credential"
+
+    def proof(self, attempt: str) -> FactorProof:
+        shown, self.credential.data = _read(self.credential.data or ""), ""
+        kind, trust = FactorKind.PASSKEY, bool(self.trust.data)
+        return FactorProof(attempt=attempt, kind=kind, credential=shown, trust=trust)
+
+
+def _read(text: str) -> dict[str, Any]:
+    if len(text) > _MOST_LETTERS:
+        return {}
+    try:
+        shown = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return shown if isinstance(shown, dict) else {}
+
+
+_OPTIONS: Final = {"challenge": "AAAA", "rpId": "acme.localhost", "timeout": 60000, "allowCredentials": []}
+FACE: Final = Face(
+    kind=FactorKind.PASSKEY,
+    name=_l("Passkey"),
+    hint=_l("Your finger, your face or a number of your device"),
+    icon="key",
+    form=PasskeyForm,
+    scripts=("passkey",),
+    samples={
+        "enrolled": FactorShown(kind=FactorKind.PASSKEY, is_enrolled=True, options=_OPTIONS),
+        "to enrol": FactorShown(kind=FactorKind.PASSKEY, options=_OPTIONS),
+    },
+)

@@ -1,0 +1,187 @@
+"""A lost passkey: a mail leads here, and a new one takes the place of all that were there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from werkzeug.exceptions import NotFound
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract import hub_passkeys as contract
+from app.contract.mailed import LinkRead
+from app.hub import journey, mailed_link, visit
+from app.hub.arrival import api
+from app.hub.forms import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import login, pages
+from app.hub.pages.login import naming
+from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, given, notice_of, options
+from app.hub.tenancy import Identifier
+from app.kit.errors import ApiError
+
+LOST: Final = "/passkeys/lost"
+RESET: Final = "/passkeys/reset"
+_MACHINE: Final = "HEAD"
+
+
+class LostForm(HubForm):
+    """Whose."""
+
+    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+
+    def to_request(self) -> contract.LostPasskey:
+        here = visit.current()
+        attempt = here.attempt.id if here.attempt else None
+        return contract.LostPasskey(identifier=(self.identifier.data or "").strip(), attempt=attempt)
+
+    @classmethod
+    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
+        """Return the form for what a tenant's people may be named by."""
+        form = cls(**given)
+        label, missing = naming(frozenset(identifiers))
+        form.identifier.label.text = label
+        form.identifier.validators = [InputRequired(missing)]
+        return form
+
+
+@dataclass(frozen=True)
+class LostPasskeyPage(Page):
+    """Whose passkey is lost? Or: a mail is on its way."""
+
+    template = "pages/passkey_lost.html"
+
+    form: LostForm
+    attributes: Mapping[str, str]
+    sent_to: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LostPasskeyPage]:
+        email = (Identifier.EMAIL,)
+        names, empty = login.attributes_of(email), LostForm.of(email)
+        empty.refuse("identifier", _l("Enter your email."))
+        return {
+            "fresh": cls(LostForm.of(email), names),
+            "empty": cls(empty, names),
+            "sent": cls(LostForm.of(email), names, sent_to="ada@example.com"),
+            "too often": cls(LostForm.of(email), names, problem=_TOO_OFTEN),
+        }
+
+
+@dataclass(frozen=True)
+class ResetPasskeyPage(Page):
+    """Set a new one, by the link of a mail."""
+
+    template = "pages/passkey_reset.html"
+    scripts = (*Page.scripts, "passkey")
+    query = {**Page.query, **mailed_link.QUERY}
+    calls_home = True
+
+    form: CredentialForm
+    state: str = "open"
+    label: str = ""
+    token: str = ""
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or self.problem or _STATES.get(self.state)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetPasskeyPage]:
+        made = cls(CredentialForm(), label="ada@example.com", token="x")
+        return {
+            **{state: replace(made, state=state) for state in ("open", *_STATES)},
+            "without a script": replace(made, problem=SCRIPTLESS),
+            "refused": replace(made, problem=notice_of(e.PasskeyRefused())),
+        }
+
+
+_TOO_OFTEN: Final = Notice(_l("That was a lot at once"), _l("Try again later."))
+_STATES: Final = {
+    "used": Notice(_l("This link was used"), _l("Your new passkey is set. Sign in with it."), "note"),
+    "expired": Notice(_l("This link is over"), _l("Have a new one sent to you."), "note"),
+    "unknown": Notice(
+        _l("This link does not work"), _l("Open it as it stands in the mail, or have a new one sent to you.")
+    ),
+}
+_LINKS: Final[dict[type[ApiError], str]] = {
+    e.UsedLink: "used",
+    e.ExpiredLink: "expired",
+    e.UnknownLink: "unknown",
+    e.AccountBlocked: "expired",
+}
+
+
+@pages.get(LOST)
+def show_lost_passkey() -> Response:
+    _refuse_off()
+    return _lost(LostForm.of(visit.current().tenant.identifiers, formdata=None)).render()
+
+
+@pages.post(LOST)
+def submit_lost_passkey() -> Response:
+    _refuse_off()
+    form = LostForm.of(visit.current().tenant.identifiers)
+    if not form.validate():
+        return _lost(form).render(form.refusal_status)
+    try:
+        api()(contract.lost, form.to_request())
+    except e.TooManyRequests as refusal:
+        return _lost(form, problem=_TOO_OFTEN).render(refusal.status)
+    return _lost(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
+
+
+@pages.get(RESET)
+def show_reset_passkey() -> Response:
+    """Looking uses nothing up, whoever looks."""
+    _refuse_off()
+    token = mailed_link.token()
+    known = api()(contract.read_lost, LinkRead(token=token, is_machine=request.method == _MACHINE))
+    return ResetPasskeyPage(CredentialForm(formdata=None), known.state, known.label, token).render()
+
+
+@pages.post(f"{RESET}/options")
+def options_of_reset() -> Response:
+    token = request.form.get(mailed_link.PARAMETER, "")[:300]
+    return options(CredentialForm(), lambda: api()(contract.begin_lost, contract.LostBegin(token=token)))
+
+
+@pages.post(RESET)
+def submit_reset_passkey() -> Response:
+    _refuse_off()
+    form, token = CredentialForm(), request.form.get(mailed_link.PARAMETER, "")[:300]
+    page = ResetPasskeyPage(form, token=token, label=request.form.get("label", "")[:320])
+    if not form.validate():
+        return page.render(form.refusal_status)
+    credential = given(form)
+    form.credential.data = ""
+    if credential is None:
+        return replace(page, problem=SCRIPTLESS).render(422)
+    try:
+        step = api()(contract.finish_lost, contract.LostFinish(token=token, credential=credential))
+    except ApiError as refusal:
+        state = _LINKS.get(type(refusal), "")
+        problem = None if state else notice_of(refusal)
+        return replace(page, state=state or "open", problem=problem).render(refusal.status)
+    return journey.follow(step, reset="passkey")
+
+
+def _lost(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
+    attributes = login.attributes_of(visit.current().tenant.identifiers)
+    return LostPasskeyPage(form, attributes, sent_to, problem)
+
+
+def _refuse_off() -> None:
+    if not visit.current().tenant.passkeys:
+        raise NotFound

@@ -1,0 +1,45 @@
+"""Sign-in by a passkey: the page of sign-in shows the button, and its script asks here."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract import hub_passkeys as contract
+from app.hub import journey, visit
+from app.hub.arrival import api, named_attempt
+from app.hub.pages import delete_account, login, pages
+from app.hub.passkey_forms import CredentialForm, given, options
+from app.hub.sign_in_refusals import Refusal, reason_of
+from app.kit.errors import ApiError
+
+ADDRESS = "/login/passkey"
+
+
+@pages.post(f"{ADDRESS}/options")
+def options_of_sign_in() -> Response:
+    """Answer the script; a page that is only looked at asks nobody."""
+    return options(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
+
+
+@pages.post(ADDRESS)
+def submit_passkey_sign_in() -> Response:
+    here = visit.current()
+    if named_attempt() and here.attempt is None:
+        return journey.start_again()
+    form = CredentialForm()
+    if not form.validate():
+        return login.again(form=login.fresh_form().refused_token(), status=403)
+    credential = given(form)
+    if credential is None:
+        return login.again(Refusal.SCRIPTLESS, status=422)
+    attempt = here.attempt.id if here.attempt else None
+    try:
+        return journey.follow(api()(contract.sign_in, contract.PasskeySignIn(attempt=attempt, credential=credential)))
+    except e.AccountLeaving as refusal:
+        return delete_account.offer_to_keep(refusal)
+    except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
+        unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
+        return login.again(Refusal.PASSKEY, status=refusal.status, unknown=unknown)
+    except ApiError as refusal:
+        return login.again(reason_of(refusal), status=refusal.status)
