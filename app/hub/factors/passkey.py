@@ -21,7 +21,7 @@ class PasskeyForm(FactorForm):
         validators=[InputRequired(_l("No passkey was shown. It takes JavaScript: allow it here, or take another way."))]
     )
     wrong = _l("That passkey did not work. Try another one, or take another way.")
-    named = "credential"
+    named = ""  # it lies on the form: there is no field to look at
 
     def proof(self, attempt: str) -> FactorProof:
         shown, self.credential.data = _read(self.credential.data or ""), ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from flask import Response
 
 from app.contract import errors as e
@@ -20,6 +22,13 @@ ADDRESS = "/login/passkey"
 def options_of_sign_in() -> Response:
     """Answer the script; a page that is only looked at asks nobody."""
     return options(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
+
+
+@pages.get(ADDRESS)
+def show_passkey_sign_in() -> Response:
+    """Whoever looks at it again is at the page that the button stands on."""
+    attempt = named_attempt()
+    return journey.onward(f"/login?{urlencode({'attempt': attempt})}" if attempt else "/login")
 
 
 @pages.post(ADDRESS)

@@ -39,7 +39,7 @@ class NameForm(HubForm):
     """Another name for one."""
 
     passkey = HiddenField()
-    name = StringField(_l("Name"), render_kw={"autocomplete": "off", "dir": "auto", "maxlength": 60})
+    name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
 
 
 class RemoveForm(ProvedForm):
