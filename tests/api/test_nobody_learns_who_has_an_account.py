@@ -29,6 +29,7 @@ TELLING = {
     "verification.email_availability": "it exists to tell, and is limited by address",
     "verification.phone_availability": "as above",
     "verification.username_availability": "as above",
+    "passkeys.begin_sign_in": "everybody seems to have passkeys, and each name others: tests/api/test_passkeys.py",
     "second_factors.mail_code": "it takes the token of a challenge, and the account is that one's",
     "second_factors.with_email": "as above",
     "phones.send_code": "tests/api/test_phones.py: who hides accounts answers for every number",
@@ -39,6 +40,7 @@ ON_PAGES = {
     "hub.forgot": "as above",
     "hub.register": "as above",
     "hub.ask_sign_in": "as above",
+    "hub.lost_passkey": "as above",
 }
 
 
@@ -262,6 +264,24 @@ def guesses_at_one_touch(who: Somebody) -> Iterator[TestResponse]:
     yield from then_signs_in(who, "phone")
 
 
+def begins_with_a_passkey(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(4):
+        yield who.ask("GET", f"{AUTH}/register/passkey/begin", identifier=who.email)
+
+
+def loses_a_passkey(who: Somebody) -> Iterator[TestResponse]:
+    for _ in range(4):
+        yield who.ask("POST", f"{AUTH}/passkey/forgot", {"email": who.email})
+
+
+def signs_up_with_a_passkey_of_nobody(who: Somebody) -> Iterator[TestResponse]:
+    response = {"attestationObject": "AAAA", "clientDataJSON": "AAAA"}
+    shown = {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}
+    body = {"Email": primary(who.email), "PasskeyCredential": shown}
+    for _ in range(3):
+        yield who.ask("POST", f"{AUTH}/register/passkey/finish", body)
+
+
 def then_signs_in(who: Somebody, name: str) -> Iterator[TestResponse]:
     """A name that was tried elsewhere is tried at the sign-in: there a lock would show."""
     yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
@@ -271,6 +291,9 @@ ASKED: dict[str, dict[str, Script]] = {
     "sign_in.with_password": {name: signs_in(name) for name in ("email", "username", "phone")},
     "second_factors.with_password": {name: signs_in(name, "login/2fa") for name in ("email", "username", "phone")},
     "second_factors.mail_own_code": {"email": has_a_factor_mailed},
+    "passkeys.begin_sign_up": {"email": begins_with_a_passkey},
+    "passkeys.finish_sign_up": {"email": signs_up_with_a_passkey_of_nobody},
+    "passkeys.forgot": {"email": loses_a_passkey},
     "verification.resend": {"email": resends},
     "verification.by_code": {"email": verifies, "uuid": verifies_by_id},
     "verification.by_link": {"email": verifies_by_get},
@@ -311,6 +334,8 @@ LOCKING = (
 
 def _also(name: str) -> dict[str, Any]:
     """What the tenant of an operation has beside."""
+    if name.startswith("passkeys."):
+        return {"passkeys": True}
     if name.startswith("second_factors."):
         return {"two_factor": "optional"}
     return {"pin": {"is_on": True}} if name.startswith("pins.") else {}

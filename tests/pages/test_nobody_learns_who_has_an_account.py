@@ -76,6 +76,14 @@ def without_password(way: str, name: str) -> Walk:
     return walk
 
 
+def loses_a_passkey(name: str) -> Walk:
+    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
+        for _ in range(4):
+            yield browser(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
+
+    return walk
+
+
 def then_signs_in(who: Somebody, hub: Flask, password: str, name: str) -> Iterator[Seen]:
     yield browser(who, hub).open("/login").press("Sign in", identifier=who.names[name], password=password)
 
@@ -86,6 +94,7 @@ WALKS: dict[str, Walk] = {
     "sign up": registers,
     **{f"a mailed link by {name}": without_password("mail", name) for name in ("email", "username")},
     **{f"another device by {name}": without_password("device", name) for name in ("email", "username")},
+    **{f"a lost passkey by {name}": loses_a_passkey(name) for name in ("email", "username")},
     "a texted code": without_password("sms", "phone"),
 }
 
@@ -96,7 +105,7 @@ def taken_down(who: Somebody, hub: Flask, walk: Walk) -> list[Said]:
 
 @pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
 def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Flask, walk: Walk) -> None:
-    nobody, people = everybody(new_tenant_server, hide_unknown_accounts=False, registration_form=FORM)
+    nobody, people = everybody(new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True)
     seen = taken_down(nobody, hub_app, walk)
     others = {who.state: taken_down(who, hub_app, walk) for who in people}
     assert not {state for state, other in others.items() if other != seen}, difference(seen, others)
