@@ -43,7 +43,8 @@ LIFETIME_SECONDS: Final = 600
 LANDINGS: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
-    "/second-factors/remove", "/backup-codes", "/applications", "/download-data", "/pin",
+    "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
+    "/pin",
 )  # fmt: skip
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -10,12 +10,13 @@ from typing import Any
 from wsgiref.types import WSGIApplication
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 from werkzeug.test import Client as WsgiClient
 
 from app.contract.configuration import ApplicationSettings, Argon2, Brand, TenantSettings
 from app.identity import create_app, create_service
 from app.identity.accounts.tables import accounts, identifiers
+from app.identity.credentials.tables import credentials
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import applications, tenants
@@ -35,6 +36,19 @@ class World:
     tenant_id: str
     name: str
     api_key: str
+
+    def restate(self, **settings: Any) -> None:
+        """Change settings of the tenant, and let every copy of them grow old."""
+        where = tenants.c.tenant_id == self.tenant_id
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            held = work.run(select(tenants.c.settings).where(where)).scalar_one()
+            work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
+        self.house.directory.forget()
+
+    def forgets_passkeys(self) -> None:
+        """Lose them all, as nothing in the interface does."""
+        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+            work.run(delete(credentials).where(credentials.c.tenant_id == self.tenant_id))
 
     def application(
         self, name: str, *, secret: str | None = "a secret of the application", client_id: str = "", **settings: Any
