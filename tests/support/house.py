@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -21,6 +22,7 @@ from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres
 from tests.support.services import worker_number
 
+NOWHERE = "http://127.0.0.1:9"
 SECRET = b"a secret of the tests, long enough to be one"
 
 
@@ -63,13 +65,17 @@ def make_house(settings: Settings) -> House:
 @pytest.fixture(scope="session", params=["sqlite", "postgres"])
 def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The services of one process over one database; tests keep apart by tenants of their own."""
-    settings = Settings(data_dir=tmp_path_factory.mktemp("house"), secrets=(SECRET,), shows_cost=True)
+    elsewhere: dict[str, Any] = {
+        "shows_cost": True,
+        "push_url": NOWHERE,
+    }  # a worker of any test may find the pushes of all
+    settings = Settings(data_dir=tmp_path_factory.mktemp("house"), secrets=(SECRET,), **elsewhere)
     if request.param == "postgres":
         urls = request.getfixturevalue("postgres")
         settings = Settings(
             data_dir=settings.data_dir,
             secrets=(SECRET,),
-            shows_cost=True,
+            **elsewhere,
             database_url=urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"),
             migrate_url=urls.migrate_url.replace("postgresql://", "postgresql+psycopg://"),
         )

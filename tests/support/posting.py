@@ -17,7 +17,11 @@ from app.identity.vault import Vault
 from app.kit.clock import Clock
 from app.settings import Settings
 
-_SENDER: Final[Any] = {"hub_domain": "id.example.com", "mail_from": "door@id.example.com"}
+_SENDER: Final[Any] = {
+    "hub_domain": "id.example.com",
+    "mail_from": "door@id.example.com",
+    "push_url": "http://127.0.0.1:9",
+}
 SECRET = b"0" * 32
 VAULT = Vault((SECRET,))
 
