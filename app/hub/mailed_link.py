@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from flask import request
 
-from app.contract.mailed import MOST_TOKEN_LETTERS
+from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.kit.agents import is_machine
 
 PARAMETER: Final = "vtoken"
 QUERY: Final = {PARAMETER: MOST_TOKEN_LETTERS}
@@ -22,3 +23,11 @@ def token() -> str:
 def address(page: str, shown: str, **more: str) -> str:
     """Return where the page's form is sent: its own address, so that it can be read in another language after all."""
     return f"{page}?{urlencode({**more, PARAMETER: shown})}"
+
+
+def looked_at(shown: str) -> LinkRead:
+    """Return the question where a link stands, and whether a machine asks: a scanner of mail, a preview, a browser beforehand."""
+    headers = request.headers
+    is_beforehand = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
+    machine = request.method == "HEAD" or is_beforehand or is_machine(headers.get("User-Agent", ""))
+    return LinkRead(token=shown[:MOST_TOKEN_LETTERS], is_machine=machine)

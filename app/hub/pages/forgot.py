@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import StringField
-from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
@@ -21,9 +19,9 @@ from app.hub import journey, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.code_entry import ClickForm, CodeForm, CodePage, Outcome, empty_form, outcome_of, shown_again, typed_form
 from app.hub.forms import HubForm
+from app.hub.naming import NamedForm, attributes_of
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
-from app.hub.pages.login import attributes_of, naming
 from app.hub.sign_in_refusals import Refusal, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
@@ -34,10 +32,8 @@ CLOSED: Final = "closed"
 """In the address of that page: it follows on an alarm, which closed the account to others."""
 
 
-class ForgotForm(HubForm):
-    """One field, whatever the tenant lets people be named by."""
-
-    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+class ForgotForm(NamedForm):
+    """Whose password it is."""
 
     def to_request(self) -> contract.ForgotRequest:
         attempt = visit.current().attempt
@@ -46,11 +42,7 @@ class ForgotForm(HubForm):
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> ForgotForm:
         """Return the form for what a tenant's people may be named by."""
-        form = cls(**given)
-        label, missing = naming(frozenset(identifiers))
-        form.identifier.label.text = label
-        form.identifier.validators = [InputRequired(missing)]
-        return form
+        return cls(**given).names_by(identifiers)
 
 
 @dataclass(frozen=True)

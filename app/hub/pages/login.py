@@ -19,7 +19,7 @@ from app.hub import captcha, journey, other_ways, visit
 from app.hub.arrival import api, named_attempt, workings
 from app.hub.captcha import OTHER_QUESTION, CaptchaField
 from app.hub.captcha_widget import Widget
-from app.hub.forms import HubForm
+from app.hub.naming import NamedForm, attributes_of
 from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
@@ -28,10 +28,9 @@ from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
 
-class LoginForm(HubForm):
-    """The identifier is one field, whatever the tenant lets people be named by."""
+class LoginForm(NamedForm):
+    """Who one is, the password, and what opens a lock."""
 
-    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
     captcha = CaptchaField()
     security_answer = StringField()
@@ -69,38 +68,10 @@ class LoginForm(HubForm):
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
         """Return the form for what a tenant's people may be named by."""
-        form = cls(**given)
-        label, missing = naming(frozenset(identifiers))
-        form.identifier.label.text = label
-        form.identifier.validators = [InputRequired(missing)]
+        form = cls(**given).names_by(identifiers)
         if form.security_question.data:
             form.ask_question(form.security_question.data, visit.current().tenant.security_questions)
         return form
-
-
-def naming(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
-    """The label of the identifier field, and what is said when it is empty."""
-    email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-    names = {
-        frozenset({email}): (_l("Email"), _l("Enter your email.")),
-        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number.")),
-        frozenset({username}): (_l("Username"), _l("Enter your username.")),
-        frozenset({email, phone}): (_l("Email or phone number"), _l("Enter your email or phone number.")),
-        frozenset({email, username}): (_l("Email or username"), _l("Enter your email or username.")),
-        frozenset({phone, username}): (_l("Phone number or username"), _l("Enter your phone number or username.")),
-    }
-    all_three = (_l("Email, phone number or username"), _l("Enter your email, phone number or username."))
-    return names.get(identifiers, all_three)
-
-
-def attributes_of(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
-    """Return what tells keyboards and password managers what the identifier is."""
-    common = {"autocomplete": "username", "spellcheck": "false"}
-    if identifiers == (Identifier.EMAIL,):
-        return {**common, "type": "email"}
-    if identifiers == (Identifier.PHONE,):
-        return {**common, "type": "text", "inputmode": "tel", "dir": "ltr"}
-    return {**common, "type": "text", "autocapitalize": "none", "dir": "auto"}
 
 
 _ONE_STEP = Notice(
@@ -175,17 +146,8 @@ class LoginPage(Page):
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What tells keyboards and password managers what the identifier is.
-
-        No keyboard begins an `email` with a capital, and HTML knows no `autocapitalize` on it.
-        """
-        common = {"autocomplete": "username", "spellcheck": "false"}
-        if self.identifiers == (Identifier.EMAIL,):
-            return {**common, "type": "email"}
-        typed = {**common, "type": "text", "autocapitalize": "none"}
-        if self.identifiers == (Identifier.PHONE,):
-            return {**typed, "inputmode": "tel", "dir": "ltr"}
-        return {**typed, "dir": "auto"}
+        """What tells keyboards and password managers what the identifier is."""
+        return attributes_of(self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:

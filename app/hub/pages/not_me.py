@@ -12,14 +12,12 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Step
-from app.contract.mailed import LinkRead
 from app.hub import journey, mailed_link
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.pages.forgot import CLOSED
-from app.kit.agents import is_machine
 
 ADDRESS: Final = "/not-me"
 
@@ -82,6 +80,5 @@ def submit_not_me() -> Response:
 
 
 def _shown(form: AlarmForm, status: int) -> Response:
-    machine = request.method == "HEAD" or is_machine(request.headers.get("User-Agent", ""))
-    link = api()(contract.read_alarm, LinkRead(token=mailed_link.token(), is_machine=machine))
+    link = api()(contract.read_alarm, mailed_link.looked_at(mailed_link.token()))
     return NotMePage(form, AlarmState(link.state), link.label, mailed_link.token()).render(status)

@@ -9,31 +9,24 @@ from typing import Any, Final
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
 from werkzeug.exceptions import NotFound
-from wtforms import StringField
-from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.contract.mailed import LinkRead
 from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub.naming import NamedForm, attributes_of
 from app.hub.page import Notice, Page
-from app.hub.pages import login, pages
-from app.hub.pages.login import naming
+from app.hub.pages import pages
 from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, given, notice_of, options
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
 LOST: Final = "/passkeys/lost"
 RESET: Final = "/passkeys/reset"
-_MACHINE: Final = "HEAD"
 
 
-class LostForm(HubForm):
+class LostForm(NamedForm):
     """Whose."""
-
-    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def to_request(self) -> contract.LostPasskey:
         here = visit.current()
@@ -43,11 +36,7 @@ class LostForm(HubForm):
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
         """Return the form for what a tenant's people may be named by."""
-        form = cls(**given)
-        label, missing = naming(frozenset(identifiers))
-        form.identifier.label.text = label
-        form.identifier.validators = [InputRequired(missing)]
-        return form
+        return cls(**given).names_by(identifiers)
 
 
 @dataclass(frozen=True)
@@ -68,7 +57,7 @@ class LostPasskeyPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
         email = (Identifier.EMAIL,)
-        names, empty = login.attributes_of(email), LostForm.of(email)
+        names, empty = attributes_of(email), LostForm.of(email)
         empty.refuse("identifier", _l("Enter your email."))
         return {
             "fresh": cls(LostForm.of(email), names),
@@ -147,7 +136,7 @@ def show_reset_passkey() -> Response:
     """Looking uses nothing up, whoever looks."""
     _refuse_off()
     token = mailed_link.token()
-    known = api()(contract.read_lost, LinkRead(token=token, is_machine=request.method == _MACHINE))
+    known = api()(contract.read_lost, mailed_link.looked_at(token))
     return ResetPasskeyPage(CredentialForm(formdata=None), known.state, known.label, token).render()
 
 
@@ -178,7 +167,7 @@ def submit_reset_passkey() -> Response:
 
 
 def _lost(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
-    attributes = login.attributes_of(visit.current().tenant.identifiers)
+    attributes = attributes_of(visit.current().tenant.identifiers)
     return LostPasskeyPage(form, attributes, sent_to, problem)
 
 

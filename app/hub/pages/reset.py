@@ -26,7 +26,6 @@ from app.hub.own_account import form_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-password"
@@ -176,9 +175,7 @@ def finished(step: Next) -> Response:
 def _drawn(
     token: str, form: ResetForm, status: int, *, is_too_many: bool = False, refusal: ApiError | None = None
 ) -> Response:
-    agent = request.headers.get("User-Agent", "")
-    machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
-    link = api()(contract.read_reset, LinkRead(token=token, is_machine=machine))
+    link = api()(contract.read_reset, mailed_link.looked_at(token))
     if link.state != "open":
         return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
     rules = rules_of(visit.current().tenant.password_policy, refusal=refusal)

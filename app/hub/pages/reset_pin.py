@@ -10,7 +10,6 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
-from app.contract.mailed import LinkRead
 from app.contract.pin_settings import Pins
 from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api
@@ -18,7 +17,6 @@ from app.hub.own_account import form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pin_form import PinForm, hint
-from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-pin"
@@ -85,8 +83,6 @@ def submit_reset_pin() -> Response:
 
 
 def _drawn(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
-    agent = request.headers.get("User-Agent", "")
-    machine = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "") or is_machine(agent)
-    link = api()(contract.read_link, LinkRead(token=token, is_machine=machine))
+    link = api()(contract.read_link, mailed_link.looked_at(token))
     rule = hint(visit.current().tenant.pin)
     return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)

@@ -14,7 +14,7 @@ from wtforms import StringField
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_recovery import LinkRequest
-from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
+from app.contract.mailed import LinkRead
 from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api, workings
 from app.hub.code_entry import ClickForm
@@ -22,7 +22,6 @@ from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.sign_in_refusals import Refusal, reason_of, refused, wait_seconds
-from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 LINK: Final = "/sign-in/link"
@@ -139,7 +138,7 @@ _MISSING: Final = _l("Type the number that stands on the device that asks.")
 @pages.get(LINK)
 def show_sign_in_link() -> Response:
     token = mailed_link.token()
-    return _link(ClickForm(), token, api()(contract.read_link, _looking(token))).render()
+    return _link(ClickForm(), token, api()(contract.read_link, mailed_link.looked_at(token))).render()
 
 
 @pages.post(LINK)
@@ -157,7 +156,7 @@ def submit_sign_in_link() -> Response:
 @pages.get(APPROVE)
 def show_sign_in_request() -> Response:
     token = mailed_link.token()
-    return _request(NumberForm(), token, api()(contract.read_request, _looking(token))).render()
+    return _request(NumberForm(), token, api()(contract.read_request, mailed_link.looked_at(token))).render()
 
 
 @pages.post(APPROVE)
@@ -176,15 +175,6 @@ def submit_sign_in_request() -> Response:
     if view.is_wrong:
         form.refuse("number", _WRONG)
     return _request(form, token, view).render(403 if view.is_wrong else 200)
-
-
-def _looking(token: str) -> LinkRead:
-    machine = (
-        request.method == "HEAD"
-        or "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
-        or is_machine(request.headers.get("User-Agent", ""))
-    )
-    return LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine)
 
 
 def _link(form: ClickForm, token: str, view: contract.LinkView) -> SignInLinkPage:

@@ -21,7 +21,6 @@ from app.hub.arrival import api, who_asked, workings
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import check_mail, pages
-from app.kit.agents import is_machine
 from app.kit.errors import ApiError
 
 
@@ -117,12 +116,7 @@ def submit_verify() -> Response:
 
 
 def _show_link(token: str) -> Response:
-    machine = (
-        request.method == "HEAD"
-        or "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
-        or is_machine(request.headers.get("User-Agent", ""))
-    )
-    link = api()(contract.read_link, LinkRead(token=token[:MOST_TOKEN_LETTERS], is_machine=machine))
+    link = api()(contract.read_link, mailed_link.looked_at(token))
     if link.state == LinkState.USED and not _waiting_attempt():
         return _confirmed(was_before=True)
     return _page(LinkForm(), LinkState(link.state), token, link).render()

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal, cast
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import BooleanField, StringField
-from wtforms.validators import InputRequired
+from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
@@ -33,10 +32,10 @@ from app.hub.code_entry import (
     wait_sentence,
 )
 from app.hub.forms import HubForm
+from app.hub.naming import NamedForm, attributes_of
 from app.hub.other_ways import DEVICE, MAIL, SMS
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
-from app.hub.pages.login import attributes_of, naming
 from app.hub.sign_in_refusals import Refusal, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
@@ -45,10 +44,9 @@ SENT: Final = "/sign-in/sent"
 WAITING: Final = "/sign-in/waiting"
 
 
-class AskForm(HubForm):
-    """One field, whatever the tenant lets people be named by."""
+class AskForm(NamedForm):
+    """Who one is, and by which way."""
 
-    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
     remember = BooleanField(_l("Keep me signed in on this device"))
     way = MAIL
 
@@ -64,11 +62,8 @@ class AskForm(HubForm):
     @classmethod
     def of(cls, way: str, identifiers: tuple[Identifier, ...], **given: Any) -> AskForm:
         """Return the form of a way, for what a tenant's people may be named by."""
-        form = cls(**given)
+        form = cls(**given).names_by({Identifier.PHONE} if way == SMS else identifiers)
         form.way = way
-        label, missing = naming(frozenset({Identifier.PHONE} if way == SMS else identifiers))
-        form.identifier.label.text = label
-        form.identifier.validators = [InputRequired(missing)]
         return form
 
 
