@@ -174,7 +174,10 @@ def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_serv
     assert sum(code == 1102 for _, code in answers) == 4
 
 
-def test_of_many_right_codes_at_once_one_wins(ada: Factored) -> None:
+@pytest.mark.parametrize("lock", ["suspend", "block"])
+def test_of_many_right_codes_at_once_one_wins(new_tenant_server: NewTenantServer, lock: str) -> None:
+    """More of them than may be wrong: those that come while the first is weighed do not lock its owner out."""
+    ada = factored(new_tenant_server, lockout={"type": lock, "maximum_failed_attempts": 3})
     ada.enrols()
     code, tokens = ada.next_code(), [ada.token() for _ in range(10)]
     answers = at_once([lambda token=token: ada.shows_code(code, token).status_code for token in tokens])

@@ -54,12 +54,9 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
 def count_try(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
     """Count a try at a short code before it is compared, so that of many at once no more are compared than may be.
 
-    None where the tries are used up: the account is locked then. A wrong one is told to `fail`, a right one to
-    `forget_failures` or `admit`.
+    None where the tries are used up: the account is locked then. A wrong one is told to `fail`, a right one to `was_right`.
     """
-    lockout = settings.lockout
-    is_limited = lockout.type != "none" and lockout.maximum_failed_attempts > 0
-    most = lockout.maximum_failed_attempts if is_limited else _NO_END
+    most = _most(settings)
     given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": most}
     row = work.run(_TRIED, given).one_or_none()
     if row is None:
@@ -69,9 +66,33 @@ def count_try(work: UnitOfWork, account: Account, settings: TenantSettings, now:
 
 
 def fail(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
-    """Lock an account whose tries are used up, unless it is locked."""
-    values = _lock(account, settings, now)
-    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False)).values(**values))
+    """Lock an account whose tries are used up, unless it is locked or a right one came in between."""
+    values, is_used_up = _lock(account, settings, now), A.failed_attempts >= _most(settings)
+    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_used_up).values(**values))
+
+
+def was_right(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_whole: bool) -> None:
+    """Take back what `count_try` counted for a proof that was right; where the sign-in `is_whole` by it, all that was counted.
+
+    With it goes the lock of those who came while it was weighed: there were fewer wrong ones than lock, as one was this.
+    """
+    is_its_lock = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
+    values = {
+        "failed_attempts": 0 if is_whole else A.failed_attempts - 1,
+        "is_active": case((is_its_lock, True), else_=A.is_active),
+        "is_locked": False,
+        "lock_type": "None",
+        "locked_until": None,
+    }
+    where = (*_where(work, uid), A.failed_attempts > 0, A.failed_attempts <= _most(settings))
+    work.run(update(accounts).where(*where).values(**values))
+
+
+def _most(settings: TenantSettings) -> int:
+    """Return how many wrong tries lock an account; where nothing locks it, more than there can be."""
+    lockout = settings.lockout
+    is_limited = lockout.type != "none" and lockout.maximum_failed_attempts > 0
+    return lockout.maximum_failed_attempts if is_limited else _NO_END
 
 
 def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str, Any]:
@@ -168,12 +189,6 @@ def forget_failures(work: UnitOfWork, uid: str, *, is_lock_open: bool = False) -
     else:
         where.append(A.is_locked.is_(False))
     work.run(update(accounts).where(*where).values(**values))
-
-
-def give_back_try(work: UnitOfWork, uid: str) -> None:
-    """Take back what `count_try` counted for a proof that was right, and nothing else: the sign-in is not whole by it."""
-    where = [*_where(work, uid), A.failed_attempts > 0, A.is_locked.is_(False)]
-    work.run(update(accounts).where(*where).values(failed_attempts=A.failed_attempts - 1))
 
 
 def failures(work: UnitOfWork, uid: str) -> int:

@@ -87,7 +87,7 @@ def check(call: Call, account: Account, shown: str, wrong: type[ApiError], *, is
     if tried is None:
         gate.forget_failures(call.work, account.uid, is_lock_open=True)
     else:
-        gate.give_back_try(call.work, account.uid)
+        tries.right(call, account, is_whole=False)
 
 
 def write(call: Call, account: Account, hashed: str, event: str, *, is_silent: bool = False) -> Account:

@@ -21,6 +21,11 @@ def begin(call: Call, account: Account) -> Failure:
     return tried
 
 
+def right(call: Call, account: Account, *, is_whole: bool = True) -> None:
+    """Take back what `begin` counted, in the call's transaction; where the sign-in `is_whole` by it, all that was counted."""
+    gate.was_right(call.work, account.uid, call.tenant.settings, is_whole=is_whole)
+
+
 def refused(call: Call, account: Account, tried: Failure | None, refusal: ApiError) -> tuple[ApiError, int]:
     """Return the refusal of a wrong proof, of the one that locks the account the lock's; and how many there were.
 

@@ -167,7 +167,10 @@ def prove(
     except found.wrong as refusal:
         call.work.rollback()
         raise _refused(call, known.account, kind, tried, refusal) from None
-    gate.forget_failures(call.work, known.account.uid, is_lock_open=is_lock_open)
+    if tried is None:
+        gate.forget_failures(call.work, known.account.uid, is_lock_open=is_lock_open)
+    else:
+        tries.right(call, known.account)
     call.ledger.record("second_factor.enrolled" if is_new else "second_factor.passed", uid=known.account.uid, kind=kind)
     return is_new
 

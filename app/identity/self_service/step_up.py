@@ -115,7 +115,10 @@ def check_password(call: Call, account: Account, shown: str, *, is_lock_open: bo
         refusal, attempts = tries.refused(call, account, tried, e.WrongStepUpPassword())
         call.ledger.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
-    gate.forget_failures(call.work, account.uid, is_lock_open=is_lock_open)
+    if tried is None:
+        gate.forget_failures(call.work, account.uid, is_lock_open=is_lock_open)
+    else:
+        tries.right(call, account)
 
 
 def with_pin(call: Call, req: contract.PinShown) -> ValidationToken:
