@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.families import HUB
 from app.contract.groups import SecurityAnswer
-from app.contract.hub import Next, RelyingPartyView
+from app.contract.hub import Next
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
 from app.contract.passwords import MAIL_CODE, SMS_CODE
 from app.contract.phones import NOT_TEXTED
@@ -52,8 +52,6 @@ class FactorView(Wire):
     choices: list[FactorChoice] = Field(default_factory=list)
     must_enrol: bool = False
     trust_days: int = 0  # for so long this browser may be trusted; 0: it may not
-    person: str = ""
-    relying_party: RelyingPartyView | None = None
 
 
 class FactorRead(Wire):

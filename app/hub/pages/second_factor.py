@@ -61,7 +61,6 @@ class ChooseFactorPage(Page):
     form: ChoiceForm
     ways: tuple[Way, ...]
     must_enrol: bool = False
-    relying_party: str = ""
     problem: Notice | None = None
 
     @property
@@ -72,8 +71,8 @@ class ChooseFactorPage(Page):
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
         ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in FACES)
         return {
-            "other ways": cls(ChoiceForm(), ways, relying_party="Acme Shop"),
-            "to enrol one": cls(ChoiceForm(), ways, must_enrol=True, relying_party="Acme Shop"),
+            "other ways": cls(ChoiceForm(), ways),
+            "to enrol one": cls(ChoiceForm(), ways, must_enrol=True),
             "not now": cls(ChoiceForm(), ways, problem=_TOO_SOON),
         }
 
@@ -89,8 +88,6 @@ class SecondFactorPage(FactorPage):
     has_other_ways: bool = False
     must_enrol: bool = False
     trust_days: int = 0
-    person: str = ""
-    relying_party: str = ""
     problem: Notice | None = None
 
     @property
@@ -115,20 +112,32 @@ class SecondFactorPage(FactorPage):
         for face in FACES.values():
             for state, shown in face.samples.items():
                 name, is_new = f"{face.kind.value}, {state}", not shown.is_enrolled
-                rest: dict[str, Any] = {
-                    "has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30,
-                    "person": "ada@example.com", "relying_party": "Acme Shop",
-                }  # fmt: skip
+                rest: dict[str, Any] = {"has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30}
                 made[name] = cls(fresh_form(face), face, shown, **rest)
                 wrong = fresh_form(face)
                 if wrong.wrong is not None and (shown.sent_to or not face.needs_target):
                     wrong.refuse(wrong.named, wrong.wrong)
                     made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
         face = FACES[FactorKind.TOTP]
-        made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], problem=_LOCKED)
+        made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], trust_days=30, problem=_LOCKED)
         made["alone"] = cls(fresh_form(face), face, face.samples["enrolled"])
         made["token"] = cls(fresh_form(face).refused_token(), face, face.samples["enrolled"])
         return made
+
+
+@dataclass(frozen=True)
+class BeginAgainPage(Page):
+    """Too many tries: nothing that could be typed here leads on."""
+
+    template = "pages/begin_again.html"
+
+    @property
+    def notice(self) -> Notice:
+        return _LOCKED
+
+    @classmethod
+    def samples(cls) -> Mapping[str, BeginAgainPage]:
+        return {"locked": cls()}
 
 
 _LOCKED: Final = Notice(
@@ -249,7 +258,7 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
     problem = problem or next((notice for kind, notice in _UNSENT.items() if isinstance(refusal, kind)), None)
     if view is None:
-        return _over().render(refusal.status)
+        return BeginAgainPage().render(refusal.status)
     if problem is None and (form is None or not form.take_refusal(refusal)):
         problem = _FAILED
     response = _page(view, form, problem).render(refusal.status)
@@ -258,25 +267,17 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     return response
 
 
-def _over() -> SecondFactorPage:
-    """The page of somebody who has to begin again."""
-    face = FACES[FactorKind.TOTP]
-    shown = contract.FactorShown(kind=face.kind, is_enrolled=True)
-    return SecondFactorPage(fresh_form(face), face, shown, problem=_LOCKED)
-
-
 def _page(
     view: contract.FactorView, form: FactorForm | None = None, problem: Notice | None = None, *, chooses: bool = False
 ) -> Page:
-    asking = view.relying_party.name if view.relying_party else ""
     face = FACES.get(view.shown.kind) if view.shown else None
     if face is None or view.shown is None or chooses:
         own = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
         ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in FACES)
-        return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, asking, problem)
+        return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, problem)
+    drawn = form or fresh_form(face)
     return SecondFactorPage(
-        form or fresh_form(face), face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, view.person, asking,
-        problem,
+        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, problem
     )  # fmt: skip
 
 

@@ -14,8 +14,6 @@ from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.journeys import entering, views
 from app.identity.journeys import next as journey
-from app.identity.journeys.recovering import label_of
-from app.identity.oauth import views as oauth_views
 from app.identity.proofs import cool_down
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import trusted
@@ -130,15 +128,12 @@ def view(
     usable = held or factors.offered(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
-    client = call.application(client_id=str(attempt.request.get("client_id") or "")) if attempt is not None else None
     is_step_up = attempt is not None and STEP_UP in attempt.request
     return contract.FactorView(
         shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
         trust_days=settings.second_factors.trusted_browser_days if held and not is_step_up else 0,
-        person=label_of(known.account),
-        relying_party=oauth_views.relying_party(client, None) if client is not None else None,
     )
 
 
