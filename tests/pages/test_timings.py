@@ -26,6 +26,7 @@ from tests.support.acquaintances import (
     Somebody,
     browser,
 )  # fmt: skip
+from tests.support.captchas import worked
 from tests.support.house import MovableClock
 from tests.support.registering import primary
 from tests.support.sotts import sott_of
@@ -80,6 +81,47 @@ def without_password(who: Somebody) -> Timed:
     held = secrets.token_hex(16)
     yield "GET smartlogin", lambda: who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, email=who.email)
     yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
+
+
+def touches(who: Somebody) -> Timed:
+    """One-touch: the captcha is solved before the clock starts."""
+    for way, name in (("email", "email"), ("phone", "phone")):
+        path, body = f"{AUTH}/onetouchlogin/{way}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
+        asked = who.ask("POST", path, body).get_json()["Data"]["Captcha"]
+        shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+        yield f"POST onetouchlogin/{way}", lambda path=path, body={**body, **shown}: who.ask("POST", path, body)
+    guess = {"phone": who.phone}
+    yield (
+        "PUT onetouchlogin/phone/verify",
+        lambda: who.ask("PUT", f"{AUTH}/onetouchlogin/phone/verify", guess, otp="000000"),
+    )
+
+
+def with_pin_or_passkey(who: Somebody) -> Timed:
+    """What is lost and set anew, and what begins with a name."""
+    for name, value in who.names.items():
+        forgot, reset = f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", f"{AUTH}/pin/reset/otp/{name}"
+        body = {name: value, "otp": "000000", "pin": "905142"}
+        yield f"POST {forgot.removeprefix(AUTH)}", lambda path=forgot, asked={name: value}: who.ask("POST", path, asked)
+        yield f"PUT {reset.removeprefix(AUTH)}", lambda path=reset, body=body: who.ask("PUT", path, body)
+    body = {"email": who.email, "pin": "905142", "securityanswer": {"pet": "no"}}
+    yield "PUT pin/reset/securityanswer", lambda: who.ask("PUT", f"{AUTH}/pin/reset/securityanswer/email", body)
+    yield "POST passkey/forgot", lambda: who.ask("POST", f"{AUTH}/passkey/forgot", {"email": who.email})
+    begun = {"identifier": who.email}
+    yield "GET login/passkey/begin", lambda: who.ask("GET", f"{AUTH}/login/passkey/begin", **begun)
+    yield "GET register/passkey/begin", lambda: who.ask("GET", f"{AUTH}/register/passkey/begin", **begun)
+
+
+def two_steps(who: Somebody) -> Timed:
+    for name, value in who.names.items():
+        body = {name: value, "password": WRONG}
+        yield f"POST login/2fa, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login/2fa", body)
+    yield "GET account/2fa/email", lambda: who.ask("GET", f"{AUTH}/account/2fa/email", emailid=who.email)
+
+
+def page_of_a_lost_passkey(who: Somebody, hub: Flask) -> Timed:
+    page = browser(who, hub).open("/passkeys/lost")
+    yield "page: lost passkey", lambda: page.press("Send me a link", identifier=who.email)
 
 
 def pages_without_password(who: Somebody, hub: Flask) -> Timed:
@@ -146,9 +188,12 @@ def take(taken: dict[tuple[str, str], list[tuple[float, float]]], timed: Timed, 
 def test_the_times_are_printed(
     new_tenant_server: NewTenantServer, hub_app: Flask, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tenant = new_tenant_server(**{**HIDING, **UNLIMITED, "registration_form": FORM})
+    tenant = new_tenant_server(
+        **{**HIDING, **UNLIMITED, "registration_form": FORM, "pin": {"is_on": True}, "passkeys": True}
+    )
     assert isinstance(tenant.house.clock, MovableClock)
     ada, nobody = Somebody(tenant, "known").comes(), Somebody(tenant, UNKNOWN)
+    two = Somebody(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
     taken: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for number in range(TIMES + 1):
         if number == 1:
@@ -161,6 +206,10 @@ def test_the_times_are_printed(
             take(taken, pages(who, hub_app), kind)
             take(taken, without_password(who), kind)
             take(taken, pages_without_password(who, hub_app), kind)
+            take(taken, touches(who), kind)
+            take(taken, with_pin_or_passkey(who), kind)
+            take(taken, two_steps(two if kind == "known" else Somebody(two.tenant, UNKNOWN)), kind)
+            take(taken, page_of_a_lost_passkey(who, hub_app), kind)
             for walk in (registrations, lambda whom: sign_up(whom, hub_app)):
                 take(taken, walk(who if kind == "known" else Somebody(tenant, UNKNOWN)), kind)
     with capsys.disabled():

@@ -16,7 +16,7 @@ from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
-TENANT, RELYING_PARTY = "bench", "bench-shop"
+TENANT, TWO_STEP_TENANT, RELYING_PARTY = "bench", "bench-two", "bench-shop"
 CLIENT_SECRET = "a-secret-of-the-bench-only-0123456789"
 REDIRECT = "http://relying.localhost/callback"
 PASSWORD = "Correct-horse-7-battery"
@@ -36,11 +36,28 @@ UNLIMITED = {
 }
 
 
-def configuration(tenant: str, hashing: dict[str, int]) -> dict[str, Any]:
+QUESTIONS = {"pet": "What was your first pet called?", "town": "In which town were you born?"}
+TWO_STEPS = {
+    "two_factor": "required",
+    "second_factors": {
+        "totp": False,
+        "email": False,
+        "passkey": False,
+        "security_questions": True,
+        "backup_codes": False,
+    },
+    "security_questions": QUESTIONS,
+    "passkeys": True,
+    "passkey_settings": {"progressive_enrollment": False},
+}
+"""A second factor whose proof is the same at every sign-in: what others wait for is not the product's time."""
+
+
+def configuration(tenant: str, hashing: dict[str, int], **settings: Any) -> dict[str, Any]:
     """The tenant as configuration: everything as shipped, but for limits that a bench would hit."""
     return {
         "name": tenant,
-        "settings": {"email_verification": "optional", "limits": UNLIMITED, "argon2": hashing},
+        "settings": {"email_verification": "optional", "limits": UNLIMITED, "argon2": hashing, **settings},
         "applications": [
             {
                 "name": RELYING_PARTY,
@@ -109,13 +126,22 @@ class Scene:
         """Somebody who comes to the tenant for the first time."""
         return Visitor(self.port, f"{tenant}.localhost:{self.port}")
 
-    def sign_in(self, visitor: Visitor, number: int) -> Answer:
-        """The page, the form, and the page it leads to."""
-        page = visitor.get("/login").expect(200)
-        form = form_of(page, "current-password")
+    def password(self, visitor: Visitor, number: int) -> Answer:
+        """The page, and its form with a password."""
+        form = form_of(visitor.get("/login").expect(200), "current-password")
         sent = form.filled(username=email(number), current_password=PASSWORD)
-        answer = visitor.post(form.action, sent).expect(302, 303)
-        landing = visitor.follow(answer)
+        return visitor.post(form.action, sent).expect(302, 303)
+
+    def answers(self, visitor: Visitor, challenge: Answer) -> Answer:
+        """The page of the second factor, and its form with an answer to each question."""
+        form = form_of(visitor.follow(challenge).expect(200), "off")
+        given = {f"answer.{name}": f"an answer about the {name}" for name in QUESTIONS}
+        return visitor.post(form.action, {**form.carried, **given}).expect(302, 303)
+
+    def sign_in(self, visitor: Visitor, number: int, *, has_two_steps: bool = False) -> Answer:
+        """The page, the form, those of the second factor, and the page it leads to."""
+        answer = self.password(visitor, number)
+        landing = visitor.follow(self.answers(visitor, answer) if has_two_steps else answer)
         if landing.status != 200:
             raise Unexpected(f"a sign-in ended at {landing.path} with {landing.status}")
         return landing
@@ -132,9 +158,13 @@ def environment(folder: Path, port: int) -> dict[str, str]:
 
 
 def prepare(folder: Path, port: int) -> None:
-    """Migrate and apply: a tenant with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
+    """Migrate and apply: tenants with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
     stated = folder / "bench.yaml"
-    tenants = [configuration(TENANT, CHEAP_HASH), configuration(f"{TENANT}-hash", {})]
+    tenants = [
+        configuration(TENANT, CHEAP_HASH),
+        configuration(TWO_STEP_TENANT, CHEAP_HASH, **TWO_STEPS),
+        configuration(f"{TENANT}-hash", {}),
+    ]
     stated.write_text(json.dumps({"tenants": tenants}, indent=1))
     for command in (["migrate"], ["apply", str(stated)]):
         told = subprocess.run(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tools.bench.measure import Line
-from tools.bench.scene import Scene
+from tools.bench.scene import TWO_STEP_TENANT, Scene
 from tools.bench.visitor import Answer, Visitor, linked_from, path_of
 
 FIRST_FLIGHT_BYTES = 14_600
@@ -17,11 +17,16 @@ def measured(scene: Scene) -> Iterator[Line]:
     """The first visit of the pages that a person meets most."""
     signed_in = scene.visitor()
     scene.sign_in(signed_in, 0)
+    protected, asked = scene.visitor(TWO_STEP_TENANT), scene.visitor(TWO_STEP_TENANT)
+    scene.sign_in(protected, 0, has_two_steps=True)
+    challenge = path_of(scene.password(asked, 0).location)
     for visitor, path in (
         *((scene.visitor(), path) for path in ("/login", "/register", "/forgot-password", "/error")),
         *((signed_in, path) for path in ("/profile", "/profile/edit", "/change-password")),
+        (asked, challenge),
+        *((protected, path) for path in ("/security", "/second-factors", "/passkeys")),
     ):
-        yield _line(path, *weigh(visitor, path))
+        yield _line(path.partition("?")[0], *weigh(visitor, path))
 
 
 def weigh(visitor: Visitor, path: str) -> tuple[int, int]:

@@ -1,12 +1,15 @@
-"""A sign-in with a password: page, POST, landing."""
+"""A sign-in with a password: page, POST, landing; and with a second factor between them."""
 
 from collections.abc import Iterator
 
 from tools.bench.measure import Budget, Line, measure
-from tools.bench.scene import Scene
+from tools.bench.scene import TWO_STEP_TENANT, Scene
 from tools.bench.visitor import Visitor
 
 BUDGET = Budget(bar=12, aim=6, counts={"api": 2, "sql": 8})
+TWO_STEPS = Budget(bar=24, aim=12, counts={"api": 4})
+PEOPLE = 5
+"""How many of the accounts take turns: each enrols once before."""
 
 
 def measured(scene: Scene) -> Iterator[Line]:
@@ -20,3 +23,17 @@ def measured(scene: Scene) -> Iterator[Line]:
 
     spent = measure(scene.product, scene.bare, sign_in)
     yield spent.line("sign-in: page, POST, landing (hash left out)", BUDGET)
+    yield _two_steps(scene)
+
+
+def _two_steps(scene: Scene) -> Line:
+    """Who comes once more has a second factor; its hashes are left out, too."""
+    visitor = scene.visitor(TWO_STEP_TENANT)
+
+    def sign_in(number: int) -> Visitor:
+        visitor.cookies.clear()
+        scene.sign_in(visitor, number % PEOPLE, has_two_steps=True)
+        return visitor
+
+    spent = measure(scene.product, scene.bare, sign_in)
+    return spent.line("sign-in in two steps: page, POST, page, POST, landing", TWO_STEPS)
