@@ -143,6 +143,19 @@ def remove(
     return call.work.changed(delete(credentials).where(*where))
 
 
+def remove_all(call: Call, uid: str) -> int:
+    """Remove whatever an account enrolled or began, of every kind; returns how many were there."""
+    mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)
+    return call.work.changed(delete(credentials).where(*mine))
+
+
+def remove_begun(call: Call, uid: str) -> None:
+    """Remove what an account only began: it opens nothing yet, and whoever began it may not be its owner."""
+    call.work.run(
+        delete(credentials).where(C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
+    )
+
+
 def remove_since(call: Call, uid: str, at: datetime) -> int:
     """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
     mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.accounts import EmailEntry, PinInfo
-from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import identifiers, proving, store, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import EMAIL, PHONE
@@ -137,12 +136,12 @@ def _number_proved(call: Call, account: Account, phone: str, is_silent: bool) ->
 
 
 def _dispossess(call: Call, account: Account) -> Account:
-    """Take every way in that was there before the first proof: password, number, answers, factors, sessions, tokens."""
+    """Take every way in that was there before the first proof: password, number, answers, factors, passkeys, sessions, tokens."""
     private = dict(account.private)
     values = {"password_hash": None, "password_changed_at": None, **proving.drop_ways_in(call, account, private)}
     private.pop("password_history", None)
     after = store.change(call, account.uid, {**values, "private": private}) or account
-    credentials.remove(call, account.uid, [kind.value for kind in FactorKind])
+    credentials.remove_all(call, account.uid)
     for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE):
         proofs.close(call, account.uid, kind)
     recovered.end_everything(call, after)

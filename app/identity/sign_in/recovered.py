@@ -231,7 +231,7 @@ def end_everything(
     """End the account's sessions and tokens, but for those of who changed the password."""
     sessions.end_all(call, account.uid, except_session)
     tokens.revoke_all(call, account.uid, except_session, except_token)
-    begun = (TicketKind.SECOND_FACTOR, TicketKind.PIN_SETTING, TicketKind.SMART_LOGIN)
+    begun = (TicketKind.SECOND_FACTOR, TicketKind.CONSENT, TicketKind.PIN_SETTING, TicketKind.SMART_LOGIN)
     tickets.close_all(call, account.uid, *begun, TicketKind.TRUSTED_BROWSER)
     call.ledger.record("sessions.ended", uid=account.uid, reason="password")
 
