@@ -50,6 +50,12 @@
   document.querySelectorAll("[data-passkey]").forEach(function (form) {
     var creates = form.dataset.passkey === "create", status = form.querySelector("[role=status]");
 
+    // The box stands in the form of the password, and is meant for both.
+    function remembers() {
+      var box = document.querySelector("[type=checkbox][name=remember]");
+      if (box && form.elements.remember) form.elements.remember.value = box.checked ? "y" : "";
+    }
+
     function ask(mediation) {
       var control = waiting = new AbortController();
       return options(form).then(function (told) {
@@ -59,6 +65,7 @@
       }).then(function (credential) {
         if (!credential) throw 0;
         form.elements.credential.value = plain(credential);
+        remembers();
         form.submit();
       });
     }

@@ -110,8 +110,11 @@ def test_it_is_made_and_opens_the_account_by_the_button(town: Town, opened: Open
     leaves(page)
     has_no_list(page)
     comes(town, page)
+    page.get_by_label("Keep me signed in on this device").check()
     page.locator("form[data-passkey=get] button[type=submit]").click()
     is_welcome(town, page, email)
+    (session,) = (one for one in page.context.cookies(town.ours.tenant_url) if "session" in str(one["name"]))
+    assert session["expires"] > 0, "it outlives the browser"
 
 
 def test_the_list_under_the_field_opens_it_too(town: Town, opened: Opened, email: str) -> None:

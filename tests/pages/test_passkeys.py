@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from typing import Any
 
@@ -45,10 +46,10 @@ def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
     assert page.press("Make the passkey", credential=json.dumps(made)).heading == "Passkeys"
 
 
-def comes(visitor: Visitor, there: World, device: Authenticator, **said: Any) -> Seen:
+def comes(visitor: Visitor, there: World, device: Authenticator, remember: str = "", **said: Any) -> Seen:
     page = visitor.asked_by(there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
     shown = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **said)
-    return page.press("Sign in with a passkey", credential=json.dumps(shown))
+    return page.press("Sign in with a passkey", credential=json.dumps(shown), remember=remember)
 
 
 def leaves(visitor: Visitor) -> None:
@@ -98,6 +99,21 @@ def test_a_wrong_one_leaves_the_page_and_every_other_way(there: World, someone: 
 def test_what_is_no_credential_is_led_on(someone: Visitor, sent: str) -> None:
     page = someone.open("/login").press("Sign in with a passkey", credential=sent)
     assert (page.status, page.heading) == (422, "Welcome back")
+
+
+def test_whoever_wants_to_stay_signed_in_does_by_passkey_too(there: World, someone: Visitor, ada: Person) -> None:
+    device = Authenticator(someone.home)
+    has_passkey(someone, ada, device)
+    for wish, is_kept in (("", False), ("y", True)):
+        leaves(someone)
+        assert comes(someone, there, device, wish).query["code"]
+        assert bool(someone.cookie("session").max_age) is is_kept
+    leaves(someone)
+    wrong = comes(someone, there, device, "y", origin="https://evil.example")
+    assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "what was ticked stays ticked"
+    there.restate(remember_me=False)
+    assert comes(someone, there, device, "y").query["code"]
+    assert someone.cookie("session").max_age is None
 
 
 def test_options_are_given_to_our_own_pages_alone(someone: Visitor) -> None:

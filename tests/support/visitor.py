@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 import httpx
 import pytest
 from flask import Flask
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client, Cookie, TestResponse
 
 from app.hub import create_app
 from app.identity.house import House
@@ -163,9 +163,13 @@ class Visitor:
         """The names of kept cookies that contain this."""
         return [cookie.key for cookie in (self.client._cookies or {}).values() if part in cookie.key]
 
+    def cookie(self, part: str) -> Cookie:
+        """The kept cookie whose name contains this."""
+        return next(one for one in (self.client._cookies or {}).values() if part in one.key)
+
     def session_cookie(self) -> str:
         """What the cookie of the browser session says."""
-        return next(one.value for one in (self.client._cookies or {}).values() if "session" in one.key)
+        return self.cookie("session").value
 
     def take_cookie(self, text: str) -> None:
         """Hold somebody's session cookie."""

@@ -311,9 +311,9 @@ def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0
     return LoginPage(form, *known, refusal, wait_seconds, ways=ways)
 
 
-def fresh_form() -> LoginForm:
-    """Return the form that nobody filled in."""
-    return LoginForm.of(visit.current().tenant.identifiers, formdata=None)
+def fresh_form(**given: Any) -> LoginForm:
+    """Return the form that nobody filled in, but for what is given."""
+    return LoginForm.of(visit.current().tenant.identifiers, formdata=None, data=given)
 
 
 def again(

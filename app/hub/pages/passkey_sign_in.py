@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from flask import Response
+from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
@@ -16,6 +17,12 @@ from app.hub.sign_in_refusals import Refusal, reason_of
 from app.kit.errors import ApiError
 
 ADDRESS = "/login/passkey"
+
+
+class PasskeySignInForm(CredentialForm):
+    """The passkey, and the box that the page has for the password, too."""
+
+    remember = BooleanField()
 
 
 @pages.post(f"{ADDRESS}/options")
@@ -36,19 +43,22 @@ def submit_passkey_sign_in() -> Response:
     here = visit.current()
     if named_attempt() and here.attempt is None:
         return journey.start_again()
-    form = CredentialForm()
+    form = PasskeySignInForm()
+    remember = bool(form.remember.data)
+    drawn = login.fresh_form(remember=remember)
     if not form.validate():
-        return login.again(form=login.fresh_form().refused_token(), status=403)
+        return login.again(form=drawn.refused_token(), status=403)
     credential = given(form)
     if credential is None:
-        return login.again(Refusal.SCRIPTLESS, status=422)
+        return login.again(Refusal.SCRIPTLESS, form=drawn, status=422)
     attempt = here.attempt.id if here.attempt else None
+    shown = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
-        return journey.follow(api()(contract.sign_in, contract.PasskeySignIn(attempt=attempt, credential=credential)))
+        return journey.follow(api()(contract.sign_in, shown))
     except e.AccountLeaving as refusal:
         return delete_account.offer_to_keep(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
-        return login.again(Refusal.PASSKEY, status=refusal.status, unknown=unknown)
+        return login.again(Refusal.PASSKEY, form=drawn, status=refusal.status, unknown=unknown)
     except ApiError as refusal:
-        return login.again(reason_of(refusal), status=refusal.status)
+        return login.again(reason_of(refusal), form=drawn, status=refusal.status)
