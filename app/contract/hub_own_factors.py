@@ -63,6 +63,12 @@ class OwnFactorChosen(Proved):
     target: str | None = Field(default=None, max_length=320)
 
 
+class FactorBegun(Done):
+    """`address`: where the browser is led, for one that is proved elsewhere."""
+
+    address: str | None = None
+
+
 class FactorAdded(Wire):
     """`wants_codes`: there are no backup codes yet."""
 
@@ -82,7 +88,7 @@ read_one = state(
     errors=(e.NotAuthenticated, e.TwoFactorOff, *FACTOR_REFUSALS), summary="Read what it takes to add a second factor.",
 )  # fmt: skip
 begin = state(
-    "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, Done, auth=H, family=HUB, public=False,
+    "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, FactorBegun, auth=H, family=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
     summary="Begin to add a second factor: what must be sent is sent. A refusal bears `OwnFactorView` as its data.",
 )  # fmt: skip

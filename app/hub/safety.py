@@ -105,7 +105,7 @@ def content_policy(
         calls_home: whether the page's own script asks us something.
     """
     sources = " ".join(["'self' data:", *filter(is_source, images)])
-    targets = " ".join(["'self'", *filter(is_source, form_targets)])
+    targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *services])
     called = " ".join([*(["'self'"] if calls_home else []), *services])
     theirs = f"frame-src {' '.join(services)}; " if services else ""

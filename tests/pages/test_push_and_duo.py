@@ -13,12 +13,13 @@ from sqlalchemy import select
 from app.identity.credentials.store import context
 from app.identity.credentials.tables import credentials
 from app.identity.store.unit import UnitOfWork
+from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import signs_in
 from tests.support.devices import AWS_KEY, PUSH, Phone, keeps
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.oauth_world import NewWorld, World
 from tests.support.tenant_server import TenantServer, answered
-from tests.support.visitor import Visitor
+from tests.support.visitor import Seen, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
 ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
@@ -139,3 +140,29 @@ def test_what_duo_gave_another_browser_opens_nothing_here(
     thief: Visitor = new_visitor_at(there_duo)
     assert thief.open(back).heading != "Backup codes"
     assert mine.open(back).heading == "Backup codes"
+
+
+def test_whoever_is_signed_in_adds_duo_and_nobody_elses(
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+) -> None:
+    there_duo.restate(two_factor="optional")
+    people = [there_duo.person(f"{name}@example.com") for name in ("ada", "eve")]
+    ada, eve = (new_visitor_at(there_duo) for _ in people)
+    listed = [signed_in(visitor, who) for visitor, who in zip((ada, eve), people, strict=True)]
+    assert " https:" in csp_of(listed[0]), "browsers hold the policy against redirects, too"
+    led = listed[0].press("Duo")
+    assert "Duo did not confirm it" in eve.open(elsewhere.back(led.address)).text
+    denied = ada.open(elsewhere.back(listed[0].press("Duo").address, auth_result={"result": "deny"}))
+    assert (denied.status, "Duo did not confirm it" in denied.text) == (403, True)
+    back = elsewhere.back(denied.press("Continue to Duo").address)
+    assert ada.open(back).heading == "Backup codes"
+    assert "since " in ada.open("/second-factors").text
+    assert "Set one up" in eve.open("/second-factors").text
+    other: Visitor = new_visitor_at(there_duo)
+    asked = signs_in(other, there_duo, people[0])
+    assert other.open(elsewhere.back(asked.press("Continue to Duo").address)).query["code"]
+
+
+def csp_of(page: Seen) -> str:
+    answer = page.answer
+    return answer.headers["Content-Security-Policy"].partition("form-action")[2] if answer else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from flask import request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
@@ -22,6 +23,12 @@ class DuoForm(FactorForm):
 
     def said(self, refusal: ApiError) -> Notice | None:
         return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
+
+
+def brought(attempt: str = "") -> FactorProof:
+    """Return what Duo gave the browser on its way back."""
+    code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
+    return FactorProof(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 
 _SAID: Final[dict[type[ApiError], Notice]] = {

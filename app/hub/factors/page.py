@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from app.contract.hub_second_factors import FactorShown
-from app.hub import code_entry, qr
+from app.contract.second_factors.challenge import FactorKind
+from app.hub import code_entry, qr, visit
 from app.hub.factors.face import Face, FactorForm
 from app.hub.page import Page
 from app.hub.qr import Qr
@@ -27,6 +28,10 @@ class FactorPage(Page):
     @property
     def run(self) -> tuple[str, ...]:
         return (*self.scripts, *self.face.scripts)
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *elsewhere(self.face.kind))
 
     @property
     def polling(self) -> str:
@@ -51,6 +56,11 @@ class FactorPage(Page):
         """The secret in groups of four, as people type it."""
         secret = self.shown.secret or ""
         return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
+
+
+def elsewhere(*kinds: str) -> tuple[str, ...]:
+    """Where a click leads that chooses one of these kinds: to Duo's page, too."""
+    return tuple(dict.fromkeys(("https:", f"{visit.current().scheme}:"))) if FactorKind.DUO in kinds else ()
 
 
 def fresh_form(face: Face, target: str | None = None) -> FactorForm:

@@ -12,11 +12,13 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_own_factors as contract
+from app.contract.hub_second_factors import FactorProof
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
+from app.hub.factors import duo
 from app.hub.factors.face import FactorForm
-from app.hub.factors.page import FactorPage, fresh_form
+from app.hub.factors.page import FactorPage, elsewhere, fresh_form
 from app.hub.factors.registry import FACES
 from app.hub.own_account import NEEDED, again_first, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
@@ -46,7 +48,7 @@ class AddFactorPage(FactorPage):
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
         made: dict[str, AddFactorPage] = {}
-        for face in (one for one in FACES.values() if one.kind is not FactorKind.DUO):
+        for face in FACES.values():
             for state, shown in face.samples.items():
                 if not shown.is_enrolled:
                     made[f"{face.kind.value}, {state}"] = cls(fresh_form(face), face, shown)
@@ -67,6 +69,10 @@ class ProveFirstPage(Page):
     form: ChosenForm
     name: Any
     problem: Notice | None = None
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *elsewhere(self.form.kind.data or ""))
 
     @property
     def notice(self) -> Notice | None:
@@ -110,8 +116,19 @@ def submit_add_factor() -> Response:
     form = FACES[kind].form()
     if not form.validate():
         return journey.onward(_address(kind)) if form.is_token_refused else _again(kind, form)
+    return _added(form, form.proof(""))
+
+
+@pages.get(f"{ADDRESS}/duo")
+def back_from_duo_with_a_factor() -> Response:
+    """Take what Duo gave the browser on its way back: it was led there by a click of the account's owner."""
+    return _added(fresh_form(FACES[FactorKind.DUO]), duo.brought())
+
+
+def _added(form: FactorForm, proof: FactorProof) -> Response:
+    kind = proof.kind
     try:
-        added = api()(contract.add, form.proof(""))
+        added = api()(contract.add, proof)
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except e.WrongCurrentPassword:
@@ -131,7 +148,7 @@ def _begin(kind: FactorKind) -> Response:
     target = (form.target.data or "").strip()[:320] or None
     chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
     try:
-        visit.current().renew(api()(contract.begin, chosen).session)
+        begun = api()(contract.begin, chosen)
     except e.NotAuthenticated:
         return callback.begin(ADDRESS)
     except e.WrongCurrentPassword as refusal:
@@ -139,7 +156,8 @@ def _begin(kind: FactorKind) -> Response:
         return page.render(refusal.status)
     except ApiError as refusal:
         return _refused(kind, fresh_form(FACES[kind], target), refusal)
-    return journey.onward(_address(kind))
+    visit.current().renew(begun.session)
+    return journey.onward(begun.address or _address(kind))
 
 
 def _carried(form: ChosenForm, kind: FactorKind) -> dict[str, str]:

@@ -16,8 +16,9 @@ from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import code_entry, journey, visit
 from app.hub.arrival import api
+from app.hub.factors import duo
 from app.hub.factors.face import FactorForm
-from app.hub.factors.page import FactorPage, fresh_form
+from app.hub.factors.page import FactorPage, elsewhere, fresh_form
 from app.hub.factors.registry import FACES
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
@@ -64,6 +65,10 @@ class ChooseFactorPage(Page):
     problem: Notice | None = None
 
     @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *elsewhere(*(way.kind for way in self.ways)))
+
+    @property
     def notice(self) -> Notice | None:
         return super().notice or self.problem
 
@@ -93,12 +98,6 @@ class SecondFactorPage(FactorPage):
     @property
     def notice(self) -> Notice | None:
         return super().notice or self.problem
-
-    @property
-    def form_targets(self) -> tuple[str, ...]:
-        """Duo's page, too, to which the click leads."""
-        elsewhere = ("https:", f"{visit.current().scheme}:") if self.face.kind is FactorKind.DUO else ()
-        return tuple(dict.fromkeys((*super().form_targets, *elsewhere)))
 
     @property
     def polling(self) -> str:
@@ -210,10 +209,8 @@ def back_from_duo() -> Response:
     attempt = visit.current().attempt
     if attempt is None:
         return journey.start_again()
-    code, state = (request.args.get("duo_code") or request.args.get("code", ""))[:1_000], request.args.get("state", "")
-    proof = contract.FactorProof(attempt=attempt.id, kind=FactorKind.DUO, code=code, state=state[:500])
     try:
-        return journey.follow(api()(contract.prove_factor, proof))
+        return journey.follow(api()(contract.prove_factor, duo.brought(attempt.id)))
     except ApiError as refusal:
         return _refused(fresh_form(FACES[FactorKind.DUO]), refusal)
 

@@ -17,6 +17,7 @@ from app.contract import hub_own_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import browser_words, callback, journey, visit
 from app.hub.arrival import api
+from app.hub.factors.page import elsewhere
 from app.hub.factors.registry import FACES
 from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
 from app.hub.page import Notice, Page
@@ -81,6 +82,10 @@ class FactorsPage(Page):
     """How many are left; None where the tenant has none."""
     is_required: bool = False
     done: str = ""
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *elsewhere(*(way.kind for way in self.offered)))
 
     @property
     def notice(self) -> Notice | None:

@@ -27,6 +27,8 @@ log = logging.getLogger("gatehouse.identity")
 LIVES_FOR: Final = timedelta(minutes=10)
 CALLBACK: Final = "/second-factor/duo"
 """Where browsers come back to on our own pages."""
+OWN_CALLBACK: Final = "/second-factors/duo"
+"""And where those of people who add it to their account."""
 _MOST_LETTERS: Final = 1_000
 
 
@@ -123,7 +125,9 @@ def _client(call: Call) -> DuoClient:
 
 
 def _way_back(call: Call, wish: Wish) -> str:
-    """Return where the browser comes back to: our own page of the attempt, or the address that a program states."""
+    """Return where the browser comes back to: our own page of the attempt or of the account, or the address that a program states."""
+    if wish.is_own:
+        return f"{call.issuer}{OWN_CALLBACK}"
     if wish.attempt:
         return f"{call.issuer}{CALLBACK}?{urlencode({'attempt': wish.attempt})}"
     stated, settings = wish.duo_redirect_uri or "", call.tenant.settings.duo

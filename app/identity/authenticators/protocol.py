@@ -51,6 +51,7 @@ class Wish:
     email: str | None = None  # which address, where there are several
     phone: str | None = None  # which number is enrolled
     attempt: str | None = None  # of the hub's page that mails lead back to
+    is_own: bool = False  # on our own page of a signed-in person, which has no attempt
 
 
 @dataclass(frozen=True)

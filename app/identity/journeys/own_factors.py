@@ -30,8 +30,6 @@ from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
-AT_SIGN_IN: Final = frozenset({FactorKind.DUO})
-"""Kinds that our pages enrol at sign-in alone: the way out and back is of an attempt."""
 APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
 """Kinds that have pages of their own."""
 
@@ -56,7 +54,7 @@ def view(call: Call, session: BrowserSession, account: Account) -> contract.Fact
     """Return the second factors of an account, and those that it could have."""
     settings, known = call.tenant.settings, factors.person(call, account)
     usable = [kind for kind in factors.enrolled(settings, known) if kind not in APART]
-    others = [kind for kind in factors.offered(settings) if kind not in APART | AT_SIGN_IN and kind not in usable]
+    others = [kind for kind in factors.offered(settings) if kind not in APART and kind not in usable]
     has_paper = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(account),
@@ -77,18 +75,19 @@ def read_one(call: Call, req: contract.OwnFactorRead) -> contract.OwnFactorView:
     return _one(call, session, account, req.kind)
 
 
-def begin(call: Call, req: contract.OwnFactorChosen) -> Done:
+def begin(call: Call, req: contract.OwnFactorChosen) -> contract.FactorBegun:
     """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
     _refuse_off(call)
-    known = own_account.proved(call, req)
+    known, address = own_account.proved(call, req), None
     found = _pending(call, factors.person(call, known.account), keeps=True)
+    wish = Wish(email=req.target, phone=req.target, is_own=True)
     if not factors.authenticator(call, req.kind).is_enrolled(found.person):
         try:
             with suppress(e.TooManyRequests):
-                second_factor.challenge(call, found, req.kind, Wish(email=req.target, phone=req.target))
+                address = second_factor.challenge(call, found, req.kind, wish)[1].address
         except ApiError as refusal:
             raise _with_view(call, refusal, req.kind) from None
-    return own_account.done(call, known)
+    return contract.FactorBegun(session=own_account.done(call, known).session, address=address)
 
 
 def add(call: Call, req: shared.FactorProof) -> contract.FactorAdded:
