@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.letterbox import code_in, letters
+from tests.support.registering import register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 CODE, PHONE, LOGIN = "/identity/v2/auth/phone/otp", "/identity/v2/auth/phone", "/identity/v2/auth/login"
@@ -94,6 +95,18 @@ def test_who_hides_accounts_answers_for_every_number(new_tenant_server: NewTenan
     assert {one.status_code for one in (known, unknown, unproved)} == {200}
     assert [text["to"] for text in texts(server)] == [OTHER]
     assert refused(prove(server, "000000")) == refused(prove(server, "000000", "+442079460177")) == (403, 1067)
+
+
+@pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+def test_nor_does_a_limit_tell_that_somebody_was_written_to(new_tenant_server: NewTenantServer) -> None:
+    """A number that was registered a moment ago got one message already."""
+    server = new_tenant_server(phone_login=True, hide_unknown_accounts=True, registration_captcha=False)
+    answered(register(server, email=None, PhoneId=OTHER))
+    for phone in (OTHER, "+442079460177"):
+        answers = [ask(server, phone) for _ in range(6)]
+        assert [one.status_code for one in answers] == [200] * 6
+        assert {len(answered(one)["Data"]["Sid"]) for one in answers} == {34}
+    assert len(texts(server)) == 5
 
 
 def test_a_number_is_changed_once_the_other_one_is_proved(server: TenantServer) -> None:

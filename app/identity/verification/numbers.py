@@ -12,6 +12,7 @@ from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.letters.service import TextWish
 from app.identity.verification import phones
+from app.kit import randomness
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -30,9 +31,9 @@ def send_code(call: Call, req: contract.CodeWanted) -> PostedSms:
     phone = read(req.phone)
     if call.holder is not None:
         return _sent(call, _again(call, phone, req))
-    account, hides = whose(call, phone), call.tenant.settings.hide_unknown_accounts
-    if hides and (account is None or account.phone_verified or not account.is_active or account.is_deleted):
-        return _sent(call, phones.send_to_nobody(call, phone, req))
+    account = whose(call, phone)
+    if call.tenant.settings.hide_unknown_accounts:
+        return _sent(call, _quietly(call, account, phone, req))
     if account is None:
         raise e.UnknownAccount
     if not account.is_active or account.is_deleted:
@@ -108,5 +109,21 @@ def _again(call: Call, phone: str, wish: TextWish) -> str:
     return phones.send(call, account.uid, phone, account, wish)
 
 
+def _quietly(call: Call, account: Account | None, phone: str, wish: TextWish) -> str:
+    """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
+    tell that somebody was written to before. Returns the message's Sid.
+    """
+    waits = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
+    try:
+        if account is not None and waits:
+            return phones.send(call, account.uid, phone, account, wish)
+        return phones.send_to_nobody(call, phone, wish)
+    except e.SmsLimitReached as reason:
+        call.work.rollback()
+        call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__)
+        return ""
+
+
 def _sent(call: Call, sid: str) -> PostedSms:
-    return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid))
+    """Answer alike, whether a message went out or not."""
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(call), sid=sid or f"SM{randomness.uid()}"))
