@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pyotp
 import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.consents import asked, given
+from tests.support.customers import NEW
+from tests.support.devices import picture_of, with_push
+from tests.support.factors import factored
 from tests.support.letterbox import token_in
 from tests.support.passkeys import A, Keyed, keyed
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -45,3 +49,26 @@ def test_nor_does_a_sign_in_that_waited_for_a_consent(new_tenant_server: NewTena
     owner_comes(eve)
     token = waits.get_json()["Data"]["ConsentToken"]
     assert refused(eve.call("U83", given("FirstLogin"), consenttoken=token)) == (403, 1229)
+
+
+def test_what_one_sign_in_was_shown_to_scan_is_not_shown_to_the_next(new_tenant_server: NewTenantServer) -> None:
+    """Whoever has the password alone may begin; the owner who goes on must not put the thief's seed into the app."""
+    ada = factored(new_tenant_server, two_factor="required")
+    seen, own = ada.challenged(), ada.challenged()
+    assert seen["ManualEntryCode"] != own["ManualEntryCode"]
+    ada.app = pyotp.TOTP(seen["ManualEntryCode"])
+    assert refused(ada.shows_code(ada.shows(), own["SecondFactorAuthenticationToken"])) == (403, 1102)
+    ada.app = pyotp.TOTP(own["ManualEntryCode"])
+    assert answered(ada.shows_code(ada.shows(), own["SecondFactorAuthenticationToken"]))["Profile"]
+    ada.app = pyotp.TOTP(seen["ManualEntryCode"])
+    assert refused(ada.shows_code(ada.shows(), seen["SecondFactorAuthenticationToken"])) == (403, 1102)
+
+
+def test_a_new_password_ends_what_was_begun(new_tenant_server: NewTenantServer) -> None:
+    ada, phone = with_push(new_tenant_server)
+    seen = ada.own_factors()
+    assert ada.own_factors()["ManualEntryCode"] == seen["ManualEntryCode"], "pages are reloaded"
+    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    ada.held = ""
+    assert ada.own_factors()["ManualEntryCode"] != seen["ManualEntryCode"]
+    assert refused(phone.scans(picture_of(seen["PushQRCode"]))) == (403, 1296)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+from datetime import timedelta
 from typing import Final
 
 import pyotp
@@ -24,6 +25,11 @@ _DRIFT: Final = 1
 _DIGITS: Final = 6
 _SEED_BYTES: Final = 32
 """52 letters of base32, as the interface's ManualEntryCode has."""
+_SHOWN_FOR: Final = timedelta(minutes=30)
+"""So long the same seed is shown again: pages are reloaded, and a picture may have been scanned already."""
+_GOOD_FOR: Final = timedelta(hours=1)
+"""So long a first code may take that proves it."""
+_MOST_BEGUN: Final = 5
 
 
 class Totp:
@@ -48,9 +54,11 @@ class Totp:
         return Shown() if self.is_enrolled(person) else self.begin(call, person, Wish())
 
     def begin(self, call: Call, person: Person, wish: Wish) -> Shown:  # noqa: ARG002 - the protocol's signature
-        """The same seed until it is proved: pages are reloaded, and a picture may have been scanned already."""
-        begun = person.begun(self.kind)
-        held = begun[0] if begun else _new(call, person)
+        """The same seed for a while. Each sign-in has its own: whoever has the password alone may have one shown, and its owner
+        must not scan what a thief has seen.
+        """
+        begun = _begun(call, person, _SHOWN_FOR)
+        held = begun[-1] if begun else _new(call, person)
         secret = _text(store.secret_of(call, held))
         account = person.account
         label = account.email or account.username or account.phone or account.uid
@@ -58,7 +66,7 @@ class Totp:
         return Shown(secret=secret, uri=uri)
 
     def enrol(self, call: Call, person: Person, answer: Answer) -> None:
-        begun = person.begun(self.kind)
+        begun = _begun(call, person, _GOOD_FOR)
         if not begun:
             raise e.TotpNotEnrolled
         for held in begun:
@@ -87,8 +95,24 @@ class Totp:
         raise e.WrongTotpCode
 
 
+def _begun(call: Call, person: Person, lives_for: timedelta) -> list[Credential]:
+    """Return the seeds that this very sign-in began, or its signed-in owner, the oldest first; none that is too old."""
+    mine = (one for one in person.begun(FactorKind.TOTP) if one.facts.get("for") == person.sign_in)
+    return [one for one in mine if call.now < one.created_at + lives_for]
+
+
 def _new(call: Call, person: Person) -> Credential:
-    return store.add(call, person.account.uid, FactorKind.TOTP, secret=randomness.random_bytes(_SEED_BYTES))
+    """Draw a seed; those that are over go, and the oldest of too many sign-ins."""
+    uid, begun = person.account.uid, person.begun(FactorKind.TOTP)
+    over = [one for one in begun if one.created_at + _GOOD_FOR <= call.now]
+    of_sign_ins = [one for one in begun if one.facts.get("for") and one not in over]
+    gone = [*over, *of_sign_ins[: 1 - _MOST_BEGUN]]
+    if gone:
+        accounts.change(call, uid, {})  # as in `enrol`
+    for old in gone:
+        store.remove(call, uid, (FactorKind.TOTP,), old.credential_id)
+    seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": person.sign_in}
+    return store.add(call, uid, FactorKind.TOTP, facts=facts, secret=seed)
 
 
 def _text(seed: bytes) -> str:

@@ -158,8 +158,8 @@ def remove_begun(call: Call, uid: str) -> None:
 
 def remove_since(call: Call, uid: str, at: datetime) -> int:
     """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
+    remove_begun(call, uid)
     mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)
-    call.work.run(delete(credentials).where(*mine, C.is_enrolled.is_(False)))
     return call.work.changed(delete(credentials).where(*mine, C.created_at >= at))
 
 

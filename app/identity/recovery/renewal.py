@@ -10,6 +10,7 @@ from app.identity.accounts import gate, identifiers, proving, store
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
+from app.identity.credentials import store as credentials
 from app.identity.passkeys import store as passkeys
 from app.identity.passwords import setting
 from app.identity.proofs import alarms
@@ -85,7 +86,8 @@ def write(
 def follow(
     call: Call, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
 ) -> None:
-    """After a new password, whoever set it: older links are over, and the owner is told, with a way to object.
+    """After a new password, whoever set it: older links are over, so is what was only begun, and the owner is told, with a way
+    to object.
 
     An alarm outlives every change but a reset by the very mailbox that it was sent to, and only while that is the first
     address, which is told of what comes next: else a thief would end it.
@@ -93,6 +95,7 @@ def follow(
     call.ledger.record("password.changed", uid=account.uid, reason=reason)
     for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN):
         proofs.close(call, account.uid, kind)
+    credentials.remove_begun(call, account.uid)  # a seed, a picture: whoever knew the password before may have seen it
     if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
         alarms.close(call, account.uid, proved_email)
     notices.tell_with_alarm(call, MailKind.PASSWORD_CHANGED, account.email, account, template=template)

@@ -51,6 +51,7 @@ def replace_all(call: Call, account: Account, found: Made) -> Credential:
     """
     is_one = bool(factors.enrolled(call.tenant.settings, factors.person(call, account)))
     credentials.remove(call, account.uid, (store.SIGN_IN,))
+    credentials.remove_begun(call, account.uid)
     marks: dict[str, Any] = {store.MAILED: True} if is_one else {}
     kept = ceremonies.keep(call, found, account.uid, **marks)
     return _added(call, account, kept)
