@@ -9,9 +9,10 @@ from werkzeug.test import TestResponse
 from tests.support.consents import asked, given
 from tests.support.customers import NEW
 from tests.support.devices import picture_of, with_push
-from tests.support.factors import factored
+from tests.support.factors import LOGIN_2FA, factored
 from tests.support.letterbox import token_in
 from tests.support.passkeys import A, Keyed, keyed
+from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 VICTIM = "grace@example.test"
@@ -72,3 +73,28 @@ def test_a_new_password_ends_what_was_begun(new_tenant_server: NewTenantServer) 
     ada.held = ""
     assert ada.own_factors()["ManualEntryCode"] != seen["ManualEntryCode"]
     assert refused(phone.scans(picture_of(seen["PushQRCode"]))) == (403, 1296)
+
+
+def claimed(make: NewTenantServer) -> Keyed:
+    """Somebody who registered, confirmed the address elsewhere, enrolled a passkey as second factor, and reset the password."""
+    ada = keyed(make, two_factor="optional", email_verification="required")
+    ada.email = VICTIM
+    answered(register(ada.tenant, VICTIM))
+    answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token_in(ada.mailed())))
+    ada.held = str(answered(ada.signs_in())["access_token"])
+    ada.enrols_passkey()
+    assert answered(ada.is_offered())["Profile"]
+    answered(ada.reset(resettoken=ada.brought(), password=NEW))
+    return ada
+
+
+def test_a_reset_that_claims_an_account_does_not_go_around_its_passkey(new_tenant_server: NewTenantServer) -> None:
+    """Confirmed on a telephone, it may be two people's: the one of the mailbox must not get past the second factor."""
+    ada = claimed(new_tenant_server)
+    body = {"email": VICTIM, "password": NEW}
+    challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]
+    assert challenge["IsPasskeyAuthenticatorVerified"] is True
+    assert refused(ada.is_offered()) == (403, 1321), "it may be a stranger's"
+    token = challenge["SecondFactorAuthenticationToken"]
+    assert answered(ada.answers(token))["Profile"]
+    assert answered(ada.is_offered())["Profile"], "one person has both"

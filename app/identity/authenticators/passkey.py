@@ -59,6 +59,7 @@ class Passkey:
         found = ceremonies.shown(call, Use.FACTOR, read(answer.credential), person.account.uid)
         if found.credential.credential_id not in {one.credential_id for one in _proving(person)}:
             raise e.PasskeyRefused
+        store.own(call, found.credential)
 
 
 def _proving(person: Person) -> tuple[Credential, ...]:

@@ -26,6 +26,9 @@ MOST: Final = 20
 MAILED: Final = "mailed"
 """Marks one that a mailed link set while its owner had a second factor: it does not count as two, or a mailbox would."""
 
+BESIDE: Final = "beside"
+"""Marks one of the second factor that does not sign in alone: a mailbox claimed the account, and it may be a stranger's."""
+
 
 def lookup_of(raw_id: bytes) -> str:
     """Return by what a passkey is found."""
@@ -77,9 +80,19 @@ def listed(held: Credential) -> ListedPasskey:
     )
 
 
-def drop_all(call: Call, uid: str, *, but: str | None = None) -> int:
-    """Remove every passkey of an account, or all but one; returns how many were there."""
-    return store.remove(call, uid, KINDS, but=but)
+def disown(call: Call, uid: str) -> None:
+    """Let no passkey open an account that a mailbox makes its own: those of the sign-in go. Those of the second factor stay, as
+    a mailbox is none, and prove nothing but that until they are shown beside a first factor.
+    """
+    store.remove(call, uid, (SIGN_IN,))
+    for held in store.of_kind(call, uid, FACTOR):
+        store.note(call, held, facts={**held.facts, BESIDE: True})
+
+
+def own(call: Call, held: Credential) -> None:
+    """Let a passkey that was shown beside a first factor open the account again: both are of one person."""
+    if held.facts.get(BESIDE):
+        store.note(call, held, facts={name: fact for name, fact in held.facts.items() if name != BESIDE})
 
 
 def encoded(raw: bytes) -> str:

@@ -73,6 +73,9 @@ def proved(call: Call, use: Use, credential: ShownCredential) -> tuple[Account, 
     account = accounts.by_uid(call, found.credential.uid)
     if account is None:
         raise e.PasskeyRefused
+    if found.credential.facts.get(store.BESIDE):
+        call.ledger.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
+        raise e.PasskeyRefused
     if found.counts_as_two:
         return account, found, (found.method, second_factor.TWO)
     if not found.is_user_verified and factors.wanted(call, account) is not None:
