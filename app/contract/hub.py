@@ -109,7 +109,10 @@ class Next(Wire):
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
-    must_reauthenticate: bool = False  # signed in, but the password is asked again (prompt=login, max_age)
+    must_reauthenticate: bool = False  # `person` is signed in, and proves it once more (prompt=login, max_age)
+    ways: dict[str, str] = Field(
+        default_factory=dict
+    )  # resume: how they prove it, and by which name each way knows them
     sent_to: str | None = None  # CHECK_MAIL: the address, as it was typed; or a number, where `problem` is `sms`
     resend_in_seconds: int = 0  # CHECK_MAIL: when the next mail may be asked for
     can_change: bool = False  # CHECK_MAIL: this browser registered, and may name another address or number

@@ -21,6 +21,7 @@ class OtherWay:
     hint: Any
     icon: str
     address: str
+    key: str = ""
 
 
 _ROWS: Final = {
@@ -42,4 +43,5 @@ def every_way() -> tuple[OtherWay, ...]:
 
 def _way(name: str) -> OtherWay:
     attempt = visit.current().attempt
-    return OtherWay(*_ROWS[name], f"{ADDRESSES[name]}?attempt={attempt.id}" if attempt else ADDRESSES[name])
+    address = f"{ADDRESSES[name]}?attempt={attempt.id}" if attempt else ADDRESSES[name]
+    return OtherWay(*_ROWS[name], address, name)

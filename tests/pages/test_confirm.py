@@ -149,3 +149,14 @@ def test_whoever_has_one_factor_goes_on_and_that_is_said(optional: World, new_vi
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     answer = visitor.asked_by(shop, acr_values="2").press("Sign in", identifier=ada.email, password=ada.password)
     assert told(shop, answer)["acr"] == "1"
+
+
+def test_whoever_lost_the_session_at_the_question_signs_in_whole(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop")
+    app = one_factor_session(visitor, optional, ada)
+    page = visitor.asked_by(shop, acr_values="2")
+    attempt = page.form("Continue").fields["attempt"]
+    visitor.forget("session")
+    page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
+    assert told(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"

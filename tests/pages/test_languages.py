@@ -46,7 +46,7 @@ def test_the_account_s_language_goes_before_the_browser_s(world: World, visitor:
         assert visitor.open(address).language == "de"
     assert visitor.asked_by(shop).language == "de"
     world.house.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
-    assert visitor.asked_by(shop, prompt="login").heading == "Willkommen zurück"
+    assert visitor.asked_by(shop, prompt="login").heading == "Sind Sie es noch?"
 
 
 def test_a_wish_of_the_application_and_a_click_go_before_the_account_s(world: World, visitor: Visitor) -> None:

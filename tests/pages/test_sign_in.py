@@ -263,9 +263,9 @@ def test_who_is_asked_again_finds_the_name_filled_in(world: World, visitor: Visi
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     world.house.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.asked_by(shop, prompt="login")
-    assert page.heading == "Welcome back"
-    assert page.form("Sign in").fields["identifier"] == ada.email
-    assert page.press("Sign in", password=PASSWORD).query["code"]
+    assert page.heading == "Is it still you?"
+    assert page.form("Continue").fields["identifier"] == ada.email
+    assert page.press("Continue", password=PASSWORD).query["code"]
 
 
 def test_who_is_signed_in_goes_straight_on(world: World, visitor: Visitor) -> None:

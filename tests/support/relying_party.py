@@ -50,9 +50,13 @@ class Person:
 
     def close(self) -> None:
         """Block the account, as a management operation of another process would."""
+        self.lives(is_active=False)
+
+    def lives(self, **said: Any) -> None:
+        """Let columns of the account say something else."""
         with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
-            work.run(update(accounts).where(*where).values(is_active=False))
+            work.run(update(accounts).where(*where).values(**said))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import hub as contract
 from app.contract.hub import Next, Step
 from app.hub import journey, visit
-from app.hub.arrival import api, named_attempt
+from app.hub.arrival import api, keep_attempt, named_attempt
 from app.hub.brand import initials
 from app.hub.forms import HubForm
 from app.hub.page import Page
@@ -129,7 +129,9 @@ def switch_account() -> Response:
         return journey.start_again()
     if here.attempt is None or not form.validate():
         return journey.onward("/consent?attempt=" + here.attempt.id if here.attempt else "/logout")
-    return journey.follow(api()(contract.switch_account, form.to_request()))
+    response = journey.follow(api()(contract.switch_account, form.to_request()))
+    keep_attempt(response, replace(here.attempt, hint=""))  # whoever was meant is not who comes now
+    return response
 
 
 def _page(form: ConsentForm, step: Next) -> ConsentPage:

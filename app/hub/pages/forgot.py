@@ -15,6 +15,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
+from app.hub import again as asked_again
 from app.hub import journey, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.code_entry import ClickForm, CodeForm, CodePage, Outcome, empty_form, outcome_of, shown_again, typed_form
@@ -115,7 +116,8 @@ def show_forgot() -> Response:
     here = visit.current()
     if journey.is_attempt_gone():
         return journey.start_again()
-    hint = here.attempt.hint if here.attempt else ""
+    known = asked_again.current()
+    hint = known.name or known.account if known else here.attempt.hint if here.attempt else ""
     if not hint and request.args.keys() <= {"attempt"}:
         return drawn_once(("forgot",), lambda: _forgot(ForgotForm.of(here.tenant.identifiers)))
     return _forgot(ForgotForm.of(here.tenant.identifiers, data={"identifier": hint})).render()

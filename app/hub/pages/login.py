@@ -8,71 +8,25 @@ from typing import Any
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import BooleanField, HiddenField, PasswordField, StringField
-from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
+from app.hub import again as asked_again
 from app.hub import captcha, journey, other_ways, visit
+from app.hub.again import Again
 from app.hub.arrival import api, named_attempt, workings
-from app.hub.captcha import OTHER_QUESTION, CaptchaField
+from app.hub.captcha import OTHER_QUESTION
 from app.hub.captcha_widget import Widget
-from app.hub.naming import NamedForm, attributes_of
+from app.hub.login_form import LoginForm
+from app.hub.naming import attributes_of
 from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
 from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused, wait_seconds
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
-
-
-class LoginForm(NamedForm):
-    """Who one is, the password, and what opens a lock."""
-
-    password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
-    captcha = CaptchaField()
-    security_answer = StringField()
-    security_question = HiddenField()
-    remember = BooleanField(_l("Keep me signed in on this device"))
-    asks_question = False
-
-    def to_request(self) -> contract.SignInRequest:
-        attempt = visit.current().attempt
-        question, answer = self.security_question.data or "", self.security_answer.data or ""
-        return contract.SignInRequest(
-            attempt=attempt.id if attempt else None,
-            identifier=self.identifier.data or "",
-            password=self.password.data or "",
-            remember=bool(self.remember.data),
-            security_answer={question: answer} if self.asks_question and answer.strip() else None,
-            captcha=self.captcha.answer,
-        )
-
-    def ask(self, lock: Lock, *, by_captcha: bool) -> None:
-        """Ask what opens the lock that the service met; what was answered before is gone."""
-        if lock.captcha is not None or by_captcha:
-            self.captcha.ask(lock.captcha)
-        if lock.question_id is not None:
-            self.security_answer.data = ""
-            self.ask_question(lock.question_id, visit.current().tenant.security_questions)
-
-    def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
-        """Ask one of the tenant's security questions; one that it does not have is not asked."""
-        text = dict(questions).get(question_id)
-        self.asks_question = text is not None
-        self.security_question.data = question_id
-        self.security_answer.label.text = text or ""
-
-    @classmethod
-    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
-        """Return the form for what a tenant's people may be named by."""
-        form = cls(**given).names_by(identifiers)
-        if form.security_question.data:
-            form.ask_question(form.security_question.data, visit.current().tenant.security_questions)
-        return form
-
 
 _ONE_STEP = Notice(
     _l("Now your password"),
@@ -106,6 +60,12 @@ class LoginPage(Page):
     """A new passkey was just set, by a mailed link."""
     unknown: str = ""
     """A passkey that nobody has: whoever keeps it may forget it."""
+    again: Again | None = None
+    """Who is signed in already, and proves it once more."""
+
+    @property
+    def takes_password(self) -> bool:
+        return self.again is None or self.again.has_password
 
     @property
     def has_autofill(self) -> bool:
@@ -116,6 +76,12 @@ class LoginPage(Page):
     def has_button(self) -> bool:
         """Whether a button asks for a passkey."""
         return False
+
+    @property
+    def forgotten(self) -> str:
+        """Where a password is set by mail or by text message."""
+        attempt = visit.current().attempt
+        return f"/forgot-password?attempt={attempt.id}" if attempt else "/forgot-password"
 
     @property
     def help(self) -> str:
@@ -166,6 +132,10 @@ class LoginPage(Page):
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.every_way()),
+            "once more": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", again=Again.sample()),
+            "once more, wrong": cls(LoginForm.of((email,), **given), again=Again.sample(), refusal=Refusal.WRONG),
+            "once more, without a password": cls(LoginForm.of((email,)), again=Again.sample("mail", "sms", "device")),
+            "once more, without anything": cls(LoginForm.of((email,)), again=Again.sample("")),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
@@ -186,11 +156,11 @@ class PasskeyLoginPage(LoginPage):
 
     @property
     def has_autofill(self) -> bool:
-        return self.passkeys != "button"
+        return self.passkeys != "button" and self.again is None
 
     @property
     def has_button(self) -> bool:
-        return self.passkeys != "autofill"
+        return self.passkeys != "autofill" or self.again is not None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -204,6 +174,8 @@ class PasskeyLoginPage(LoginPage):
             "fresh": cls(form, relying_party="Acme Shop"),
             "autofill alone": cls(form, passkeys="autofill"),
             "button alone": cls(form, passkeys="button"),
+            "once more": cls(form, relying_party="Acme Shop", again=Again.sample("password", "passkey", "mail")),
+            "once more, a passkey alone": cls(form, again=Again.sample("passkey")),
             "passkey refused": cls(form, refusal=Refusal.PASSKEY, unknown="AAAA"),
             "without a script": cls(form, refusal=Refusal.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
@@ -235,6 +207,7 @@ class LockedLoginPage(LoginPage):
             "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
             "captcha of a provider": cls(elsewhere, refusal=Refusal.CAPTCHA),
             "captcha of a provider that nobody sees": cls(unseen, refusal=Refusal.CAPTCHA),
+            "captcha, once more": cls(_asking(captcha.sample()), again=Again.sample(), refusal=Refusal.CAPTCHA),
             "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
         }
@@ -259,20 +232,20 @@ def show_login() -> Response:
     here = visit.current()
     if journey.is_attempt_gone():
         return journey.start_again()
-    known = ""
+    again = None
     if here.session:
         step = (
             api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id)) if here.attempt else _plain_visit()
         )
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
-        here.meet(step.person)
-        known = step.person.label if step.person else ""  # signed in, but asked for the password again
-    asking, hint = (here.attempt.relying_party, here.attempt.hint or known) if here.attempt else ("", "")
-    if not hint and request.args.keys() <= {"attempt"}:
+        again = Again.of(step)
+    asking, hint = (here.attempt.relying_party, here.attempt.hint) if here.attempt else ("", "")
+    if not hint and again is None and request.args.keys() <= {"attempt"}:
         calls_home = bool(here.tenant.passkeys)
         return drawn_once(("login", asking), lambda: _page(fresh_form()), calls_home=calls_home)
-    page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": hint}))
+    named = again.name if again is not None else hint
+    page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": named}), again=again)
     told, needs_password = request.args.get("reset"), request.args.get("needs") == "password"
     page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs_password=needs_password)
     return page.render()
@@ -285,7 +258,7 @@ def submit_login() -> Response:
         return journey.start_again()
     form = LoginForm.of(here.tenant.identifiers)
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form, again=asked_again.current()).render(form.refusal_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
@@ -299,16 +272,18 @@ def _plain_visit() -> contract.Next:
     return api()(contract.open_return, contract.ReturnRequest())
 
 
-def _page(form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> LoginPage:
+def _page(
+    form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0, *, again: Again | None = None
+) -> LoginPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
-    known = (here.tenant.identifiers, asking, here.tenant.has_remember_me)
-    ways = other_ways.offered()
+    known = (here.tenant.identifiers, asking, here.tenant.has_remember_me and again is None, refusal, wait_seconds)
+    ways = tuple(way for way in other_ways.offered() if again is None or way.key in again.ways)
     if form.captcha.is_asked or form.asks_question:
-        return LockedLoginPage(form, *known, refusal, wait_seconds, ways=ways)
-    if here.tenant.passkeys:
-        return PasskeyLoginPage(form, *known, refusal, wait_seconds, ways=ways, passkeys=here.tenant.passkeys)
-    return LoginPage(form, *known, refusal, wait_seconds, ways=ways)
+        return LockedLoginPage(form, *known, ways=ways, again=again)
+    if here.tenant.passkeys and (again is None or again.has_passkey):
+        return PasskeyLoginPage(form, *known, ways=ways, again=again, passkeys=here.tenant.passkeys)
+    return LoginPage(form, *known, ways=ways, again=again)
 
 
 def fresh_form(**given: Any) -> LoginForm:
@@ -320,7 +295,10 @@ def again(
     refusal: Refusal | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
 ) -> Response:
     """Draw the page again for somebody who came by another way than the password."""
-    page = _page(form or fresh_form(), refusal)
+    known, drawn = asked_again.current(), form or fresh_form()
+    if known is not None:
+        drawn.identifier.data = known.name
+    page = _page(drawn, refusal, again=known)
     if isinstance(page, PasskeyLoginPage):
         page = replace(page, unknown=unknown)
     return page.render(status)
@@ -336,7 +314,8 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
         reason = Refusal.ANSWER
     if reason is Refusal.QUESTION and not form.asks_question:
         reason = Refusal.LOCKED
-    response = _page(form, reason, wait_seconds(refusal, workings().now())).render(refusal.status)
+    seconds = wait_seconds(refusal, workings().now())
+    response = _page(form, reason, seconds, again=asked_again.current()).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

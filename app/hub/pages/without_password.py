@@ -18,6 +18,7 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_recovery import AttemptOnly, CodeRequest
 from app.contract.mailed import MailedTo
+from app.hub import again as asked_again
 from app.hub import journey, other_ways, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.code_entry import (
@@ -208,7 +209,8 @@ def show_without_password(way: str) -> Response:
         return journey.onward("/login")
     if journey.is_attempt_gone():
         return journey.start_again()
-    hint = here.attempt.hint if here.attempt else ""
+    known = asked_again.current()
+    hint = known.ways.get(way, "") if known else here.attempt.hint if here.attempt else ""
     if not hint and request.args.keys() <= {"attempt"}:
         return drawn_once(("without password", way), lambda: _asking(AskForm.of(way, here.tenant.identifiers), way))
     return _asking(AskForm.of(way, here.tenant.identifiers, data={"identifier": hint}), way).render()

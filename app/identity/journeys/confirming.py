@@ -11,7 +11,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_self_service import Done, Proved
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.journeys import entering, factor_steps, own_account
+from app.identity.journeys import entering, own_account
 from app.identity.journeys import next as journey
 from app.identity.oauth import views
 from app.identity.second_factors import service as factors
@@ -41,7 +41,7 @@ def begin(call: Call, req: contract.ConfirmBegun) -> contract.ConfirmStep:
     kinds = factors.held(call, account)
     if not told.is_needed or not kinds:
         return told
-    asked = {factor_steps.STEP_UP: session.session_id, "landing": req.landing}
+    asked = {entering.STEP_UP: session.session_id, "landing": req.landing}
     attempt, binding = attempts.open(call, journey.RETURN, asked)
     step = _asked(call, session, account, attempt).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
@@ -58,7 +58,7 @@ def _within(call: Call, attempt_id: str) -> contract.ConfirmStep:
     step = journey.advance(call, attempt, session)
     if step.step is Step.CONFIRM:
         attempt = attempts.note(
-            call, attempt, lives_for=second_factor.LIFETIME, **{factor_steps.STEP_UP: session.session_id}
+            call, attempt, lives_for=second_factor.LIFETIME, **{entering.STEP_UP: session.session_id}
         )
         step = _asked(call, session, account, attempt)
     return told.model_copy(update={"next": step})

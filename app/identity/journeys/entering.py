@@ -18,12 +18,16 @@ from app.identity.sign_in.second_factor import Way
 
 KEY = "second_factor"
 """The member of an attempt's request that names the ticket."""
+STEP_UP = "step_up"
+"""The member that names the session whose person proves a second factor alone."""
 
 
 def enter(call: Call, attempt: Attempt | None, account: Account, way: Way) -> Next | None:
     """Sign in somebody who proved one factor that is no password; None where the account may not sign in by it."""
     try:
-        wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account, way.channel)
+        is_again = sessions.of_person(call, account.uid) is not None
+        is_whole = second_factor.TWO in way.methods
+        wanted = None if is_whole else factors.wanted(call, account, way.channel, is_again=is_again)
     except e.TwoFactorOn:
         return None
     may = sign_in.enter if wanted is None else sign_in.may_enter
@@ -41,17 +45,26 @@ def onward(call: Call, attempt: Attempt | None, account: Account, way: Way, want
         attempt, binding = attempts.open(call, journey.RETURN, {})
     wish = Wish(attempt=attempt.attempt_id)
     found = second_factor.ask(call, second_factor.begin(call, wanted, way), wanted.kinds, wish)
-    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **{KEY: found.ticket.ticket_hash})
+    held = {KEY: found.ticket.ticket_hash, STEP_UP: None}
+    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **held)
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id, binding=binding)
 
 
 def session(call: Call, attempt: Attempt | None, account: Account, way: Way, *, step: Step | None = None) -> Next:
-    """Begin the session under a new id and go on with the attempt, by `step` first; all in one transaction."""
+    """Begin the session, and go on with the attempt, by `step` first; all in one transaction.
+
+    Whoever is signed in with this browser already, and proved it once more, goes on in the same session under another cookie.
+    """
     if (too_old := expiry.step(call, account, attempt, way)) is not None:
         return too_old
-    begun, text = sessions.start(call, account.uid, way.methods, way.remember)
+    held = sessions.of_person(call, account.uid)
+    renewed = sessions.renew(call, held, way.methods, way.remember) if held is not None else None
+    if renewed is not None:
+        call.ledger.record("step_up.passed", uid=account.uid, by="sign-in")
+    begun, text = renewed or sessions.start(call, account.uid, way.methods, way.remember)
     cookie = {"session": views.cookie(call, begun, text)}
-    if step is None and attempt is not None and not attempt.is_done and passkey_offers.is_due(call, account, way):
+    is_new = held is None and attempt is not None and not attempt.is_done
+    if step is None and is_new and passkey_offers.is_due(call, account, way):
         step = Step.PASSKEY_OFFER
     if step is not None and attempt is not None:
         return Next(step=step, attempt=attempt.attempt_id).model_copy(update=cookie)
@@ -65,4 +78,4 @@ def remembering(call: Call, wish: bool) -> bool:
     return wish and call.tenant.settings.remember_me
 
 
-__all__ = ["KEY", "Way", "enter", "onward", "remembering", "session"]
+__all__ = ["KEY", "STEP_UP", "Way", "enter", "onward", "remembering", "session"]

@@ -14,6 +14,7 @@ from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.journeys import entering, views
 from app.identity.journeys import next as journey
+from app.identity.journeys.entering import STEP_UP
 from app.identity.proofs import cool_down
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import trusted
@@ -26,8 +27,6 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
-STEP_UP: Final = "step_up"
-"""The member of an attempt's request that names the session whose person proves it once more."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
@@ -83,7 +82,7 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     is_new = not factors.enrolled(call.tenant.settings, found.person)
     try:
         found = second_factor.prove(call, found, req.kind, answer)
-        if attempt is not None and STEP_UP in attempt.request:
+        if attempt is not None and attempt.request.get(STEP_UP):
             return _confirmed(call, attempt, found)
         account = second_factor.finish(call, found)
     except OVER:
@@ -128,7 +127,7 @@ def view(
     usable = held or factors.offered(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
-    is_step_up = attempt is not None and STEP_UP in attempt.request
+    is_step_up = attempt is not None and bool(attempt.request.get(STEP_UP))
     return contract.FactorView(
         shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],

@@ -12,6 +12,7 @@ from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.journeys import (
+    again,
     awaiting,
     checking,
     confirming,
@@ -103,7 +104,8 @@ def resume(call: Call, req: hub.AttemptRequest) -> Next:
         return waits
     if session is None and (state := awaiting.of(attempt)) is not None:
         return checking.step(call, attempt, state)
-    return journey.advance(call, attempt, session)
+    step = journey.advance(call, attempt, session)
+    return again.told(call, step) if step.must_reauthenticate else step
 
 
 def read_captcha(call: Call, req: hub.CaptchaRead) -> Challenge:

@@ -68,13 +68,14 @@ def held(call: Call, account: Account) -> tuple[FactorKind, ...]:
     return enrolled(settings, person(call, account)) if settings.two_factor != "disabled" else ()
 
 
-def wanted(call: Call, account: Account, channel: FactorKind | None = None) -> Wanted | None:
+def wanted(call: Call, account: Account, channel: FactorKind | None = None, *, is_again: bool = False) -> Wanted | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 
     Costs one statement where the tenant has second factors, none where it has not.
 
     Args:
         channel: the kind that would prove what the first factor proved already: one mailbox does not count twice.
+        is_again: whether somebody who is signed in proves once more who they are; no browser is trusted with that.
 
     Raises:
         TwoFactorOn: the person enrolled nothing beside that; they sign in with their password.
@@ -86,7 +87,7 @@ def wanted(call: Call, account: Account, channel: FactorKind | None = None) -> W
         person(call, account), sign_in="", without=channel
     )  # not the owner's own session, and no ticket of a sign-in yet
     kinds = enrolled(settings, known)
-    if kinds and trusted.is_trusted(call, account):
+    if kinds and not is_again and trusted.is_trusted(call, account):
         return None
     if channel is not None and not kinds and enrolled(settings, replace(known, without=None)):
         raise e.TwoFactorOn

@@ -82,7 +82,7 @@ def verify(
     _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
     breached.refuse(call, account, password)
     risks.refuse(call, account)
-    wanted = second_factors.wanted(call, account)
+    wanted = second_factors.wanted(call, account, is_again=sessions.of_person(call, account.uid) is not None)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash,
         is_whole=wanted is None,
@@ -139,7 +139,13 @@ def _is_over_session_limit(call: Call, account: Account) -> bool:
     limit = account.session_limit or call.tenant.settings.session_limit
     if not limit:
         return False
-    return len(sessions.of_account(call, account.uid)) + tokens.signed_in(call, account.uid) >= limit
+    gives_way = sessions.of_person(call, account.uid)
+    held = [
+        one
+        for one in sessions.of_account(call, account.uid)
+        if gives_way is None or one.session_id != gives_way.session_id
+    ]
+    return len(held) + tokens.signed_in(call, account.uid) >= limit
 
 
 def _spend(call: Call) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -65,6 +65,12 @@ def current(call: Call) -> BrowserSession | None:
     return session
 
 
+def of_person(call: Call, uid: str) -> BrowserSession | None:
+    """Return the session of this visit where it is this person's: whoever signs in then does so once more."""
+    session = current(call)
+    return session if session is not None and session.uid == uid else None
+
+
 def is_open(call: Call, session_id: str) -> bool:
     """Return whether nobody ended the session yet."""
     asked = {"tenant": call.tenant.tenant_id, "session": session_id, "now": call.now}
@@ -80,11 +86,10 @@ def touch(call: Call, session: BrowserSession) -> None:
 
 def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
     """Begin a session under a new id (fixation: the old cookie's session, if any, ends) and return its cookie text."""
-    settings, now = call.tenant.settings, call.now
+    now = call.now
     if call.visit and call.visit.session:
         where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == randomness.digest(call.visit.session))
         call.work.run(delete(sessions).where(*where))
-    life = timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
     text = randomness.token()
     row: dict[str, Any] = {
         "tenant_id": call.tenant.tenant_id,
@@ -95,7 +100,7 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
         "authenticated_at": now,
         "created_at": now,
         "seen_at": now,
-        "expires_at": now + life,
+        "expires_at": now + _life(call, remember),
         "is_remembered": remember,
         "address": call.address[:64],
         "agent": call.agent,
@@ -104,6 +109,27 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
     call.work.run(insert(sessions), row)
     held = {name: value for name, value in row.items() if name != "tenant_id"}
     return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
+
+
+def renew(
+    call: Call, session: BrowserSession, methods: tuple[str, ...], remember: bool
+) -> tuple[BrowserSession, str] | None:
+    """Go on with the session of somebody who signed in once more, and return it with its new cookie text; None where it
+    ended meanwhile. It lasts as long as one that begins now; its public id stays, by which relying parties know it.
+    """
+    text, remembered = randomness.token(), remember or session.is_remembered
+    renewed: dict[str, Any] = {
+        "session_hash": randomness.digest(text),
+        "methods": list(methods),
+        "authenticated_at": call.now,
+        "seen_at": call.now,
+        "expires_at": call.now + _life(call, remembered),
+        "is_remembered": remembered,
+    }
+    where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == session.session_hash)
+    if not call.work.changed(update(sessions).where(*where).values(renewed)):
+        return None
+    return replace(session, **{**renewed, "methods": methods}), text
 
 
 def prove_again(call: Call, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
@@ -151,6 +177,11 @@ def end_all(call: Call, uid: str, except_id: str | None = None) -> int:
     if except_id is not None:
         where.append(S.session_id != except_id)
     return call.work.changed(delete(sessions).where(*where))
+
+
+def _life(call: Call, remember: bool) -> timedelta:
+    settings = call.tenant.settings
+    return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
 
 
 def _session(row: Row[Any]) -> BrowserSession:

@@ -156,7 +156,7 @@ def _may_have_another(
     call: Call, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
 ) -> bool:
     account = accounts.by_uid(call, session.uid)
-    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+    if account is None or not _is_usable(account):
         return False
     is_asked_for = _is_fresh(session, attempt) and request.subject in (None, session.uid)
     needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
@@ -186,13 +186,17 @@ def refuse(call: Call, request: Authorization, attempt: Attempt | None, problem:
 
 def _is_enough(request: Authorization, session: BrowserSession, account: Account | None, now: datetime) -> bool:
     """Return whether a session from before this request answers it."""
-    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+    if account is None or not _is_usable(account):
         return False
     if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
         return False
     if request.max_age is not None and now - session.authenticated_at > timedelta(seconds=request.max_age):
         return False
     return request.subject in (None, session.uid) and _is_hinted(request.login_hint, account)
+
+
+def _is_usable(account: Account) -> bool:
+    return account.is_active and not account.is_deleted and not account.login_disabled
 
 
 def _is_hinted(hint: str | None, account: Account) -> bool:
@@ -211,7 +215,12 @@ def _login(
 ) -> Next:
     if prompt.NONE in request.prompt:
         return refuse(call, request, attempt, Redirected("login_required", "The person must sign in."))
-    is_same = account is not None and request.subject in (None, account.uid) and _is_hinted(request.login_hint, account)
+    is_same = (
+        account is not None
+        and _is_usable(account)
+        and request.subject in (None, account.uid)
+        and _is_hinted(request.login_hint, account)
+    )
     return Next(
         step=Step.REGISTER if prompt.CREATE in request.prompt else Step.LOGIN,
         attempt=attempt.attempt_id if attempt is not None else None,

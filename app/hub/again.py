@@ -1,0 +1,63 @@
+"""Who is signed in and proves it once more, as the pages of a sign-in name them; only their own session makes them do so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.contract.hub import AttemptRequest, Next, resume
+from app.hub import visit
+from app.hub.arrival import api
+from app.hub.brand import initials
+
+PASSWORD: Final = "password"
+PASSKEY: Final = "passkey"
+
+
+@dataclass(frozen=True)
+class Again:
+    """Whose session it is."""
+
+    account: str
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """How they prove it, and by which name each way knows them."""
+
+    @property
+    def letters(self) -> str:
+        return initials(self.account)
+
+    @property
+    def has_password(self) -> bool:
+        return PASSWORD in self.ways
+
+    @property
+    def has_passkey(self) -> bool:
+        return PASSKEY in self.ways
+
+    @property
+    def name(self) -> str:
+        """By what the password's field knows them."""
+        return self.ways.get(PASSWORD, "")
+
+    @classmethod
+    def of(cls, step: Next) -> Again | None:
+        """Return whom a step asks once more; None where it asks anybody."""
+        if not step.must_reauthenticate or step.person is None:
+            return None
+        visit.current().meet(step.person)
+        return cls(step.person.label, step.ways)
+
+    @classmethod
+    def sample(cls, *ways: str) -> Again:
+        """Return somebody for samples."""
+        name = "ada@example.com"
+        return cls(name, dict.fromkeys(ways or (PASSWORD,), name))
+
+
+def current() -> Again | None:
+    """Return who is asked once more in this attempt; asks nobody where no session is there to tell."""
+    here = visit.current()
+    if not here.session or here.attempt is None:
+        return None
+    return Again.of(api()(resume, AttemptRequest(attempt=here.attempt.id)))

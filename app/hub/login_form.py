@@ -1,0 +1,62 @@
+"""The form of a sign-in: who one is, the password, and what opens a lock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask_babel import lazy_gettext as _l
+from wtforms import BooleanField, HiddenField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from app.contract import hub as contract
+from app.contract.captcha import Lock
+from app.hub import visit
+from app.hub.captcha import CaptchaField
+from app.hub.naming import NamedForm
+from app.hub.tenancy import Identifier
+
+
+class LoginForm(NamedForm):
+    """Who one is, the password, and what opens a lock."""
+
+    password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
+    captcha = CaptchaField()
+    security_answer = StringField()
+    security_question = HiddenField()
+    remember = BooleanField(_l("Keep me signed in on this device"))
+    asks_question = False
+
+    def to_request(self) -> contract.SignInRequest:
+        attempt = visit.current().attempt
+        question, answer = self.security_question.data or "", self.security_answer.data or ""
+        return contract.SignInRequest(
+            attempt=attempt.id if attempt else None,
+            identifier=self.identifier.data or "",
+            password=self.password.data or "",
+            remember=bool(self.remember.data),
+            security_answer={question: answer} if self.asks_question and answer.strip() else None,
+            captcha=self.captcha.answer,
+        )
+
+    def ask(self, lock: Lock, *, by_captcha: bool) -> None:
+        """Ask what opens the lock that the service met; what was answered before is gone."""
+        if lock.captcha is not None or by_captcha:
+            self.captcha.ask(lock.captcha)
+        if lock.question_id is not None:
+            self.security_answer.data = ""
+            self.ask_question(lock.question_id, visit.current().tenant.security_questions)
+
+    def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
+        """Ask one of the tenant's security questions; one that it does not have is not asked."""
+        text = dict(questions).get(question_id)
+        self.asks_question = text is not None
+        self.security_question.data = question_id
+        self.security_answer.label.text = text or ""
+
+    @classmethod
+    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
+        """Return the form for what a tenant's people may be named by."""
+        form = cls(**given).names_by(identifiers)
+        if form.security_question.data:
+            form.ask_question(form.security_question.data, visit.current().tenant.security_questions)
+        return form
