@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
@@ -12,10 +15,16 @@ from app.identity.proofs import service as proofs
 from app.kit.errors import ApiError
 
 
-def begin(call: Call, account: Account) -> Failure:
-    """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up."""
+def begin(call: Call, account: Account, refuse_over: Callable[[Call], None] | None = None) -> Failure:
+    """Count the try before the proof is weighed; raises the lock's refusal where the tries are used up.
+
+    Args:
+        refuse_over: raises where that which is proved came to its end by another proof meanwhile; such a try counts for nothing.
+    """
     with call.work.apart() as own:
         tried = gate.count_try(own, account, call.tenant.settings, call.now)
+        if refuse_over is not None:
+            refuse_over(replace(call, work=own))
     if tried is None:
         raise lock_of(call, account) or e.LockedDuringStep()
     return tried

@@ -20,6 +20,8 @@ from app.identity.proofs import service as proofs
 from app.identity.proofs import tries
 from app.identity.proofs.service import ProofKind
 from app.identity.second_factors import trusted
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
 from app.kit.errors import ApiError
 
 ALONE_NONE = frozenset({FactorKind.BACKUP_CODE})
@@ -146,6 +148,7 @@ def prove(
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or was locked
             by this very try.
+        UnknownFactorToken: another proof ended this very sign-in in the same moment.
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = authenticator(call, kind)
@@ -158,7 +161,9 @@ def prove(
         proofs.refuse_locked(call, known.account)
     if kind is FactorKind.QUESTIONS:
         questions.refuse_incomplete(call, known, answer, is_new=is_new)
-    tried = tries.begin(call, known.account) if found.wrong and not is_lock_open else None
+    tried = None
+    if found.wrong and not is_lock_open:
+        tried = tries.begin(call, known.account, lambda own: _refuse_over(own, known))
     use = found.enrol if is_new else found.verify
     try:
         use(call, known, replace(answer, is_lock_open=is_lock_open))
@@ -211,6 +216,12 @@ def remove(call: Call, uid: str, kind: FactorKind) -> None:
         store.remove(call, uid, tuple(ALONE_NONE))
         trusted.forget(call, uid)
     call.ledger.record("second_factor.removed", uid=uid, kind=kind)
+
+
+def _refuse_over(call: Call, known: Person) -> None:
+    """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
+    if known.sign_in and tickets.by_hash(call, TicketKind.SECOND_FACTOR, known.sign_in) is None:
+        raise e.UnknownFactorToken
 
 
 def _refused(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
