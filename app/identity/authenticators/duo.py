@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
@@ -68,7 +68,7 @@ class Duo:
         """Return where the browser is led. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
         client, back = _client(call), _way_back(call, wish)
         asked = Asked(_name(person), back, randomness.guid(), randomness.guid())
-        facts = {"for": person.sign_in, "name": asked.name, "back": back, "nonce": asked.nonce}
+        facts = {**_purpose(person), "name": asked.name, "back": back, "nonce": asked.nonce}
         uid = person.account.uid
         tickets.issue(call, TicketKind.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state)
         return Shown(address=client.address(asked, call.now))
@@ -105,9 +105,14 @@ def _ticket(call: Call, person: Person, state: str) -> Ticket:
     found = tickets.find(call, TicketKind.DUO, state)
     if found is None or found.is_over(call.now):
         raise e.WrongDuoState
-    if (found.uid, found.facts.get("for")) != (person.account.uid, person.sign_in):
+    if found.uid != person.account.uid or not _purpose(person).items() <= found.facts.items():
         raise e.WrongDuoState
     return found
+
+
+def _purpose(person: Person) -> dict[str, Any]:
+    """What a prompt is for: what proves it enrols nothing, once it was removed, and the other way round."""
+    return {"for": person.sign_in, "enrols": not person.enrolled(FactorKind.DUO)}
 
 
 def _name(person: Person) -> str:
