@@ -4,10 +4,12 @@ one stands in a test of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from app.identity.house import House
 from tests.support.authenticators import DRIVERS, Driver
 from tests.support.authenticators.app import AppDriver
 from tests.support.authenticators.sent import SmsDriver
@@ -18,12 +20,28 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 
 every = pytest.mark.parametrize("driver", DRIVERS, ids=str)
 alone = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.stands_alone], ids=str)
-NO_LOCK = {"lockout": {"type": "none"}}
+counted = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.counts], ids=str)
+NO_LOCK = {"type": "none"}
+BLOCK = {"type": "block", "maximum_failed_attempts": 3}
+# Without a lock all of many are weighed; with one those that come meanwhile must not lock the owner out.
+in_both = pytest.mark.parametrize("lockout", [NO_LOCK, {}], ids=["no lock", "the usual lock"])
+in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no lock", "block"])
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(driver: Driver, house: House) -> Iterator[None]:
+    with driver.elsewhere(house):
+        yield
+
+
+def somebody_new(make: NewTenantServer, driver: Driver, **settings: Any) -> Factored:
+    """Return somebody who could have it."""
+    return driver.equipped(factored(make, **driver.stated(**settings)))
 
 
 def enrolled(make: NewTenantServer, driver: Driver, **settings: Any) -> Factored:
     """Return somebody who has it."""
-    who = factored(make, **driver.stated(**settings))
+    who = somebody_new(make, driver, **settings)
     driver.enrol(who)
     return who
 
@@ -31,7 +49,7 @@ def enrolled(make: NewTenantServer, driver: Driver, **settings: Any) -> Factored
 def neighbour(who: Factored, driver: Driver) -> Factored:
     """Return somebody else at the same tenant who has it."""
     made = who.tenant.create(Password=OLD, EmailVerified=True)
-    other = Factored(who.tenant, made["Uid"], made["Email"][0]["Value"], "")
+    other = driver.equipped(Factored(who.tenant, made["Uid"], made["Email"][0]["Value"], ""))
     driver.enrol(other)
     return other
 
@@ -39,6 +57,11 @@ def neighbour(who: Factored, driver: Driver) -> Factored:
 def is_wrong(driver: Driver, answer: Any) -> bool:
     status, code = refused(answer)
     return status == 403 and code in driver.wrong
+
+
+def is_over(driver: Driver, answer: Any) -> bool:
+    status, code = refused(answer)
+    return status == 403 and code in driver.over
 
 
 @every
@@ -56,7 +79,7 @@ def test_neither_a_proof_nor_a_challenge_is_used_twice(new_tenant_server: NewTen
     token = who.token()
     proof = driver.proof(who, token)
     answered(driver.show(who, token, proof))
-    assert refused(driver.show(who, token, proof)) == (403, 1103)
+    assert is_over(driver, driver.show(who, token, proof))
     again = driver.show(who, who.token(), proof)
     assert is_wrong(driver, again) if driver.is_used_up else answered(again)
 
@@ -85,51 +108,69 @@ def test_another_tenant_knows_neither_the_challenge_nor_the_proof(
     who, stranger = enrolled(new_tenant_server, driver), enrolled(new_tenant_server, driver)
     token, foreign = who.token(), stranger.token()
     proof = driver.proof(who, token)
-    assert refused(driver.show(stranger, token, proof)) == (403, 1103)
+    assert is_over(driver, driver.show(stranger, token, proof))
     assert is_wrong(driver, driver.show(stranger, foreign, proof))
     assert answered(driver.show(who, token, proof))["Profile"]["Uid"] == who.uid
 
 
-@every
+@counted
 def test_wrong_proofs_lock_as_wrong_passwords_do(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 3})
     answer = who.ask("POST", {"email": who.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
     assert refused(answer) == (401, 966)
     token = who.token()
     proof = driver.proof(who, token)
-    assert is_wrong(driver, driver.show(who, token, driver.wrong_proof(who)))
-    assert refused(driver.show(who, token, driver.wrong_proof(who))) == (403, 1198)
+    assert is_wrong(driver, driver.show(who, token, driver.wrong_proof(who, token)))
+    assert refused(driver.show(who, token, driver.wrong_proof(who, token))) == (403, 1198)
     assert refused(driver.show(who, token, proof)) == (403, 1264)
     assert refused(who.signs_in()) == (403, 1198)
 
 
-@every
+@pytest.mark.parametrize("driver", [one for one in DRIVERS if not one.counts], ids=str)
+def test_whoever_is_locked_out_proves_nothing(new_tenant_server: NewTenantServer, driver: Driver) -> None:
+    """Where wrong proofs do not count, wrong passwords do."""
+    who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 1})
+    token = who.token()
+    proof = driver.proof(who, token)
+    who.ask("POST", {"email": who.email, "password": "wrong"}, path="/identity/v2/auth/login/2fa")
+    assert refused(who.signs_in()) == (403, 1198)
+    assert refused(driver.show(who, token, proof)) == (403, 1264)
+
+
+@counted
 def test_of_many_guesses_at_once_few_are_weighed(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 5})
     token = who.token()
     driver.proof(who, token)
-    wrong = driver.wrong_proof(who)
+    wrong = driver.wrong_proof(who, token)
     answers = at_once([lambda: refused(driver.show(who, token, wrong)) for _ in range(30)])
     assert {status for status, _ in answers} == {403}
     assert {code for _, code in answers} <= {*driver.wrong, 1198, 1264}
     assert refused(who.signs_in()) == (403, 1198)
 
 
+@in_both
 @every
-def test_of_many_uses_of_one_proof_at_once_one_wins(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = enrolled(new_tenant_server, driver, **NO_LOCK)
+def test_of_many_uses_of_one_proof_at_once_one_wins(
+    new_tenant_server: NewTenantServer, driver: Driver, lockout: dict[str, Any]
+) -> None:
+    who = enrolled(new_tenant_server, driver, lockout=lockout)
     token = who.token()
     proof = driver.proof(who, token)
     answers = at_once([lambda: driver.show(who, token, proof).status_code for _ in range(RACERS)])
     assert answers.count(200) == 1
     assert set(answers) == {200, 403}
+    assert who.challenged(), "its owner is not locked out"
 
 
+@in_the_strictest
 @pytest.mark.parametrize("driver", [one for one in DRIVERS if one.is_used_up], ids=str)
-def test_with_as_many_challenges_one_proof_wins_once(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = enrolled(new_tenant_server, driver, **NO_LOCK)
-    tokens = [who.token() for _ in range(10)]
-    proof = driver.proof(who, tokens[0])
+def test_with_as_many_challenges_one_proof_wins_once(
+    new_tenant_server: NewTenantServer, driver: Driver, lockout: dict[str, Any]
+) -> None:
+    who = enrolled(new_tenant_server, driver, lockout=lockout)
+    tokens = [who.token() for _ in range(driver.asked_at_once)]
+    proof = driver.proof(who, tokens[-1])
     answers = at_once([lambda token=token: driver.show(who, token, proof).status_code for token in tokens])  # type: ignore[misc]  # a lambda's default has no type
     assert answers.count(200) == 1
     assert set(answers) == {200, 403}
@@ -137,7 +178,7 @@ def test_with_as_many_challenges_one_proof_wins_once(new_tenant_server: NewTenan
 
 @alone
 def test_where_it_is_required_the_first_proof_enrols(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = factored(new_tenant_server, **driver.stated(two_factor="required"))
+    who = somebody_new(new_tenant_server, driver, two_factor="required")
     challenge = who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)
@@ -150,7 +191,7 @@ def test_where_it_is_required_the_first_proof_enrols(new_tenant_server: NewTenan
 
 @alone
 def test_of_many_first_proofs_at_once_one_enrols(new_tenant_server: NewTenantServer, driver: Driver) -> None:
-    who = factored(new_tenant_server, **driver.stated(two_factor="required", **NO_LOCK))
+    who = somebody_new(new_tenant_server, driver, two_factor="required", lockout=NO_LOCK)
     challenge = who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     driver.begin(who, token)
@@ -168,17 +209,16 @@ def test_the_password_alone_enrols_nothing_beside_what_is_there(
     held: Driver = SmsDriver() if isinstance(driver, AppDriver) else AppDriver()
     stated = driver.stated(two_factor="required")
     stated["second_factors"][held.kind.value] = True
-    who = factored(new_tenant_server, **stated)
-    if isinstance(driver, AppDriver):
-        who.scans()
+    who = driver.equipped(factored(new_tenant_server, **stated))
     held.enrol(who)
     before, challenge = who.own_factors(), who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)
     assert begun is None or begun.status_code == 403
     assert (challenge["ManualEntryCode"], challenge["QRCode"]) == (None, None)
-    proof = who.shows() if isinstance(driver, AppDriver) else "000000" if begun else driver.proof(who, token)
-    assert driver.enrols_by(who, token, proof).status_code == 403
+    status, code = refused(driver.enrols_by(who, token, driver.strangers_proof(who, token)))
+    assert status == 403
+    assert code in driver.missing
     after = who.own_factors()
     flags = [name for name in before if name.startswith("Is")]
     assert {name: after[name] for name in flags} == {name: before[name] for name in flags}
@@ -192,6 +232,6 @@ def test_once_it_is_removed_it_proves_nothing(new_tenant_server: NewTenantServer
     answered(driver.remove(who))
     status, code = refused(driver.show(who, token, proof))
     assert status == 403
-    assert code in {*driver.missing, *driver.wrong, 1103}
+    assert code in {*driver.missing, *driver.wrong, *driver.over}
     assert answered(who.signs_in())["SecondFactorAuthentication"] is None
     assert driver.remove(who).status_code == 403

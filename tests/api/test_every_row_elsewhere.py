@@ -221,7 +221,7 @@ REFUSALS: list[Refusal] = [
 NOT_HERE: dict[tuple[str, int], str] = {
     ("M13", 1278): "1312, which mfa.md calls the canonical one",
     ("M13", 1297): "only our pages show a number that can be the wrong one: tests/pages/test_push_and_duo.py",
-    ("M13", 1311): "two polls in one moment: tests/api/test_push.py",
+    ("M13", 1311): "two polls in one moment: tests/api/test_every_authenticator.py",
     ("M26", 1334): "the first prompt enrols",
     ("M35", 1121): "what is not there is named by its own code",
     ("M36", 1121): "what is not there is named by its own code",

@@ -94,22 +94,6 @@ def test_where_two_are_optional_the_password_alone_still_does(new_tenant_server:
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
 
 
-def test_as_second_factor_it_is_enrolled_by_the_first_challenge(new_tenant_server: NewTenantServer) -> None:
-    ada = keyed(new_tenant_server, two_factor="required")
-    assert answered(ada.enrols_with(ada.token()))["Profile"]["Uid"] == ada.uid
-    token = ada.token()
-    assert answered(ada.answers(token))["Profile"]["Uid"] == ada.uid
-    assert refused(ada.gives(f"{LOGIN_2FA}/passkey/finish", {}, secondfactorauthenticationtoken=token))[1] == 908
-
-
-def test_wrong_answers_count_with_the_password(new_tenant_server: NewTenantServer) -> None:
-    lockout = {"type": "suspend", "maximum_failed_attempts": 2}
-    ada = keyed(new_tenant_server, two_factor="optional", lockout=lockout).enrols_passkey()
-    token = ada.token()
-    assert refused(ada.answers(token, signature=b"x")) == (403, 1321)
-    assert refused(ada.answers(token, signature=b"x")) == (403, 1198)
-
-
 def test_a_counter_that_goes_back_is_refused_and_noted(ada: Keyed) -> None:
     ada.device.counts = True
     ada.has_passkey()

@@ -6,7 +6,7 @@ import pyotp
 import pytest
 
 from tests.support.authenticators.sent import MailDriver
-from tests.support.customers import NEW, OLD
+from tests.support.customers import NEW
 from tests.support.factors import LOGIN_2FA, Factored, factored
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -91,13 +91,6 @@ def test_digits_of_any_script_are_digits(ada: Factored, zero: str) -> None:
     assert answered(ada.shows_code(code))["Profile"]
 
 
-def test_a_step_once_used_opens_nothing_again(ada: Factored) -> None:
-    ada.enrols()
-    code = ada.next_code()
-    answered(ada.shows_code(code))
-    assert refused(ada.shows_code(code)) == (403, 1102)
-
-
 def test_one_step_of_drift_is_forgiven_and_two_are_not(ada: Factored) -> None:
     ada.enrols()
     ada.waits(seconds=120)
@@ -118,19 +111,6 @@ def test_a_ticket_ends_after_ten_minutes(ada: Factored) -> None:
     token = ada.token()
     ada.waits(minutes=10)
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
-
-
-def test_a_ticket_of_another_tenant_is_unknown(ada: Factored, new_tenant_server: NewTenantServer) -> None:
-    bob = factored(new_tenant_server).enrols()
-    ada.enrols()
-    assert refused(bob.shows_code(ada.next_code(), ada.token())) == (403, 1103)
-
-
-def test_a_code_of_somebody_else_is_wrong(ada: Factored) -> None:
-    ada.enrols()
-    made = ada.tenant.create(Password=OLD, EmailVerified=True)
-    bob = Factored(ada.tenant, made["Uid"], made["Email"][0]["Value"], "").enrols()
-    assert refused(ada.shows_code(bob.next_code())) == (403, 1102)
 
 
 def test_a_new_password_ends_the_tickets_of_the_old_one(ada: Factored) -> None:
@@ -174,16 +154,6 @@ def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_serv
     assert sum(code == 1102 for _, code in answers) == 4
 
 
-@pytest.mark.parametrize("lock", ["suspend", "block"])
-def test_of_many_right_codes_at_once_one_wins(new_tenant_server: NewTenantServer, lock: str) -> None:
-    """More of them than may be wrong: those that come while the first is weighed do not lock its owner out."""
-    ada = factored(new_tenant_server, lockout={"type": lock, "maximum_failed_attempts": 3})
-    ada.enrols()
-    code, tokens = ada.next_code(), [ada.token() for _ in range(10)]
-    answers = at_once([lambda token=token: ada.shows_code(code, token).status_code for token in tokens])
-    assert answers.count(200) == 1
-
-
 def test_backup_codes_are_made_once_and_work_once_each(ada: Factored) -> None:
     assert refused(ada.own("GET", "backupcode")) == (403, 1101)
     codes = ada.enrols().backup_codes()
@@ -195,13 +165,6 @@ def test_backup_codes_are_made_once_and_work_once_each(ada: Factored) -> None:
     fresh = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
     assert refused(ada.proves("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
     assert answered(ada.proves("backupcode", {"backupcode": fresh[0]}, ada.token()))["Profile"]
-
-
-def test_of_many_uses_of_one_backup_code_at_once_one_wins(ada: Factored) -> None:
-    code = ada.enrols().backup_codes()[0]
-    tokens = [ada.token() for _ in range(10)]
-    answers = at_once([lambda t=t: ada.proves("backupcode", {"backupcode": code}, t).status_code for t in tokens])
-    assert answers.count(200) == 1
 
 
 def test_with_the_last_factor_the_codes_on_paper_go_too(ada: Factored) -> None:

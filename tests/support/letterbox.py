@@ -49,3 +49,8 @@ def code_in(payload: dict[str, Any]) -> str:
     """Return the six digits in a mail or a message."""
     said = " ".join(str(payload.get(name, "")) for name in ("text", "body", "Body"))
     return str(_CODE.findall(re.sub(_ADDRESS, "", said))[0])
+
+
+def another(code: str) -> str:
+    """Return a code that is not this one."""
+    return f"{(int(code) + 1) % 1_000_000:06}"

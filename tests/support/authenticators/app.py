@@ -32,8 +32,12 @@ class AppDriver(Driver):
     def proof(self, who: Factored, token: str) -> str:
         return who.next_code()
 
-    def wrong_proof(self, who: Factored) -> str:
+    def wrong_proof(self, who: Factored, token: str) -> str:
         return who.shows(3600) if who.app else "000000"
+
+    def strangers_proof(self, who: Factored, token: str) -> str:
+        """Of a key that the owner had begun with, and did not prove."""
+        return who.scans().shows()
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
         return who.shows_code(proof, token)

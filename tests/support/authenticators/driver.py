@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
+from app.identity.house import House
 from tests.support.factors import Factored
 
 SENT_FREELY = {"amount": 0, "minutes": 60}
@@ -29,18 +31,32 @@ class Driver:
     """Whether a proof works once; what people know works again, with another challenge."""
     stands_alone: ClassVar[bool] = True
     """Whether it is a second factor by itself."""
+    counts: ClassVar[bool] = True
+    """Whether a wrong proof counts toward the account's lock; not where there is nothing to guess."""
+    over: ClassVar[tuple[int, ...]] = (1103,)
+    """Codes where the challenge is over, or another tenant's."""
+    asked_at_once: ClassVar[int] = 10
+    """In how many sign-ins at once somebody may be asked for it."""
 
     def __str__(self) -> str:
         return self.kind.value
 
     def stated(self, **more: Any) -> dict[str, Any]:
         """Return the settings of a tenant that has it, and an authenticator app beside it."""
-        switches = {"totp": True, "sms": False, "email": False, "passkey": False, "push": False}
+        switches = {"totp": True, "sms": False, "email": False, "passkey": False, "push": False, "duo": False}
         if self.kind.value in switches or self.kind is FactorKind.QUESTIONS:
             switches[self.kind.value] = True
         sending = {"sms": SENT_FREELY, "sms_per_address": SENT_FREELY, "sms_per_day": 0, "mails": SENT_FREELY}
         made = {"second_factors": switches, "sending": {**sending, "mails_in_all": SENT_FREELY}, **self.settings}
         return {**made, **more}
+
+    def elsewhere(self, house: House) -> AbstractContextManager[Any]:
+        """Run what it needs of others, for as long as a test takes."""
+        return nullcontext()
+
+    def equipped(self, who: Factored) -> Factored:
+        """Return somebody with what it takes, as a phone."""
+        return who
 
     def enrol(self, who: Factored) -> None:
         """Enrol it with the access token."""
@@ -62,9 +78,13 @@ class Driver:
         """Return a right proof, for a challenge."""
         raise NotImplementedError
 
-    def wrong_proof(self, who: Factored) -> Any:
-        """Return one that is wrong."""
+    def wrong_proof(self, who: Factored, token: str) -> Any:
+        """Return one that is wrong, after `proof` was asked for; only where it `counts`."""
         raise NotImplementedError
+
+    def strangers_proof(self, who: Factored, token: str) -> Any:
+        """Return the best that somebody can show who has the password alone, where another factor is enrolled."""
+        return self.proof(who, token)
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
         """Answer a challenge."""

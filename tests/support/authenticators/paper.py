@@ -24,7 +24,7 @@ class PaperDriver(Driver):
     def proof(self, who: Factored, token: str) -> str:
         return who.codes.pop()
 
-    def wrong_proof(self, who: Factored) -> str:
+    def wrong_proof(self, who: Factored, token: str) -> str:
         return "00000-00000"
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:

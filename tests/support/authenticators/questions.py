@@ -22,7 +22,7 @@ def listed(pet: str, city: str) -> dict[str, Any]:
 class QuestionsDriver(Driver):
     kind = FactorKind.QUESTIONS
     wrong = (1093, 1094)
-    missing = (1257, 1259)
+    missing = (1257, 1258, 1259)
     is_used_up = False
 
     def enrol(self, who: Factored) -> None:
@@ -40,7 +40,7 @@ class QuestionsDriver(Driver):
     def proof(self, who: Factored, token: str) -> Any:
         return self._right(who)
 
-    def wrong_proof(self, who: Factored) -> Any:
+    def wrong_proof(self, who: Factored, token: str) -> Any:
         return listed(who.uid, "nowhere")
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:

@@ -10,15 +10,14 @@ from werkzeug.test import TestResponse
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
 from tests.support.factors import Factored
-from tests.support.letterbox import code_in
+from tests.support.letterbox import another, code_in
 from tests.support.tenant_server import answered
 
 NUMBER = "+442079460123"
 
 
-def another(code: str) -> str:
-    """A code that is not this one."""
-    return f"{(int(code) + 1) % 1_000_000:06}"
+NONE = "000000"
+"""What somebody types who was sent nothing."""
 
 
 class SmsDriver(Driver):
@@ -41,8 +40,11 @@ class SmsDriver(Driver):
         answered(who.proves("sms/resend", None, token, "GET"))
         return who.texted()
 
-    def wrong_proof(self, who: Factored) -> str:
+    def wrong_proof(self, who: Factored, token: str) -> str:
         return another(who.texted())
+
+    def strangers_proof(self, who: Factored, token: str) -> str:
+        return NONE
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
         return who.proves("sms", {"otp": proof}, token)
@@ -71,8 +73,11 @@ class MailDriver(Driver):
         answered(who.proves("email", {"emailid": who.email}, token, "POST"))
         return code_in(who.mailed())
 
-    def wrong_proof(self, who: Factored) -> str:
+    def wrong_proof(self, who: Factored, token: str) -> str:
         return another(code_in(who.mailed()))
+
+    def strangers_proof(self, who: Factored, token: str) -> str:
+        return NONE
 
     def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
         return who.proves("email", {"emailid": who.email, "otp": proof}, token)

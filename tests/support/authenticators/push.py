@@ -1,0 +1,75 @@
+"""Approval on another device. What is approved lies with the service: who polls shows nothing but the challenge's token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.contract.second_factors.challenge import FactorKind
+from tests.support.authenticators.driver import Driver
+from tests.support.devices import AWS_KEY, PUSH, Phone, keeps, picture_of, pinged, resent
+from tests.support.factors import Factored
+from tests.support.tenant_server import answered, refused
+
+
+@dataclass
+class Phoned(Factored):
+    """Somebody with a phone, and what it was asked for each challenge."""
+
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def device(self) -> Phone:
+        return Phone(self.tenant, token=f"device of {self.uid}")
+
+    def challenged(self, **query: Any) -> dict[str, Any]:
+        challenge = super().challenged(**query)
+        if asked := self.device.asked():
+            self.requests[str(challenge["SecondFactorAuthenticationToken"])] = asked[-1]
+        return challenge
+
+
+class PushDriver(Driver):
+    kind = FactorKind.PUSH
+    settings = {"push": PUSH}
+    wrong = (1295, 1296)
+    missing = (1313,)
+    lives_seconds = 180
+    counts = False  # a poll guesses nothing; what a device denies counts: test_push
+    over = (1296,)
+    asked_at_once = 5  # in ten minutes: whoever is asked again and again approves in the end
+
+    def equipped(self, who: Factored) -> Phoned:
+        keeps(who.tenant, push=AWS_KEY)
+        return Phoned(**vars(who))
+
+    def enrol(self, who: Factored) -> None:
+        answered(phoned(who).device.scans(picture_of(who.own_factors()["PushQRCode"])))
+
+    def begin(self, who: Factored, token: str) -> TestResponse | None:
+        return None
+
+    def first_proof(self, who: Factored, challenge: Mapping[str, Any]) -> None:
+        answered(phoned(who).device.scans(picture_of(challenge["PushQRCode"])))
+        answered(phoned(who).device.says("Yes"))
+
+    def proof(self, who: Factored, token: str) -> None:
+        answered(phoned(who).device.says("Yes", phoned(who).requests[token]))
+
+    def strangers_proof(self, who: Factored, token: str) -> None:
+        """There is no picture to scan, and no device that could be asked."""
+        assert refused(resent(who, token)) == (403, 1313)
+
+    def show(self, who: Factored, token: str, proof: Any) -> TestResponse:
+        return pinged(who, token)
+
+    def remove(self, who: Factored) -> TestResponse:
+        return who.own("DELETE", "push")
+
+
+def phoned(who: Factored) -> Phoned:
+    assert isinstance(who, Phoned)
+    return who
