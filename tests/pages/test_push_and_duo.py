@@ -8,36 +8,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
-from app.identity.credentials.store import context
-from app.identity.credentials.tables import credentials
-from app.identity.store.unit import UnitOfWork
 from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import signs_in
-from tests.support.devices import AWS_KEY, PUSH, Phone, keeps
+from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.oauth_world import NewWorld, World
-from tests.support.tenant_server import TenantServer, answered
+from tests.support.tenant_server import answered
 from tests.support.visitor import Seen, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
 ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
 pytestmark = ONE_STORE
-
-
-def server_of(there: World, app: Any) -> TenantServer:
-    """The tenant, as devices reach it."""
-    return TenantServer(there.house, app, there.tenant_id, there.name, there.api_key, "")
-
-
-def drawn(there: World) -> str:
-    """What the picture of the page holds, which the service drew last."""
-    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
-        c = credentials.c
-        row = work.all(select(c.credential_id, c.sealed).where(c.tenant_id == there.tenant_id, c.kind == "push"))[-1]
-    token = there.house.vault.open(row.sealed, context(there.tenant_id, row.credential_id)).decode()
-    return f"http://api/?apikey={there.api_key}&token={token}"
 
 
 @pytest.fixture

@@ -13,12 +13,16 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.identity.credentials.store import context
+from app.identity.credentials.tables import credentials
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes, services
 from tests.support.factors import LOGIN_2FA, Factored, factored
 from tests.support.letterbox import letters
+from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 ARN = "arn:aws:sns:eu-central-1:123456789012:app/GCM/acme"
@@ -86,6 +90,20 @@ class Phone:
 def picture_of(address: str) -> str:
     """What the picture at that address holds: the same query at the place of registration."""
     return address.replace("/qr-code?", "/push/device?")
+
+
+def server_of(there: World, app: Any) -> TenantServer:
+    """The tenant, as devices reach it."""
+    return TenantServer(there.house, app, there.tenant_id, there.name, there.api_key, "")
+
+
+def drawn(there: World) -> str:
+    """What the picture of the page holds, which the service drew last."""
+    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+        c = credentials.c
+        row = work.all(select(c.credential_id, c.sealed).where(c.tenant_id == there.tenant_id, c.kind == "push"))[-1]
+    token = there.house.vault.open(row.sealed, context(there.tenant_id, row.credential_id)).decode()
+    return f"http://api/?apikey={there.api_key}&token={token}"
 
 
 def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:

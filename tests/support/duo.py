@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,6 +35,8 @@ class FakeDuo:
     """Claims that the token has instead."""
     secret: str = SECRET
     """What it signs with."""
+    leads: Callable[[str], str] = str
+    """Where browsers reach what it was told to lead them to."""
 
     @property
     def now(self) -> datetime:
@@ -58,6 +61,13 @@ class FakeDuo:
         asked = dict(parse_qsl(urlsplit(address).query))
         joint = "&" if "?" in asked["redirect_uri"] else "?"
         return f"{asked['redirect_uri']}{joint}{urlencode(self.passed(address, **said))}"
+
+    def prompt(self, path: str) -> str:
+        """Return its page, as a browser meets it."""
+        said = {"allow": {}, "deny": {"auth_result": {"result": "deny"}}}
+        ways = {choice: self.leads(self.back(f"{self.url}{path}", **claims)) for choice, claims in said.items()}
+        links = [f'<a id="{choice}" href="{html.escape(way)}">{choice}</a>' for choice, way in ways.items()]
+        return f"<!doctype html><title>Duo</title>{' '.join(links)}"
 
     def read(self, text: str) -> dict[str, Any]:
         return dict(jwt.decode(text, OctKey.import_key(SECRET), algorithms=["HS512"]).claims)
@@ -85,11 +95,19 @@ def duo(house: House) -> Iterator[FakeDuo]:
     held = FakeDuo(house)
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_prompt = self.path.startswith("/oauth/v1/authorize?")
+            self.answer(200 if is_prompt else 404, held.prompt(self.path) if is_prompt else "", "text/html")
+
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"])).decode()
             status, said = held.token(dict(parse_qsl(content)))
-            body = json.dumps(said).encode()
+            self.answer(status, json.dumps(said), "application/json")
+
+        def answer(self, status: int, text: str, kind: str) -> None:
+            body = text.encode()
             self.send_response(status)
+            self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -1,0 +1,234 @@
+"""How each second factor is enrolled and proved on our pages, in a browser: one class each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import pyotp
+from playwright.sync_api import Page, expect
+from werkzeug.test import TestResponse
+
+from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
+from tests.support.duo import DUO, SECRET, duo
+from tests.support.letterbox import another, code_in, letters
+from tests.support.oauth_world import NewWorld, World
+from tests.support.shopper import Ada, send, typed
+from tests.support.tenant_server import answered
+
+NONE = {"totp": False, "sms": False, "email": False, "passkey": False, "push": False, "duo": False}
+
+
+def world_with(make: NewWorld, *steps: type[Step], **settings: Any) -> World:
+    """A tenant that wants one of these of everybody, and gives out no codes on paper unless that is stated."""
+    switches = {**NONE, "backup_codes": False, **{step.kind: True for step in steps}, **settings.pop("factors", {})}
+    stated = {name: value for step in steps for name, value in step.settings.items()}
+    return make(**{"two_factor": "required", "second_factors": switches, **stated, **settings})
+
+
+class Step:
+    """One second factor of Ada's."""
+
+    kind: ClassVar[str]
+    settings: ClassVar[Mapping[str, Any]] = {}
+    """What a tenant states beside its switch."""
+
+    def __init__(self, ada: Ada, app: Any) -> None:
+        self.ada, self.app = ada, app
+
+    @contextmanager
+    def ready(self) -> Iterator[Self]:
+        """With what it needs of others, for as long as a test takes."""
+        yield self
+
+    def enrols(self, page: Page) -> None:
+        """Enrol it on the page that asks for it."""
+        raise NotImplementedError
+
+    def proves(self, page: Page) -> None:
+        raise NotImplementedError
+
+    def errs(self, page: Page) -> None:
+        """Show what is wrong, and be told so where it was typed."""
+        raise NotImplementedError
+
+
+class Typed(Step):
+    """One whose proof is six digits."""
+
+    def code(self) -> str:
+        raise NotImplementedError
+
+    def proves(self, page: Page) -> None:
+        page.locator("[name=code]").fill(typed(page, self.code()))
+        send(page, "code")
+
+    def errs(self, page: Page) -> None:
+        page.locator("[name=code]").fill(another(self.code()))
+        send(page, "code")
+        told_at(page, "code")
+
+
+class Sent(Typed):
+    """One whose code is sent."""
+
+    def code(self) -> str:
+        return code_in(self.sent()[-1])
+
+    def sent(self) -> list[dict[str, Any]]:
+        """What was sent with a code, the oldest first."""
+        raise NotImplementedError
+
+    def begins(self, page: Page) -> None:
+        """Have the first code sent."""
+        raise NotImplementedError
+
+    def enrols(self, page: Page) -> None:
+        self.begins(page)
+        self.proves(page)
+
+
+class AppStep(Typed):
+    kind = "totp"
+    key: pyotp.TOTP
+
+    def scans(self, page: Page) -> None:
+        """Type the key into the app: it stands below the picture, for whoever cannot scan."""
+        page.locator("details.more summary").click()
+        expect(page.locator(".qr svg path")).to_be_visible()
+        self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
+
+    def code(self) -> str:
+        return self.key.at(self.ada.world.house.clock.now())
+
+    def enrols(self, page: Page) -> None:
+        self.scans(page)
+        self.proves(page)
+
+
+class SmsStep(Sent):
+    kind = "sms"
+    number = "+44 20 7946 0123"
+
+    def sent(self) -> list[dict[str, Any]]:
+        return letters(self.ada.world.house, self.ada.world.tenant_id, "sms")
+
+    def begins(self, page: Page) -> None:
+        page.locator("[name=target]").fill("12")
+        send(page, "target")
+        told_at(page, "target")
+        page.locator("[name=target]").fill(self.number)
+        send(page, "target")
+
+
+class MailStep(Sent):
+    kind = "email"
+
+    def sent(self) -> list[dict[str, Any]]:
+        return [mail for mail in self.ada.mails() if has_code(mail)]
+
+    def begins(self, page: Page) -> None:
+        page.locator("main button[value=choose]").click()
+
+
+class QuestionsStep(Step):
+    kind = "security_questions"
+    settings = {"security_questions": {"pet": "Your first pet?", "city": "Where were you born?", "hill": "Which hill?"}}
+    answers = {"pet": "Grey Owl", "hill": "Wrekin"}
+
+    def answered(self, page: Page, **answers: str) -> None:
+        for question, answer in answers.items():
+            page.locator(f"[name='answer.{question}']").fill(answer)
+        page.locator("main button[value=prove]").click()
+
+    def enrols(self, page: Page) -> None:
+        self.answered(page, pet=self.answers["pet"])
+        told_above(page)  # too few
+        self.answered(page, **self.answers)
+
+    def proves(self, page: Page) -> None:
+        expect(page.locator("[name='answer.city']")).to_have_count(0)
+        self.answered(page, pet=" grey  owl", hill="WREKIN")
+
+    def errs(self, page: Page) -> None:
+        self.answered(page, **{**self.answers, "hill": "Ben Nevis"})
+        told_above(page)
+
+
+class DuoStep(Step):
+    kind = "duo"
+    settings = {"duo": DUO}
+
+    @contextmanager
+    def ready(self) -> Iterator[Self]:
+        keeps(server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
+        with duo(self.ada.world.house) as there:
+            there.leads = self.ada.finds
+            yield self
+
+    def led(self, page: Page, choice: str) -> None:
+        page.locator("main button[value=choose]").click()
+        page.locator(f"#{choice}").click()
+
+    def enrols(self, page: Page) -> None:
+        self.led(page, "allow")
+
+    def proves(self, page: Page) -> None:
+        self.led(page, "allow")
+
+    def errs(self, page: Page) -> None:
+        self.led(page, "deny")
+        told_above(page)
+
+
+class PushStep(Step):
+    kind = "push"
+    settings = {"push": PUSH}
+
+    @contextmanager
+    def ready(self) -> Iterator[Self]:
+        here = server_of(self.ada.world, self.app)
+        keeps(here, push=AWS_KEY)
+        self.phone = Phone(here)
+        yield self
+
+    def enrols(self, page: Page) -> None:
+        answered(self.phone.scans(drawn(self.ada.world)))
+        self.says(page, self.phone.says("Yes"))
+
+    def proves(self, page: Page) -> None:
+        self.says(page, self.phone.says("Yes", number=page.locator(".number").inner_text()))
+
+    def errs(self, page: Page) -> None:
+        self.says(page, self.phone.says("No"))
+        told_above(page)
+        self.ada.waits(seconds=31)
+        page.locator("main button[value=choose]").click()
+
+    def says(self, page: Page, answer: TestResponse) -> None:
+        """The page goes on by a click as well: its own asking has a test of its own."""
+        answered(answer)
+        page.locator("main button[value=prove]").click()
+
+
+STEPS: tuple[type[Step], ...] = (AppStep, PushStep, SmsStep, MailStep, QuestionsStep, DuoStep)
+
+
+def told_at(page: Page, name: str) -> None:
+    """A problem is told next to the field, and the field says so to those who cannot see it."""
+    field = page.locator(f"[name={name}][aria-invalid=true]")
+    expect(field).to_be_visible()
+    expect(page.locator(f"#{(field.get_attribute('aria-describedby') or '').split()[-1]}")).not_to_be_empty()
+
+
+def told_above(page: Page) -> None:
+    """A problem is told above the form, where no single field is wrong."""
+    expect(page.locator("#summary")).not_to_be_empty()
+
+
+def has_code(mail: dict[str, Any]) -> bool:
+    try:
+        return bool(code_in(mail))
+    except IndexError:
+        return False

@@ -1,0 +1,70 @@
+"""Ada, who comes from the shop to our pages and goes back to it, in browser after browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.support.hub_in_browser import sign_in_address, the_shop
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import World
+from tests.support.relying_party import RelyingParty
+
+ADA, PASSWORD, NEW = "ada@example.com", "correct horse 7", "Quartz-lantern-58"
+AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
+BARE = {"java_script_enabled": False, "locale": "ar"}
+"""A browser without scripts, whose owner reads from right to left."""
+_ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+
+
+class Ada:
+    """A person with a password."""
+
+    def __init__(self, world: World, served: str, **profile: Any) -> None:
+        self.world, self.served, self.shop = world, served, the_shop(world, served)
+        world.person(ADA, **profile)
+
+    def waits(self, **by: float) -> None:
+        self.world.house.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+
+    def mails(self) -> list[dict[str, Any]]:
+        return mailed_to(self.world.house, self.world.tenant_id, ADA)
+
+    def finds(self, address: str) -> str:
+        """Return one of our addresses as this browser reaches it."""
+        return address.replace(self.world.house.settings.hub_url(self.world.name), self.served)
+
+    def comes(self, page: Page, shop: RelyingParty | None = None) -> Page:
+        page.goto(sign_in_address(self.served, shop or self.shop))
+        return page
+
+    def types(self, page: Page, password: str = PASSWORD) -> None:
+        """Type the name, unless it stands there, and the password."""
+        page.locator("[name=identifier]").fill(ADA)
+        page.locator("main [name=password]").fill(password)
+        send(page, "password")
+
+    def signs_in(self, page: Page) -> None:
+        self.comes(page)
+        self.types(page)
+
+    def resets(self, page: Page) -> None:
+        """Forget the password, and set a new one by the mailed link."""
+        self.comes(page).locator("main a[href*='/forgot-password']").first.click()
+        page.locator("main [name=identifier]").fill(ADA)
+        send(page, "identifier")
+        page.wait_for_url("**/forgot-password/sent?**")
+        page.goto(self.finds(link_in(self.mails()[-1])))
+        page.locator("main [name=password]").fill(NEW)
+        send(page, "password")
+
+
+def send(page: Page, name: str) -> None:
+    """Press the button of the form that has such a field."""
+    page.locator(f"main form:has([name={name}]:visible) button[type=submit]").last.click()
+
+
+def typed(page: Page, digits: str) -> str:
+    """Return digits as the page's reader types them."""
+    return digits.translate(_ARABIC) if page.locator("html").get_attribute("lang") == "ar" else digits
