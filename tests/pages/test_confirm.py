@@ -8,6 +8,7 @@ import pyotp
 import pytest
 
 from tests.pages.test_second_factor import APP_ALONE, app_of, shows
+from tests.pages.test_without_password import by_mail, code, path_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
 from tests.support.relying_party import RelyingParty, claims_in
@@ -160,3 +161,36 @@ def test_whoever_lost_the_session_at_the_question_signs_in_whole(optional: World
     visitor.forget("session")
     page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
     assert told(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
+
+
+def test_one_mailbox_is_not_two_factors(new_world: NewWorld, new_visitor_at: Any) -> None:
+    """Who signed in by a mailed link proves nothing more by a mailed code, whatever the application wishes."""
+    mail_alone = {"email": True, "totp": False, "passkey": False}
+    there = new_world(two_factor="optional", second_factors=mail_alone, passwordless_email=True)
+    there.person("ada@example.com")
+    shop, visitor = there.application("shop"), new_visitor_at(there)
+    by_mail(visitor.open("/login"))
+    visitor.open(path_of(there)).press("Sign in")
+    page = visitor.open("/second-factors").press("Email")
+    page = page.press("Send code") if "We mail a code" in page.text else page
+    page.press("Continue", code=code(there))
+    assert "Email" in visitor.open("/second-factors").text
+    assert told(shop, visitor.asked_by(shop, acr_values="2")) | {"auth_time": 0} == {
+        "acr": "1", "amr": ["otp"], "auth_time": 0
+    }  # fmt: skip
+    there.house.clock.advance(minutes=10)
+    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", "the password, as it has one"
+
+
+def test_a_factor_that_went_meanwhile_is_not_enrolled_by_proving_it_again(optional: World, new_visitor_at: Any) -> None:
+    """A stolen session that grew old would get a factor of its own, and be fresh by it."""
+    visitor: Visitor = new_visitor_at(optional)
+    ada = optional.person("ada@example.com")
+    one_factor_session(visitor, optional, ada)
+    optional.house.clock.advance(minutes=10)
+    page = visitor.open("/confirm?next=/emails")
+    assert page.heading == "Is it you?"
+    optional.forgets_passkeys()
+    again = visitor.open(page.address)
+    assert "scan" not in again.text.lower()
+    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"

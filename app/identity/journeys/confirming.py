@@ -38,11 +38,10 @@ def begin(call: Call, req: contract.ConfirmBegun) -> contract.ConfirmStep:
         is_needed=not own_account.is_fresh(call, session),
         has_password=account.password_hash is not None,
     )
-    kinds = factors.held(call, account)
+    kinds = factors.held(call, account, second_factor.channel_of(session.methods))
     if not told.is_needed or not kinds:
         return told
-    asked = {entering.STEP_UP: session.session_id, "landing": req.landing}
-    attempt, binding = attempts.open(call, journey.RETURN, asked)
+    attempt, binding = attempts.open(call, journey.RETURN, {"landing": req.landing})
     step = _asked(call, session, account, attempt).model_copy(update={"binding": binding})
     return told.model_copy(update={"next": step})
 
@@ -57,18 +56,17 @@ def _within(call: Call, attempt_id: str) -> contract.ConfirmStep:
         return told.model_copy(update={"next": journey.after_the_end(session)})
     step = journey.advance(call, attempt, session)
     if step.step is Step.CONFIRM:
-        attempt = attempts.note(
-            call, attempt, lives_for=second_factor.LIFETIME, **{entering.STEP_UP: session.session_id}
-        )
         step = _asked(call, session, account, attempt)
     return told.model_copy(update={"next": step})
 
 
 def _asked(call: Call, session: BrowserSession, account: Account, attempt: Attempt) -> Next:
     """Keep that the person of the session is asked for a second factor. Nothing is sent before they say which."""
-    wanted = Wanted(factors.person(call, account), factors.held(call, account))
-    found = second_factor.begin(call, wanted, Way(session.methods))
-    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **{entering.KEY: found.ticket.ticket_hash})
+    channel = second_factor.channel_of(session.methods)
+    wanted = Wanted(factors.person(call, account), factors.held(call, account, channel))
+    found = second_factor.begin(call, wanted, Way(session.methods, channel=channel))
+    step_up = {entering.KEY: found.ticket.ticket_hash, entering.STEP_UP: session.session_id}
+    attempts.note(call, attempt, lives_for=second_factor.LIFETIME, **step_up)
     return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
 
 

@@ -82,7 +82,7 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     is_new = not factors.enrolled(call.tenant.settings, found.person)
     try:
         found = second_factor.prove(call, found, req.kind, answer)
-        if attempt is not None and attempt.request.get(STEP_UP):
+        if attempt is not None and _is_step_up(attempt):
             return _confirmed(call, attempt, found)
         account = second_factor.finish(call, found)
     except OVER:
@@ -127,7 +127,7 @@ def view(
     usable = held or factors.offered(settings, known)
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
-    is_step_up = attempt is not None and bool(attempt.request.get(STEP_UP))
+    is_step_up = attempt is not None and _is_step_up(attempt)
     return contract.FactorView(
         shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
@@ -178,7 +178,14 @@ def _found(call: Call, attempt: Attempt | None) -> Pending:
 
 def _pending(call: Call, attempt: Attempt) -> Pending:
     named = str(attempt.request.get(entering.KEY) or "")
-    return second_factor.pending(call, tickets.by_hash(call, TicketKind.SECOND_FACTOR, named))
+    found = second_factor.pending(call, tickets.by_hash(call, TicketKind.SECOND_FACTOR, named))
+    if _is_step_up(attempt) and not factors.enrolled(call.tenant.settings, found.person):
+        raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
+    return found
+
+
+def _is_step_up(attempt: Attempt) -> bool:
+    return attempt.request.get(STEP_UP) is not None
 
 
 def _elsewhere(call: Call, attempt: Attempt | None) -> Next:

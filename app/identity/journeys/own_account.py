@@ -22,7 +22,7 @@ from app.identity.journeys import views
 from app.identity.proofs import service as proofs
 from app.identity.second_factors import service as factors
 from app.identity.self_service import leaving, policy, profile
-from app.identity.sign_in import attempts, sessions, unmet
+from app.identity.sign_in import attempts, second_factor, sessions, unmet
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 from app.kit.clock import iso
@@ -151,7 +151,8 @@ def is_fresh(call: Call, session: BrowserSession) -> bool:
 
 def must_confirm(call: Call, session: BrowserSession, account: Account) -> bool:
     """Return whether a page has to ask for a proof for which a password is not there, or not enough (decisions/0094)."""
-    return not is_fresh(call, session) and (account.password_hash is None or bool(factors.held(call, account)))
+    channel = second_factor.channel_of(session.methods)
+    return not is_fresh(call, session) and (account.password_hash is None or bool(factors.held(call, account, channel)))
 
 
 def proved(call: Call, req: contract.Proved) -> Known:

@@ -136,7 +136,8 @@ def reset(call: Call, req: contract.NewPassword) -> Next:
     account, proof = recovered.with_link(call, req.token, req.password)
     is_step = proof.facts.get("reason") == expiry.REASON
     if is_step or call.tenant.settings.login_on_password_reset:
-        methods = tuple(proof.facts.get("methods") or ("otp",))  # RFC 8176; a mailbox is one factor
+        sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
+        methods = tuple(proof.facts.get("methods") or (sent,))
         channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
         way = Way(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
         if (step := entering.enter(call, attempt, account, way)) is not None:

@@ -64,10 +64,14 @@ def enrolled(settings: TenantSettings, known: Person) -> tuple[FactorKind, ...]:
     return usable if set(usable) - ALONE_NONE else ()
 
 
-def held(call: Call, account: Account) -> tuple[FactorKind, ...]:
-    """Return the kinds with which an account proves who it is, beside the first factor; none where the tenant asks for none."""
+def held(call: Call, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
+    """Return the kinds with which an account proves who it is, beside the first factor; none where the tenant asks for none.
+    `channel`: as of `wanted`.
+    """
     settings = call.tenant.settings
-    return enrolled(settings, person(call, account)) if settings.two_factor != "disabled" else ()
+    if settings.two_factor == "disabled":
+        return ()
+    return enrolled(settings, replace(person(call, account), without=channel))
 
 
 def wanted(call: Call, account: Account, channel: FactorKind | None = None, *, is_again: bool = False) -> Wanted | None:

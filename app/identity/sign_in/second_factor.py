@@ -5,7 +5,7 @@ The interface calls the ticket SecondFactorAuthenticationToken (mfa.md section 1
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -33,6 +33,7 @@ from app.kit.clock import iso
 LIFETIME: Final = timedelta(minutes=10)
 TWO: Final = "mfa"  # RFC 8176
 NEVER: Final[dict[str, Any]] = {"at": 0}
+_CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
 
 
@@ -184,6 +185,11 @@ def _is_opened(call: Call, account: Account, shown: locks.Proof | None) -> bool:
         sought.count_failure(call, who)
         raise locks.told(call, who, lock, e.WrongQuestionOrAnswer())
     return True
+
+
+def channel_of(methods: Sequence[str]) -> FactorKind | None:
+    """Return where the first factor of a session was sent, by its `amr`: what comes there once more is no second one."""
+    return _CHANNELS.get(methods[0]) if methods else None
 
 
 def kept(way: Way) -> dict[str, Any]:

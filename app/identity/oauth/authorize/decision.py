@@ -15,7 +15,7 @@ from app.identity.oauth.codes import Code
 from app.identity.second_factors import service as factors
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
-from app.identity.sign_in.second_factor import TWO
+from app.identity.sign_in.second_factor import TWO, channel_of
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants.tenant import Application
 from app.kit import randomness
@@ -88,7 +88,7 @@ def _second_factor(
     if not request.wants_two or TWO in session.methods:
         return None
     held = account or accounts.by_uid(call, session.uid)
-    if held is None or not factors.held(call, held):
+    if held is None or not factors.held(call, held, channel_of(session.methods)):
         return None
     if prompt.NONE in request.prompt:
         return refuse(
