@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.hub_in_browser import Opened
+from tests.support.letterbox import link_in
 from tests.support.oauth_world import NewWorld, World
+from tests.support.shopper import ADA, AT_THE_SHOP, Ada
 
-ADA, PASSWORD = "ada@example.com", "correct horse 7"
-AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
 HEARS = """
 window.heard = [];
 for (const name of ["signalAllAcceptedCredentials", "signalCurrentUserDetails", "signalUnknownCredential"]) {
@@ -75,16 +74,8 @@ class Device:
         self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", told)
 
 
-@dataclass
-class Ada:
-    """A person with a password, in browser after browser."""
-
-    world: World
-    served: str
-
-    def __post_init__(self) -> None:
-        self.world.person(ADA, FirstName="Ada")
-        self.shop = the_shop(self.world, self.served)
+class Keyholder(Ada):
+    """Ada, whose tenant has passkeys."""
 
     def states(self, **passkeys: Any) -> None:
         """Say how the tenant offers passkeys; its pages stand at another port than it believes, as a related origin."""
@@ -94,14 +85,6 @@ class Ada:
         """Forget the session."""
         page.context.clear_cookies()
 
-    def comes(self, page: Page) -> None:
-        page.goto(sign_in_address(self.served, self.shop))
-
-    def types(self, page: Page) -> None:
-        page.locator("[name=identifier]").fill(ADA)
-        page.locator("main [name=password]").fill(PASSWORD)
-        page.locator("main form[action='/login'] button[type=submit]").click()
-
     def adds(self, page: Page) -> None:
         page.goto(f"{self.served}/passkeys/add")
         if page.locator("[name=identifier]").count():
@@ -110,8 +93,14 @@ class Ada:
         page.get_by_role("button", name="Make the passkey").click()
         page.wait_for_url("**/passkeys?done=added")
 
-    def mailed(self) -> list[dict[str, Any]]:
-        return mailed_to(self.world.house, self.world.tenant_id, ADA)
+    def adds_as_factor(self, page: Page) -> None:
+        """Be asked for a second factor on the way, make a passkey of it, and leave."""
+        alone = {"totp": False, "email": False, "backup_codes": False}
+        self.world.restate(passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True)
+        self.signs_in(page)
+        page.get_by_role("button", name="Make the passkey").click()
+        page.wait_for_url(AT_THE_SHOP)
+        self.leaves(page)
 
 
 NewDevice = Callable[..., Device]
@@ -132,13 +121,13 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def ada(world: World, served: str) -> Ada:
-    here = Ada(world, served)
+def ada(world: World, served: str) -> Keyholder:
+    here = Keyholder(world, served, FirstName="Ada")
     here.states()
     return here
 
 
-def test_a_cancelled_question_leaves_every_other_way(ada: Ada, new_device: NewDevice) -> None:
+def test_a_cancelled_question_leaves_every_other_way(ada: Keyholder, new_device: NewDevice) -> None:
     device = new_device().has_authenticator(isUserVerified=False)
     ada.states(selection="button")
     ada.comes(device.page)
@@ -148,44 +137,40 @@ def test_a_cancelled_question_leaves_every_other_way(ada: Ada, new_device: NewDe
     device.page.wait_for_url(AT_THE_SHOP)
 
 
-def test_after_a_password_one_is_offered_and_a_no_is_kept(ada: Ada, new_device: NewDevice) -> None:
+def test_after_a_password_one_is_offered_and_a_no_is_kept(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(progressive_enrollment=True, selection="button")
     device = new_device().has_authenticator()
     device.present(yes=False)
-    ada.comes(device.page)
-    ada.types(device.page)
+    ada.signs_in(device.page)
     device.page.wait_for_url("**/passkeys/offer?**")
     device.page.get_by_role("button", name="Not now").click()
     device.page.wait_for_url(AT_THE_SHOP)
     ada.leaves(device.page)
-    ada.comes(device.page)
-    ada.types(device.page)
+    ada.signs_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert device.credentials == []
 
 
-def test_the_offer_is_taken_without_a_click_where_the_browser_can(ada: Ada, new_device: NewDevice) -> None:
+def test_the_offer_is_taken_without_a_click_where_the_browser_can(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(progressive_enrollment=True, selection="button")
     device = new_device().has_authenticator()
     device.page.add_init_script(UPGRADES)
-    ada.comes(device.page)
-    ada.types(device.page)
+    ada.signs_in(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
 
-def test_the_offer_is_taken_by_its_button(ada: Ada, new_device: NewDevice) -> None:
+def test_the_offer_is_taken_by_its_button(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(progressive_enrollment=True, selection="button")
     device = new_device().has_authenticator()
     device.page.add_init_script("delete PublicKeyCredential.getClientCapabilities")
-    ada.comes(device.page)
-    ada.types(device.page)
+    ada.signs_in(device.page)
     device.page.get_by_role("button", name="Make a passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
 
-def test_one_that_is_removed_opens_nothing_and_managers_are_told(ada: Ada, new_device: NewDevice) -> None:
+def test_one_that_is_removed_opens_nothing_and_managers_are_told(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(selection="button")
     device = new_device().has_authenticator()
     device.page.add_init_script(HEARS)
@@ -200,10 +185,10 @@ def test_one_that_is_removed_opens_nothing_and_managers_are_told(ada: Ada, new_d
     device.page.get_by_role("button", name="Yes, remove it").click()
     device.page.wait_for_url("**/passkeys?done=removed")
     assert [held["allAcceptedCredentialIds"] for held in device.heard("signalAllAcceptedCredentials")] == [[]]
-    assert [mail["subject"].partition(" ")[0] for mail in ada.mailed()] == ["A", "A"]
+    assert [mail["subject"].partition(" ")[0] for mail in ada.mails()] == ["A", "A"]
 
 
-def test_one_that_nobody_has_is_told_to_its_manager(ada: Ada, new_device: NewDevice) -> None:
+def test_one_that_nobody_has_is_told_to_its_manager(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(selection="button")
     device = new_device().has_authenticator()
     device.page.add_init_script(HEARS)
@@ -217,7 +202,7 @@ def test_one_that_nobody_has_is_told_to_its_manager(ada: Ada, new_device: NewDev
     assert told["rpId"] == f"{ada.world.name}.localhost"
 
 
-def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Ada, new_device: NewDevice) -> None:
+def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Keyholder, new_device: NewDevice) -> None:
     ada.states(selection="button")
     ada.adds(new_device().has_authenticator().page)
     device = new_device().has_authenticator()
@@ -226,7 +211,7 @@ def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Ada, new_device: NewDevice
     device.page.locator("[name=identifier]").fill(ADA)
     device.page.get_by_role("button", name="Send me a link").click()
     expect(device.page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
-    link = link_in(ada.mailed()[-1])
+    link = link_in(ada.mails()[-1])
     device.page.goto(ada.served + link[link.index("/passkeys/reset") :])
     device.page.get_by_role("button", name="Make the new passkey").click()
     device.page.wait_for_url("**/login?**")
@@ -235,16 +220,20 @@ def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Ada, new_device: NewDevice
     device.page.wait_for_url("**/profile**")
 
 
-def test_as_second_factor_it_is_enrolled_on_the_way_and_asked_from_then_on(ada: Ada, new_device: NewDevice) -> None:
-    alone = {"totp": False, "email": False, "backup_codes": False}
-    ada.world.restate(passkeys=False, two_factor="required", second_factors=alone)
+def test_as_second_factor_it_is_enrolled_on_the_way_and_asked_from_then_on(
+    ada: Keyholder, new_device: NewDevice
+) -> None:
     device = new_device().has_authenticator()
-    ada.comes(device.page)
-    ada.types(device.page)
-    device.page.get_by_role("button", name="Make the passkey").click()
+    ada.adds_as_factor(device.page)
+    ada.signs_in(device.page)
+    device.page.get_by_role("button", name="Show the passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
-    ada.leaves(device.page)
-    ada.comes(device.page)
-    ada.types(device.page)
+
+
+def test_a_reset_does_not_go_around_it(ada: Keyholder, new_device: NewDevice) -> None:
+    device = new_device().has_authenticator()
+    ada.adds_as_factor(device.page)
+    ada.resets(device.page)
+    device.page.wait_for_url("**/second-factor?**")
     device.page.get_by_role("button", name="Show the passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
