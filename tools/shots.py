@@ -7,6 +7,7 @@ import argparse
 import html
 import shutil
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
 from typing import Any, Literal, NamedTuple
@@ -80,8 +81,8 @@ def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
         if asked.page and asked.page.lower() not in name.lower():
             continue
         for language in asked.language:
-            for size in SIZES:
-                for scheme in SCHEMES:
+            for size in asked.size:
+                for scheme in asked.scheme:
                     yield Shot(name, state, language, size, scheme, asked.look)
 
 
@@ -89,7 +90,9 @@ def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
     # The page that sends itself on is drawn without JavaScript, or there would be nothing to see.
     page = pages.sized(shot, has_script=shot.page != "HandOverPage")
     if not page.url.endswith(shot.address):
-        page.goto(base + shot.address)
+        answer = page.goto(base + shot.address)
+        if answer is None or answer.status != HTTPStatus.OK:
+            raise SystemExit(f"There is no {shot.address} to take a picture of.")
     page.screenshot(path=folder / shot.file, full_page=shot.size == "phone", animations="disabled")
 
 
@@ -106,8 +109,8 @@ def letters(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
             if one.letter is None or asked.page.lower() not in one.name.lower():
                 continue
             page = one.letter.html or _bubble(one.letter.text, speaks)
-            for size in SIZES:
-                for scheme in SCHEMES:
+            for size in asked.size:
+                for scheme in asked.scheme:
                     yield Shot(one.name, one.state, language, size, scheme, asked.look), page
 
 
@@ -159,7 +162,9 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "var" / "shots")
     parser.add_argument("--page", default="", help="only pages whose name contains this")
     parser.add_argument("--language", nargs="+", default=["de", "ar"])
-    parser.add_argument("--look", default="acme")
+    parser.add_argument("--look", default="acme", help="a tenant of the gallery")
+    parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--scheme", nargs="+", choices=SCHEMES, default=SCHEMES)
     asked = parser.parse_args()
     app = create_app(Settings(secrets=(b"pictures have no secrets, none at all",), development=True))
     server = make_server("127.0.0.1", 0, app, threaded=True)
