@@ -55,7 +55,8 @@ class AddFactorPage(FactorPage):
         first = next(iter(made.values()))
         wrong = fresh_form(first.face)
         wrong.refuse(wrong.named, wrong.wrong)
-        return {**made, "wrong": replace(first, form=wrong), "too soon": replace(first, problem=_TOO_SOON)}
+        texted = made[f"{FactorKind.SMS.value}, code to type"]
+        return {**made, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
 
 
 @dataclass(frozen=True)

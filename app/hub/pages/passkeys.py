@@ -81,6 +81,7 @@ class PasskeysPage(Page):
         held = (Held("a", "Apple Passwords", day), Held("b", "My blue key", day))
         return {
             "none": cls(()),
+            "none possible": cls((), can_add=False),
             "some": cls(held),
             "as many as may be": cls(held, can_add=False),
             **{f"just {done}": cls(held, done=done) for done in _DONE},
