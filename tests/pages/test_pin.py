@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.letterbox import code_in, link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.tenant_server import TenantServer, answered
 from tests.support.visitor import Seen, Visitor
 
@@ -81,3 +81,24 @@ def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: 
     assert page.heading == "Set a new PIN"
     assert page.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
     assert visitor.open(link[link.index("/reset-pin") :]).heading == "This link no longer works"
+
+
+@pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("pins", [REQUIRED, OFFERED])
+def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
+    new_world: NewWorld, new_visitor_at: Any, pins: dict[str, Any]
+) -> None:
+    there, visitor, ada = at(new_world, new_visitor_at, passwordless_email=True)
+    signs_in(visitor, there, ada)
+    there.house.clock.advance(minutes=10)
+    ada.lives(password_hash=None)
+    there.restate(**pins)
+    page = visitor.asked_by(there.application("other"))
+    if pins is OFFERED:
+        assert page.heading == "Set a PIN"
+        page = page.press("Save the PIN", pin=PIN)
+    assert page.heading == "Is it still you?"
+    page = page.follow("Email me a link No password needed").press("Email me a link")
+    page = page.press("Sign in", code=code_in(mailed_to(there.house, there.tenant_id, ada.email)[-1]))
+    assert page.heading == "Set a PIN"
+    assert page.press("Save the PIN", pin=PIN).query["code"]

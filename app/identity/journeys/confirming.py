@@ -11,7 +11,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_self_service import Done, Proved
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.journeys import entering, own_account
+from app.identity.journeys import entering, freshness, own_account
 from app.identity.journeys import next as journey
 from app.identity.oauth import views
 from app.identity.second_factors import service as factors
@@ -35,7 +35,7 @@ def begin(call: Call, req: contract.ConfirmBegun) -> contract.ConfirmStep:
     session, account = own_account.owner(call)
     told = contract.ConfirmStep(
         person=views.person(account),
-        is_needed=not own_account.is_fresh(call, session),
+        is_needed=not freshness.is_fresh(call, session),
         has_password=account.password_hash is not None,
     )
     kinds = factors.held(call, account, second_factor.channel_of(session.methods))
@@ -72,6 +72,6 @@ def _asked(call: Call, session: BrowserSession, account: Account, attempt: Attem
 
 def with_password(call: Call, req: Proved) -> Done:
     known = own_account.proved(call, req)
-    if not known.is_new and not own_account.is_fresh(call, known.session):
+    if not known.is_new and not freshness.is_fresh(call, known.session):
         raise e.NotAuthenticated
     return own_account.done(call, known)

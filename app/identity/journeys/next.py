@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from app.contract.hub import Next, RelyingPartyView, Step
+from app.identity.accounts import service as accounts
 from app.identity.call import Call
+from app.identity.journeys import freshness
 from app.identity.oauth import authorize
+from app.identity.oauth import views as oauth
 from app.identity.oauth.views import redirect_origin
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
@@ -13,12 +16,28 @@ from app.identity.tenants.whitelist import is_allowed, with_query
 from app.identity.tokens import service as tokens
 
 AUTHORIZE, RETURN = "authorize", "return"
+CHOSEN = "pin_chosen"
+"""The member of an attempt's request that says that its person wants the PIN which is offered."""
 PROFILE_PATH = "/profile"
 START_AGAIN = Next(step=Step.START_AGAIN)  # the attempt is gone; the hub knows the relying party from its cookie
 
 
 def advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
-    """Return the attempt's next step for this session."""
+    """Return the attempt's next step for this session.
+
+    A PIN opens doors: whoever is to set one and has to prove who they are, by more than a password, does so before it.
+    """
+    step = _advance(call, attempt, session)
+    if step.step is not Step.PIN or session is None or (step.can_skip and not attempt.request.get(CHOSEN)):
+        return step
+    account = accounts.by_uid(call, session.uid)
+    if account is None or not freshness.must_confirm(call, session, account):
+        return step
+    asked = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
+    return step.model_copy(update=asked)
+
+
+def _advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Next:
     if attempt.kind == AUTHORIZE:
         return authorize.advance(call, attempt, session)
     if session is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
@@ -19,17 +18,14 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.journeys import next as journey
 from app.identity.journeys import views
+from app.identity.journeys.freshness import is_fresh, must_confirm
 from app.identity.proofs import service as proofs
-from app.identity.second_factors import service as factors
 from app.identity.self_service import leaving, policy, profile
-from app.identity.sign_in import attempts, second_factor, sessions, unmet
+from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
 from app.kit.clock import iso
 from app.kit.server import Server
-
-FRESH = timedelta(minutes=5)
-"""For so long a proof counts for what a thief would profit from."""
 
 
 def register(server: Server) -> None:
@@ -142,17 +138,6 @@ def done(call: Call, known: Known) -> contract.Done:
         return contract.Done()
     text = sessions.prove_again(call, known.session)
     return contract.Done(session=views.cookie(call, known.session, text))
-
-
-def is_fresh(call: Call, session: BrowserSession) -> bool:
-    """Return whether the person of the session proved who they are a moment ago."""
-    return call.now - session.authenticated_at <= FRESH
-
-
-def must_confirm(call: Call, session: BrowserSession, account: Account) -> bool:
-    """Return whether a page has to ask for a proof for which a password is not there, or not enough (decisions/0094)."""
-    channel = second_factor.channel_of(session.methods)
-    return not is_fresh(call, session) and (account.password_hash is None or bool(factors.held(call, account, channel)))
 
 
 def proved(call: Call, req: contract.Proved) -> Known:

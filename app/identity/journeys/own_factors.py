@@ -14,9 +14,9 @@ from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Answer, Person, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
-from app.identity.journeys import own_account
+from app.identity.journeys import freshness, own_account
 from app.identity.journeys.factor_steps import factor_shown
-from app.identity.journeys.own_account import FRESH
+from app.identity.journeys.freshness import FRESH
 from app.identity.journeys.recovering import label_of
 from app.identity.oauth import views
 from app.identity.second_factors import service as factors
@@ -63,7 +63,7 @@ def view(call: Call, session: BrowserSession, account: Account) -> contract.Fact
         backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
         is_required=settings.two_factor == "required",
         has_password=account.password_hash is not None,
-        must_confirm=own_account.must_confirm(call, session, account),
+        must_confirm=freshness.must_confirm(call, session, account),
         needs_password=_is_stale(call, session),
     )
 
@@ -160,7 +160,7 @@ def _one(call: Call, session: BrowserSession, account: Account, kind: FactorKind
         shown=None if hides else factor_shown(call, _pending(call, known), kind, None),
         is_held=is_held,
         has_password=account.password_hash is not None,
-        must_confirm=own_account.must_confirm(call, session, account),
+        must_confirm=freshness.must_confirm(call, session, account),
         needs_password=needs_password,
     )
 

@@ -14,7 +14,7 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.sought import Identifier, Sought
 from app.identity.authenticators.passkey import owner_of
 from app.identity.call import Call
-from app.identity.journeys import checking, entering, own_account, passkey_offers
+from app.identity.journeys import checking, entering, freshness, own_account, passkey_offers
 from app.identity.journeys import next as journey
 from app.identity.oauth import views as oauth_views
 from app.identity.passkeys import ceremonies, options, store
@@ -98,8 +98,8 @@ def read_own(call: Call, req: contract.OwnPasskeysRead) -> contract.OwnPasskeys:
             display_name=owner.shown_name or owner.name,
             ids=[one.facts["id"] for one in held],
         ),
-        needs_password=call.now - session.authenticated_at > own_account.FRESH,
-        must_confirm=own_account.must_confirm(call, session, account),
+        needs_password=call.now - session.authenticated_at > freshness.FRESH,
+        must_confirm=freshness.must_confirm(call, session, account),
         has_password=account.password_hash is not None,
         can_add=bool(account.email) and len(held) < store.MOST and web_origin.can_have_passkeys(call),
     )
@@ -145,7 +145,7 @@ def answer_offer(call: Call, req: contract.OfferAnswer) -> Next:
     """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
     session, account = own_account.owner(call)
     attempt = _going_on(call, req.attempt)
-    is_fresh = call.now - session.authenticated_at <= own_account.FRESH
+    is_fresh = call.now - session.authenticated_at <= freshness.FRESH
     if req.credential is not None and is_fresh:
         refuse_off(call)
         keeping.add(call, account, req.credential)

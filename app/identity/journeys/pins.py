@@ -9,8 +9,8 @@ from app.contract.hub_recovery import LinkView
 from app.contract.hub_self_service import Done
 from app.contract.mailed import LinkRead
 from app.identity.call import Call
+from app.identity.journeys import freshness, own_account
 from app.identity.journeys import next as journey
-from app.identity.journeys import own_account
 from app.identity.journeys.recovering import looked_at
 from app.identity.pins import service
 from app.identity.proofs.service import ProofKind
@@ -37,6 +37,9 @@ def set_at_sign_in(call: Call, req: contract.PinStep) -> Next:
         service.skip(call, account)
     if req.skip or account.has_pin or not call.tenant.settings.pin.is_on:
         return journey.advance(call, attempt, session)
+    if freshness.must_confirm(call, session, account):
+        held = attempts.note(call, attempt, lives_for=attempts.LIFETIME, **{journey.CHOSEN: True})
+        return journey.advance(call, held, session)
     known = own_account.proved(call, req)
     service.write(call, account, service.hashed(call, req.pin), service.SET)
     after = journey.advance(call, attempt, session)
