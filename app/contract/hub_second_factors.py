@@ -52,6 +52,7 @@ class FactorView(Wire):
     choices: list[FactorChoice] = Field(default_factory=list)
     must_enrol: bool = False
     trust_days: int = 0  # for so long this browser may be trusted; 0: it may not
+    landing: str = ""  # the page that wants to know whether it is still them; a whole sign-in says so, too
 
 
 class FactorRead(Wire):
@@ -102,9 +103,12 @@ _ELSEWHERE_REFUSALS = (
     e.PushOff, e.PushNotEnrolled, e.PushMisconfigured, e.PushPending, e.PushDenied, e.PushFailed, e.PushAnswered,
     e.WrongPushToken, e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled, *DUO_REDIRECT,
 )  # fmt: skip
+_PASSKEY_REFUSALS = (
+    e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled,
+)  # fmt: skip
 FACTOR_REFUSALS = (
     *FACTOR_LOCKS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.NoBackupCodes, e.WrongBackupCode,
-    *_SENT_REFUSALS, *_QUESTION_REFUSALS, *_ELSEWHERE_REFUSALS,
+    *_SENT_REFUSALS, *_QUESTION_REFUSALS, *_ELSEWHERE_REFUSALS, *_PASSKEY_REFUSALS,
 )  # fmt: skip
 """Each authenticator adds its own."""
 

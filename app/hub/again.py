@@ -52,7 +52,7 @@ class Again:
     def sample(cls, *ways: str) -> Again:
         """Return somebody for samples."""
         name = "ada@example.com"
-        return cls(name, dict.fromkeys(ways or (PASSWORD,), name))
+        return cls(name, dict.fromkeys(ways, name))
 
 
 def current() -> Again | None:

@@ -46,6 +46,7 @@ LANDINGS: Final = (
     "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
     "/pin",
 )  # fmt: skip
+_PARAMETER: Final = re.compile(r"(kind|id)=[A-Za-z0-9_-]{1,64}")
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
@@ -55,6 +56,12 @@ views = Blueprint("callback", __name__)
 
 class NotFinished(Exception):
     """The answer does not fit what this browser had asked for; the text goes into the log."""
+
+
+def is_landing(address: str) -> bool:
+    """Return whether an address is one of our own pages, with nothing but what the page is about."""
+    path, _, query = address.partition("?")
+    return path in LANDINGS and (not query or _PARAMETER.fullmatch(query) is not None)
 
 
 def begin(landing: str, *, again: bool = False) -> Response:

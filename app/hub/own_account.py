@@ -80,7 +80,7 @@ def again_first(known: Proving, landing: str) -> Response | None:
 
 def confirm(landing: str) -> Response:
     """Return the way to the page that asks who it is, and then goes on; whoever proved it a moment ago goes straight on."""
-    return journey.onward(f"/confirm?{urlencode({'next': landing.partition('?')[0]})}")
+    return journey.onward(f"/confirm?{urlencode({'next': landing})}")
 
 
 _MISSING: Final = _l("Enter your password.")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
 from typing import Any
 
 import pyotp
@@ -9,9 +12,9 @@ import pytest
 
 from tests.pages.test_second_factor import APP_ALONE, app_of, shows
 from tests.pages.test_without_password import by_mail, code, path_of
+from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
-from tests.support.relying_party import RelyingParty, claims_in
+from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import Seen, Visitor
 
 BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login": True, "email_login": True}
@@ -194,3 +197,46 @@ def test_a_factor_that_went_meanwhile_is_not_enrolled_by_proving_it_again(option
     again = visitor.open(page.address)
     assert "scan" not in again.text.lower()
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"
+
+
+def test_it_leads_back_to_what_the_page_was_about(there: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = enrolled(visitor, there, ada)
+    page = visitor.open("/second-factors/remove?kind=totp")
+    assert heading(page) == (200, "Is it you?")
+    page = page.press("Continue", code=shows(there, app))
+    assert page.address.endswith("/second-factors/remove?kind=totp")
+    assert page.status == 200
+
+
+@pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_them(
+    new_world: NewWorld, new_visitor_at: Any
+) -> None:
+    there = new_world(two_factor="required", second_factors={"email": False, "totp": False, "passkey": True})
+    visitor: Visitor = new_visitor_at(there)
+    ada, shop, device = there.person("ada@example.com"), there.application("shop"), Authenticator(visitor.home)
+    page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
+    there.house.clock.advance(minutes=10)
+
+    def shown(page: Seen) -> str:
+        return json.dumps(device.shows(options_in(page), device.passkeys[0]))
+
+    device.verifies = False
+    page = visitor.open("/username")
+    page = page.press("Show the passkey", credential=shown(page))
+    assert heading(page) == (403, "Is it you?")
+    page = page.follow("You cannot? Sign in once more")
+    assert heading(page) == (200, "Is it still you?")
+    page = page.press("Continue", password=ada.password)
+    page = page.press("Show the passkey", credential=shown(page))
+    assert page.address.endswith("/username")
+    there.house.clock.advance(minutes=10)
+    device.verifies = True
+    page = visitor.open("/username")
+    assert page.press("Show the passkey", credential=shown(page)).address.endswith("/username")
+
+
+def options_in(page: Seen) -> dict[str, Any]:
+    """What the page tells the browser of a passkey."""
+    return dict(json.loads(unescape(re.findall(r'data-options="([^"]*)"', page.html)[0])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlencode
 
 from flask import Response, request
 
@@ -41,6 +42,11 @@ class ConfirmPage(Page):
     problem: Notice | None = None
 
     @property
+    def address(self) -> str:
+        """Where the form is sent."""
+        return f"{ADDRESS}?{urlencode({'next': self.landing})}"
+
+    @property
     def notice(self) -> Notice | None:
         return form_notice(self.form) or self.problem
 
@@ -63,6 +69,8 @@ def show_confirm() -> Response:
         return journey.start_again()
     if not visit.current().session:
         return callback.begin(landing)
+    if request.args.get("anew"):
+        return callback.begin(landing, again=True)
     try:
         begun = contract.ConfirmBegun(landing=landing, attempt=attempt.id if attempt else None)
         told = api()(contract.begin, begun)
@@ -97,4 +105,4 @@ def submit_confirm() -> Response:
 def _landing() -> str:
     """Return where the visitor goes on to: one of our own pages, whatever the address says."""
     wanted = request.args.get("next", "")
-    return wanted if wanted in callback.LANDINGS else "/security"
+    return wanted if callback.is_landing(wanted) else "/security"

@@ -35,6 +35,9 @@ _ONE_STEP = Notice(
 )
 
 
+_WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
+
+
 @dataclass(frozen=True)
 class LoginPage(Page):
     """Sign in."""
@@ -106,6 +109,8 @@ class LoginPage(Page):
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
+        if self.refusal is Refusal.WRONG and self.again and self.again.has_password:
+            return _WRONG_PASSWORD
         if self.refusal is Refusal.CAPTCHA and self.widget:
             return CHECK_MORE
         return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
@@ -132,16 +137,25 @@ class LoginPage(Page):
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.every_way()),
-            "once more": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", again=Again.sample()),
-            "once more, wrong": cls(LoginForm.of((email,), **given), again=Again.sample(), refusal=Refusal.WRONG),
-            "once more, without a password": cls(LoginForm.of((email,)), again=Again.sample("mail", "sms", "device")),
-            "once more, without anything": cls(LoginForm.of((email,)), again=Again.sample("")),
+            **cls._asked_again(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
                 name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
+        }
+
+    @classmethod
+    def _asked_again(cls) -> Mapping[str, LoginPage]:
+        form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
+        known, unknown = Again.sample("password"), Again.sample()
+        elsewhere, ways = Again.sample("mail", "sms", "device"), other_ways.every_way()
+        return {
+            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, again=known),
+            "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=Refusal.WRONG),
+            "once more, without a password": cls(form, has_remember_me=False, again=elsewhere, ways=ways),
+            "once more, without anything": cls(form, has_remember_me=False, again=unknown),
         }
 
 
@@ -174,8 +188,10 @@ class PasskeyLoginPage(LoginPage):
             "fresh": cls(form, relying_party="Acme Shop"),
             "autofill alone": cls(form, passkeys="autofill"),
             "button alone": cls(form, passkeys="button"),
-            "once more": cls(form, relying_party="Acme Shop", again=Again.sample("password", "passkey", "mail")),
-            "once more, a passkey alone": cls(form, again=Again.sample("passkey")),
+            "once more": cls(
+                form, relying_party="Acme Shop", has_remember_me=False, again=Again.sample("password", "passkey")
+            ),
+            "once more, a passkey alone": cls(form, has_remember_me=False, again=Again.sample("passkey")),
             "passkey refused": cls(form, refusal=Refusal.PASSKEY, unknown="AAAA"),
             "without a script": cls(form, refusal=Refusal.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
@@ -207,7 +223,12 @@ class LockedLoginPage(LoginPage):
             "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
             "captcha of a provider": cls(elsewhere, refusal=Refusal.CAPTCHA),
             "captcha of a provider that nobody sees": cls(unseen, refusal=Refusal.CAPTCHA),
-            "captcha, once more": cls(_asking(captcha.sample()), again=Again.sample(), refusal=Refusal.CAPTCHA),
+            "captcha, once more": cls(
+                _asking(captcha.sample()),
+                has_remember_me=False,
+                again=Again.sample("password"),
+                refusal=Refusal.CAPTCHA,
+            ),
             "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
         }

@@ -94,10 +94,17 @@ class SecondFactorPage(FactorPage):
     must_enrol: bool = False
     trust_days: int = 0
     problem: Notice | None = None
+    landing: str = ""
+    """The page that asks whether it is still them."""
 
     @property
     def notice(self) -> Notice | None:
         return super().notice or self.problem
+
+    @property
+    def anew(self) -> str:
+        """Where whoever is signed in signs in once more, by whatever the account has."""
+        return f"/confirm?{urlencode({'next': self.landing, 'anew': 1})}" if self.landing else ""
 
     @property
     def polling(self) -> str:
@@ -119,6 +126,7 @@ class SecondFactorPage(FactorPage):
                     made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
         face = FACES[FactorKind.TOTP]
         made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], trust_days=30, problem=_LOCKED)
+        made["at one's own pages"] = cls(fresh_form(face), face, face.samples["enrolled"], landing="/emails")
         made["alone"] = cls(fresh_form(face), face, face.samples["enrolled"])
         made["token"] = cls(fresh_form(face).refused_token(), face, face.samples["enrolled"])
         return made
@@ -274,7 +282,7 @@ def _page(
         return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, problem)
     drawn = form or fresh_form(face)
     return SecondFactorPage(
-        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, problem
+        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, problem, view.landing
     )  # fmt: skip
 
 

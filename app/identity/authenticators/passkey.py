@@ -59,6 +59,8 @@ class Passkey:
         found = ceremonies.shown(call, Use.FACTOR, read(answer.credential), person.account.uid)
         if found.credential.credential_id not in {one.credential_id for one in _proving(person)}:
             raise e.PasskeyRefused
+        if answer.is_alone and not found.is_user_verified:
+            raise e.PasskeyRefused
         store.own(call, found.credential)
 
 

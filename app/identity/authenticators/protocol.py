@@ -82,6 +82,9 @@ class Answer:
     credential: Mapping[str, Any] = field(default_factory=dict)
     state: str = ""
     is_lock_open: bool = False  # a lock of the account was just opened
+    is_alone: bool = (
+        False  # nothing else was shown beside it: having something is not enough where its user can be verified
+    )
 
 
 class Authenticator(Protocol):

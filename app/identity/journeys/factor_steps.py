@@ -27,6 +27,8 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.server import Server
 
+KEYS: Final = {"hwk", "swk", second_factor.TWO}
+"""What a session says that a passkey opened."""
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
@@ -78,7 +80,7 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
         found = _found(call, attempt)
     except OVER:
         return _elsewhere(call, attempt)
-    answer = Answer(req.code, None, req.answers, req.credential, req.state)
+    answer = Answer(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
     is_new = not factors.enrolled(call.tenant.settings, found.person)
     try:
         found = second_factor.prove(call, found, req.kind, answer)
@@ -96,6 +98,13 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
     kept = trusted.trust(call, account) if req.trust else None
     cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
     return after.model_copy(update={"trusted": cookie})
+
+
+def _is_alone(attempt: Attempt | None, found: Pending) -> bool:
+    """Return whether a second factor is all that is shown: at /confirm, or beside a passkey that opened the session."""
+    if attempt is None or not _is_step_up(attempt):
+        return False
+    return "landing" in attempt.request or not set(found.way.methods) - KEYS
 
 
 def _confirmed(call: Call, attempt: Attempt, found: Pending) -> Next:
@@ -133,6 +142,7 @@ def view(
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
         trust_days=settings.second_factors.trusted_browser_days if held and not is_step_up else 0,
+        landing=str(attempt.request.get("landing") or "") if attempt is not None and is_step_up else "",
     )
 
 
