@@ -112,17 +112,19 @@ class SecurityPage(Page):
         firefox, safari, chrome = (
             browser_words.named(*one) for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
+        day = browser_words.day("2026-11-12T10:00:00+00:00")
         here = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
         others = (
-            Browser("s2", safari, "Hamburg, Germany", "2 h", is_handheld=True),
-            Browser("s3", chrome, "203.0.113.77", "3 d"),
+            Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
+            Browser("s3", chrome, "203.0.113.77", day),
         )
-        day = browser_words.day("2026-11-12T10:00:00+00:00")
         password = Row(_l("Password"), _changed(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (here,))
         ways = (
             password,
+            Row(_l("Passkeys"), _keys(2), "key", "/passkeys"),
             Row(_l("Second step"), _l("Authenticator app") + " · " + _left(8), "shield", "/second-factors"),
+            Row(_l("PIN"), _l("Set"), "lock", "/pin"),
             Row(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             Row(_l("Security questions"), _answered(2), "note", "/security-questions"),
         )
@@ -131,7 +133,7 @@ class SecurityPage(Page):
             "full": cls(EndSessionForm(), ways, (here, *others), trusted, 3),
             "this one alone": bare,
             "without a password": replace(
-                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[1], hint=_OFF))
+                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[2], hint=_OFF))
             ),
             "token": replace(bare, form=EndSessionForm().refused_token()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
@@ -139,7 +141,7 @@ class SecurityPage(Page):
 
 
 _NO_PASSWORD: Final = _l("There is none: you sign in without")
-_OFF: Final = _l("Off: your password alone opens the account")
+_OFF: Final = _l("Off: one step alone opens your account")
 _DONE: Final = {
     "ended": Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok"),
     "saved": Notice(_l("Saved"), tone="ok"),
@@ -208,7 +210,7 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
     hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
-        yield Row(_l("Passkeys"), _l("Without a password"), "key", "/passkeys")
+        yield Row(_l("Passkeys"), _keys(known.passkeys or 0), "key", "/passkeys")
     if known.factors is not None and (known.factors.held or known.factors.offered):
         yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
     if tenant.pin.is_on:
@@ -230,6 +232,10 @@ def _steps(factors: FactorsView) -> Any:
 
 def _changed(day: str) -> Any:
     return _l("Changed on %(day)s", day=day)
+
+
+def _keys(count: int) -> Any:
+    return _n("%(num)s passkey", "%(num)s passkeys", count) if count else _l("None yet")
 
 
 def _left(count: int) -> Any:
