@@ -58,7 +58,7 @@ def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
 ) -> None:
     ada = there.person("ada@example.com")
     overview = signed_in(someone, ada, "/security")
-    assert "Off: your password alone opens the account" in overview.text
+    assert "Off: one step alone opens your account" in overview.text
     app, paper = adds(someone, there, ada)
     assert paper.heading == "Backup codes", "nobody is left without a way back"
     made = paper.press("Show my backup codes")
