@@ -233,6 +233,9 @@ def check_code(
     _spend_guess(call, kind, subject)
     found = store.newest_code(call, kind, uid, subject)
     if found is None:
+        if name is not None:  # a try at a code that was sent takes its time
+            with call.work.apart() as own:
+                store.count_try(own, NOBODY, call.now, MOST_TRIES)
         raise _wrong(call, who, errors)
     with call.work.apart() as own:
         tries = store.count_try(own, found.proof_id, call.now, MOST_TRIES)

@@ -75,11 +75,14 @@ def whose(call: Call, phone: str) -> Account | None:
     number then waits, and is the one; where several registered, nobody is: our pages know which registration is whose.
     """
     holder = accounts.by_phone(call, phone)
-    if holder is None or holder.phone_verified:
-        return holder
-    if waiting.is_anothers_word(holder):
+    is_stated = holder is not None and not holder.phone_verified
+    if holder is not None and waiting.is_anothers_word(holder):
         return waiting.alone(call, phone)
-    return None if waiting.is_contested(call, phone) else holder
+    hides = call.tenant.settings.hide_unknown_accounts
+    is_contested = (is_stated or hides) and waiting.is_contested(
+        call, phone
+    )  # asked of every number: it takes its time
+    return None if is_stated and is_contested else holder
 
 
 def read(typed: str | None) -> str:
