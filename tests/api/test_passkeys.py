@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
-from tests.support.authenticator import heard, told
+from tests.support.authenticator import Authenticator, heard, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, OWN_2FA
 from tests.support.letterbox import letters, link_in
@@ -290,8 +290,9 @@ def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_
         body = {"PasskeyCredential": ada.device.makes(options)}
         answers.append(answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False)))
     assert answers[0] == answers[1] == {"IsPosted": True, "Data": None}
-    foreign = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), ada.device.passkeys[0])
-    assert refused(ada.gives(f"{LOGIN}/autofill/finish", foreign)) == (403, 1321)
+    for made in ada.device.passkeys:
+        shown = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), made)
+        assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
     subjects = [one["subject"] for one in letters(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]
     assert len(subjects) == 1
 
@@ -307,3 +308,29 @@ def test_whoever_proves_the_address_first_is_rid_of_a_strangers_passkey(new_tena
     new = {"resettoken": token, "password": "Quartz-kettle-77"}
     answered(ada.tenant.send("PUT", f"{A}/password", new, with_secret=False))
     assert refused(ada.is_offered()) == (403, 1323)
+
+
+def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_passkey(
+    new_tenant_server: NewTenantServer,
+) -> None:
+    ada = keyed(new_tenant_server)
+    ada.email = "grace@example.test"
+    options = ada.begins(f"{A}/register/passkey/begin", identifier=ada.email)
+    body = {"PasskeyCredential": ada.device.makes(options), "Password": OLD}
+    answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token))
+    stranger, ada.device = ada.device, Authenticator(ada.device.origin)
+    answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    answered(
+        ada.gives(
+            f"{A}/passkey/reset/finish",
+            ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token)),
+            vtoken=token,
+        )
+    )
+    assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": OLD}))[0] == 401
+    shown = stranger.shows(ada.begins(f"{LOGIN}/autofill/begin"), stranger.passkeys[0])
+    assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
+    answered(ada.comes())

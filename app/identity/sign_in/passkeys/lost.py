@@ -13,6 +13,7 @@ from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import PublicKey, RegisterBegin, ShownCredential
 from app.identity.accounts import proving
 from app.identity.accounts import service as accounts
+from app.identity.accounts import store as store_accounts
 from app.identity.accounts.account import Account
 from app.identity.accounts.sought import Sought
 from app.identity.authenticators.passkey import owner_of
@@ -100,10 +101,26 @@ def finish_with(call: Call, token: str, credential: ShownCredential) -> Account:
         raise e.PasskeyRefused
     fresh = renewal.locked(call, account, proof)
     proofs.spend_link(call, KIND, token)
+    _claim(call, fresh, proof)
     keeping.replace_all(call, fresh, found)
     proofs.close(call, fresh.uid, KIND)
     recovered.end_everything(call, fresh)
     return fresh
+
+
+def _claim(call: Call, fresh: Account, proof: Proof) -> None:
+    """Leave an account that two may have used to the mailbox: what opened it before opens it no more (decisions/0064)."""
+    form = accounts.normal("email", str(proof.facts.get("email") or ""))
+    entry = next((one for one in fresh.emails if accounts.normal("email", str(one["Value"])) == form), None)
+    if entry is None or not proving.is_claim(fresh, form):
+        return
+    private = dict(fresh.private)
+    values = {**proving.claim(call, fresh, entry), **proving.drop_ways_in(call, fresh, private)}
+    store_accounts.change(
+        call, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
+    )
+    store.disown(call, fresh.uid)
+    call.ledger.record("account.claimed", uid=fresh.uid)
 
 
 def held_by(call: Call, token: str) -> tuple[Account, Proof]:
