@@ -8,6 +8,8 @@ from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer
 from app.contract.families import HUB
 from app.contract.hub import Next
+from app.contract.hub_passkeys import PasskeyOptions
+from app.contract.passkeys.shapes import ShownCredential
 from app.contract.registration import REGISTRATION_REFUSALS
 from app.contract.registration_form import MOST_LETTERS
 from app.contract.stating import state
@@ -23,10 +25,18 @@ class RegisterRequest(Wire):
     attempt: str | None = None
     fields: dict[str, FieldText] = Field(max_length=60)
     captcha: CaptchaAnswer | None = None
+    credential: ShownCredential | None = None  # a passkey in the place of the password
 
+
+_PASSKEY = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
 
 register = state(
     "hub.register", "POST /hub/register", RegisterRequest, Next, auth=H, family=HUB, public=False,
-    errors=(e.WrongCaptcha, *REGISTRATION_REFUSALS),
+    errors=(e.WrongCaptcha, *_PASSKEY, *REGISTRATION_REFUSALS),
     summary="Register. An address that has an account is answered as one that has none; its owner gets a mail.",
+)  # fmt: skip
+begin_with_passkey = state(
+    "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions, auth=H, family=HUB,
+    public=False, errors=(e.WrongCaptcha, *_PASSKEY, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
+    summary="Begin to register with a passkey. What could be refused is refused before a browser makes one.",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 // A form whose answer a browser's passkey gives. Without this file it is sent empty, and the server says the way round.
 (function () {
   if (!window.PublicKeyCredential || !navigator.credentials) return;
-  var waiting;
+  var waiting, kept = {};
 
   function bytes(text) {
     var raw = atob(text.replace(/-/g, "+").replace(/_/g, "/")), made = new Uint8Array(raw.length);
@@ -37,18 +37,23 @@
 
   function options(form) {
     if (form.dataset.options) return Promise.resolve(JSON.parse(form.dataset.options));
-    var body = new URLSearchParams();
-    form.querySelectorAll("input[type=hidden]").forEach(function (field) {
+    var body = new URLSearchParams("beside" in form.dataset ? new FormData(form) : undefined);
+    if (!("beside" in form.dataset)) form.querySelectorAll("input[type=hidden]").forEach(function (field) {
       body.append(field.name, field.value);
     });
+    if (kept.asked === body.toString()) return Promise.resolve(JSON.parse(kept.told)); // nothing was typed since
     return fetch(form.dataset.from, { method: "POST", body: body }).then(function (answer) {
       if (!answer.ok) throw answer.status;
-      return answer.json();
+      return answer.text();
+    }).then(function (told) {
+      if ("beside" in form.dataset) kept = { asked: body.toString(), told: told };
+      return JSON.parse(told);
     });
   }
 
   document.querySelectorAll("[data-passkey]").forEach(function (form) {
-    var creates = form.dataset.passkey === "create", status = form.querySelector("[role=status]");
+    var creates = form.dataset.passkey === "create", status = form.querySelector("#credential");
+    var beside = "beside" in form.dataset, isAsking = true;
 
     // The box stands in the form of the password, and is meant for both.
     function remembers() {
@@ -66,6 +71,8 @@
         if (!credential) throw 0;
         form.elements.credential.value = plain(credential);
         remembers();
+        if (beside && form.elements.password) form.elements.password.value = ""; // the passkey stands in its place
+        form.classList.add("busy");
         form.submit();
       });
     }
@@ -80,12 +87,21 @@
     }
 
     form.addEventListener("submit", function (event) {
-      if (form.elements.credential.value) return;
+      if (event.defaultPrevented) return;
+      form.elements.credential.value = ""; // of before, where somebody came back
+      if (beside && (!isAsking || !event.submitter || event.submitter.value !== "passkey")) return;
       event.preventDefault();
       event.stopPropagation();
+      if (form.classList.contains("busy")) return; // it is on its way
       if (waiting) waiting.abort(); // one question at a time: the quiet one gives way
       status.textContent = "";
       ask().catch(function (reason) {
+        if (beside && reason > 0) { // refused: the page says which field it is
+          isAsking = false;
+          event.submitter.click();
+          isAsking = true;
+          return;
+        }
         status.textContent = reason && reason.name === "InvalidStateError" ? form.dataset.there : form.dataset.failed;
         waits();
       });

@@ -6,7 +6,7 @@
   var form = box.closest("form"), place = box.querySelector(".place"), instead = box.querySelector(".link");
   var status = box.querySelector("[role=status]"), field = document.getElementById("captcha");
   var question = field && field.closest(".field"), key = box.dataset.key, patience = 6000;
-  var proof = form.elements.captcha_proof, randstr = form.elements.captcha_randstr, isDrawn = false;
+  var proof = form.elements.captcha_proof, randstr = form.elements.captcha_randstr, isDrawn = false, by = null;
   var late = setTimeout(fail, patience);
 
   function take(answer, other) {
@@ -57,6 +57,7 @@
       event.preventDefault();
       event.stopPropagation();
       form.classList.add("busy");
+      by = event.submitter || null;
       late = setTimeout(fail, patience);
       window.grecaptcha.execute(key, {action: "form"}).then(function (answer) {
         setTimeout(function () { send(answer); }); // a form is not sent twice within one event
@@ -69,7 +70,7 @@
     if (!form.classList.contains("busy")) return;
     form.classList.remove("busy");
     take(answer);
-    if (form.requestSubmit) form.requestSubmit();
+    if (form.requestSubmit) form.requestSubmit(by);
     else form.submit();
   }
 

@@ -7,7 +7,7 @@
   var field = box.querySelector("#captcha");
   var start = box.dataset.seed + ":";
   var shift = 32 - Number(box.dataset.bits);
-  var roots = [], squares = [], w = new Int32Array(64), tried = 0, waits = false;
+  var roots = [], squares = [], w = new Int32Array(64), tried = 0, waits = false, by = null;
 
   for (var n = 2; roots.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -60,13 +60,14 @@
     event.preventDefault();
     event.stopPropagation();
     waits = true;
+    by = event.submitter || null;
     field.form.classList.add("busy");
   });
 
   function done() {
     if (waits) {
       field.form.classList.remove("busy");
-      return field.form.requestSubmit ? field.form.requestSubmit() : field.form.submit();
+      return field.form.requestSubmit ? field.form.requestSubmit(by) : field.form.submit();
     }
     if (document.activeElement === field || field.value || field.closest(".field--wrong")) return;
     field.closest(".field").hidden = true;

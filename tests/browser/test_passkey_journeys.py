@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
 from tests.support.hub_in_browser import Opened
-from tests.support.letterbox import link_in
+from tests.support.letterbox import link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shopper import ADA, AT_THE_SHOP, Ada
 
@@ -218,6 +218,32 @@ def test_a_lost_one_is_replaced_by_a_mailed_link(ada: Keyholder, new_device: New
     expect(device.page.locator("#summary")).to_contain_text("Your new passkey is set")
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     device.page.wait_for_url("**/profile**")
+
+
+def test_an_account_is_made_with_one_at_the_shop_and_opened_by_it_from_then_on(
+    ada: Keyholder, new_device: NewDevice
+) -> None:
+    ada.states(selection="button")
+    device, email = new_device().has_authenticator(), "grace@example.test"
+    page = device.page
+    ada.comes(page)
+    page.get_by_role("link", name="Create an account").click()
+    page.get_by_role("button", name="Create it with a passkey").click()
+    expect(page.locator("#email-problem")).to_have_text("Enter your email.")
+    assert device.credentials == [], "what is wrong is said before there is one"
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill("half")
+    page.get_by_role("button", name="Create it with a passkey").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    assert len(device.credentials) == 1
+    (mail,) = mailed_to(ada.world.house, ada.world.tenant_id, email)
+    page.goto(ada.served + "/verify" + link_in(mail).partition("/verify")[2])
+    page.get_by_role("button", name="Confirm", exact=True).click()
+    page.wait_for_url(AT_THE_SHOP)
+    ada.leaves(page)
+    ada.comes(page)
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.wait_for_url(AT_THE_SHOP)
 
 
 def test_as_second_factor_it_is_enrolled_on_the_way_and_asked_from_then_on(

@@ -7,12 +7,14 @@ tests/api/test_nobody_learns_who_has_an_account.py, which fails where one is mis
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
 
 from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, browser, everybody, seen_by
+from tests.support.authenticator import Authenticator
 from tests.support.tenant_server import NewTenantServer
 from tests.support.visitor import Seen
 
@@ -60,6 +62,26 @@ def registers(who: Somebody, hub: Flask) -> Iterator[Seen]:
     yield from then_signs_in(who, hub, WRONG, "email")
 
 
+def registers_by_passkey(who: Somebody, hub: Flask) -> Iterator[Seen]:
+    """What was made for the address opens nothing; in the browser that made it, it leads back."""
+    visitor = browser(who, hub)
+    device, page = Authenticator(visitor.home), visitor.open("/register")
+    typed = {**page.form("Create it with a passkey").fields, "email": who.email}
+    told = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
+    yield told
+    made = json.dumps(device.makes(json.loads(told.html)))
+    page = page.press("Create it with a passkey", email=who.email, credential=made)
+    yield page
+    yield page.press("Send another mail")
+    yield page.press("I have opened the link")
+    for other, address in ((visitor, f"/login?attempt={page.query['attempt']}"), (browser(who, hub), "/login")):
+        login = other.open(address)
+        asked = other.send("POST", f"{other.home}/login/passkey/options", login.form("Sign in with a passkey").fields)
+        shown = device.shows(json.loads(asked.html), device.passkeys[0])
+        yield login.press("Sign in with a passkey", credential=json.dumps(shown))
+    yield from then_signs_in(who, hub, WRONG, "email")
+
+
 def without_password(way: str, name: str) -> Walk:
     """Be sent something, guess at what was sent, have it sent again."""
 
@@ -92,6 +114,7 @@ WALKS: dict[str, Walk] = {
     **{f"sign in by {name}": signs_in(name) for name in ("email", "username", "phone")},
     **{f"forgotten password by {name}": forgets(name) for name in ("email", "username", "phone")},
     "sign up": registers,
+    "sign up by passkey": registers_by_passkey,
     **{f"a mailed link by {name}": without_password("mail", name) for name in ("email", "username")},
     **{f"another device by {name}": without_password("device", name) for name in ("email", "username")},
     **{f"a lost passkey by {name}": loses_a_passkey(name) for name in ("email", "username")},

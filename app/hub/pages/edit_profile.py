@@ -20,8 +20,8 @@ from app.hub.own_account import form_notice, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.pages.register import as_sent
 from app.hub.registration_fields import widget
+from app.hub.registration_form import as_sent
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/profile/edit"

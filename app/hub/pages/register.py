@@ -3,77 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub as contract
-from app.contract.captcha import CaptchaAnswer, Lock
+from app.contract.captcha import Lock
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
-from app.contract.hub_registration import RegisterRequest
+from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
-from app.contract.registration_form import IDENTIFIERS, TERMS, FormField, Option
+from app.contract.registration_form import TERMS, FormField, Option
 from app.hub import captcha, journey, visit
 from app.hub.arrival import api, named_attempt
-from app.hub.captcha import CaptchaField
 from app.hub.captcha_widget import Widget
-from app.hub.forms import HubForm
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
 from app.hub.pages.username import ONE_ALPHABET
+from app.hub.passkey_forms import given, options
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.registration_fields import widget
+from app.hub.registration_form import RegisterForm
 from app.hub.sign_in_refusals import Refusal, refused
-from app.hub.tenancy import Registration
+from app.hub.tenancy import Identifier, Registration
 from app.kit.errors import ApiError
-
-
-class RegisterForm(HubForm):
-    """The tenant's fields stand in a subclass that `of` makes."""
-
-    captcha = CaptchaField()
-    asked: ClassVar[tuple[FormField, ...]] = ()
-
-    @classmethod
-    def of(cls, form: tuple[FormField, ...], **given: Any) -> RegisterForm:
-        """Return the form with the tenant's fields, in their order."""
-        names = [field.name for field in form if field.name in IDENTIFIERS]
-        widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in form}
-        kind: type[RegisterForm] = type("TenantsForm", (cls,), {**widgets, "asked": form})
-        return kind(**given)
-
-    @property
-    def rows(self) -> list[tuple[FormField, Any]]:
-        """Each field with its widget, but for the terms."""
-        return [(field, self[field.name]) for field in self.asked if field.name != TERMS]
-
-    @property
-    def terms(self) -> Any:
-        """The box to tick where the tenant wants one."""
-        return self._fields.get(TERMS)
-
-    def to_request(self) -> RegisterRequest:
-        attempt = visit.current().attempt
-        typed = {field.name: as_sent(field, self[field.name].data) for field in self.asked}
-        return RegisterRequest(attempt=attempt.id if attempt else None, fields=typed, captcha=self.answered)
-
-    @property
-    def answered(self) -> CaptchaAnswer | None:
-        return self.captcha.answer
-
-
-def as_sent(field: FormField, typed: Any) -> str:
-    """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
-    if field.type == "multi":
-        return "true" if typed else ""
-    text = str(typed or "")
-    parts = text.split("-")
-    is_day = field.name == "birth_date" and [len(part) for part in parts] == [4, 2, 2]
-    return f"{parts[1]}/{parts[2]}/{parts[0]}" if is_day else text
 
 
 @dataclass(frozen=True)
@@ -88,10 +43,16 @@ class RegisterPage(Page):
     relying_party: str = ""
     refusal: Refusal | None = None
     wait_seconds: int = 0
+    problem: Notice | None = None
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.problem
+
+    @property
+    def has_passkey(self) -> bool:
+        """Whether a passkey may stand in the place of the password."""
+        return False
 
     @property
     def links(self) -> dict[str, str]:
@@ -103,18 +64,18 @@ class RegisterPage(Page):
         rules, too_weak = rules_of(PasswordPolicy(), is_first=True), sample_refusals()["too weak"]
         every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
         marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
-        plain, typed = RegisterForm.of(_USUAL), {"data": {"email": "ada@example.com"}}
-        wrong = RegisterForm.of(_USUAL, **typed)
+        plain, typed = RegisterForm.of(_USUAL), {"email": "ada@example.com"}
+        wrong = RegisterForm.of(_USUAL, typed)
         wrong.refuse("email", _l("This is not an email address."))
         wrong.refuse("password", problem_of(too_weak))
         full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
         full.refuse("birth_date", _l("There is no such day."))
         full.refuse(TERMS, _l("Tick this box to go on."))
-        puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, **typed)
+        puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, typed)
         puzzled.captcha.ask(captcha.sample())
         again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
         again.refuse("captcha", captcha.OTHER_QUESTION)
-        boxed, unproved, alone = (RegisterForm.of(_USUAL, **typed) for _ in range(3))
+        boxed, unproved, alone = (RegisterForm.of(_USUAL, typed) for _ in range(3))
         boxed.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
         unproved.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
         alone.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
@@ -131,8 +92,35 @@ class RegisterPage(Page):
             "captcha of a provider": cls(boxed, rules),
             "captcha of a provider refused": cls(unproved, rules),
             "captcha of a provider alone refused": cls(alone, rules),
-            "too many": cls(RegisterForm.of(_USUAL, **typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(RegisterForm.of(_USUAL, **typed).refused_token(), rules),
+            "too many": cls(RegisterForm.of(_USUAL, typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
+            "token": cls(RegisterForm.of(_USUAL, typed).refused_token(), rules),
+        }
+
+
+@dataclass(frozen=True)
+class PasskeyRegisterPage(RegisterPage):
+    """Sign up, with a password or with a passkey."""
+
+    scripts = (*RegisterPage.scripts, "passkey")  # after `work`: what it holds back waits
+    calls_home = True
+
+    @property
+    def has_passkey(self) -> bool:
+        return True
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
+        rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
+        asked = RegisterForm.of(_USUAL, is_by_passkey=True)
+        asked.captcha.ask(captcha.sample())
+        empty = RegisterForm.of(_USUAL, is_by_passkey=True)
+        empty.refuse("email", _l("Enter your email."))
+        return {
+            "with a passkey": cls(RegisterForm.of(_USUAL), rules, relying_party="Acme Shop"),
+            "with a passkey and a captcha": cls(asked, rules),
+            "with a passkey, no address": cls(empty, rules),
+            "with a passkey, without a script": cls(RegisterForm.of(_USUAL, typed), rules, problem=_SCRIPTLESS),
+            "with a passkey, refused": cls(RegisterForm.of(_USUAL, typed), rules, problem=_FAILED),
         }
 
 
@@ -192,15 +180,20 @@ def show_register() -> Response:
         return _off()
     asking = here.attempt.relying_party if here.attempt else ""
     if offered.has_captcha:
-        form = RegisterForm.of(offered.form)
-        widget = here.tenant.captcha
-        is_asked = widget is None or widget.has_question
-        form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
-        return _page(form).render()
+        return _page(_asking(RegisterForm.of(offered.form))).render()
     hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
     if hint or request.args.keys() - {"attempt"}:
         return _page(RegisterForm.of(offered.form, data={"email": hint})).render()
-    return drawn_once(("register", asking), lambda: _page(RegisterForm.of(offered.form)))
+    calls_home = _has_passkeys(offered)
+    return drawn_once(("register", asking), lambda: _page(RegisterForm.of(offered.form)), calls_home=calls_home)
+
+
+@pages.post("/register/passkey/options")
+def options_of_registration() -> Response:
+    """Answer the script with what a passkey is made of; with nothing where the page has to say what is wrong."""
+    offered = visit.current().tenant.registration
+    form = RegisterForm.of(offered.form if offered else (), is_by_passkey=True)
+    return options(form, lambda: api()(begin_with_passkey, form.to_request()))
 
 
 @pages.post("/register")
@@ -211,16 +204,40 @@ def submit_register() -> Response:
     offered = here.tenant.registration
     if offered is None:
         return _off()
-    form = RegisterForm.of(offered.form)
+    by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
+    form = RegisterForm.of(offered.form, is_by_passkey=by_passkey)
     if not form.validate():
         return _page(form).render(form.refusal_status)
     try:
+        if by_passkey and given(form) is None:
+            return _scriptless(offered, form)
         step = api()(operation, form.to_request())
     except e.RegistrationOff:
         return _off()
     except ApiError as refusal:
         return _refused(offered, form, refusal)
     return journey.follow(step)
+
+
+def _scriptless(offered: Registration, form: RegisterForm) -> Response:
+    """Say why a passkey is none, which the script leaves to the page; else that there was no script."""
+    api()(begin_with_passkey, form.to_request())
+    drawn = _asking(form) if offered.has_captcha else form
+    return replace(_page(drawn), problem=_SCRIPTLESS).render(422)
+
+
+def _asking(form: RegisterForm) -> RegisterForm:
+    """Return the form with a fresh captcha."""
+    widget = visit.current().tenant.captcha
+    is_asked = widget is None or widget.has_question
+    form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
+    return form
+
+
+def _has_passkeys(offered: Registration) -> bool:
+    tenant = visit.current().tenant
+    names = {field.name for field in offered.form}
+    return bool(tenant.passkeys) and "email" in names and Identifier.EMAIL in tenant.identifiers
 
 
 def _resumed() -> contract.Next:
@@ -236,7 +253,9 @@ def _page(
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
     rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
-    return RegisterPage(form, rules, asking, refusal, wait_seconds)
+    offered = here.tenant.registration
+    kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
+    return kind(form, rules, asking, refusal, wait_seconds)
 
 
 def _off() -> Response:
@@ -250,10 +269,12 @@ def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Re
     if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
         form.captcha.ask(lock.captcha)
     reason = Refusal.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
+    problem = _FAILED if isinstance(refusal, _OF_THE_PASSKEY) else None
     reasons = [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _reasons(offered, refusal)
-    for name, sentence in reasons if reason is None else ():
+    for name, sentence in reasons if not (reason or problem) else ():
         form.refuse(name, sentence)
-    response = _page(form, reason, refusal.retry_after_seconds or 0, refusal).render(refusal.status)
+    page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
+    response = replace(page, problem=problem).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -275,11 +296,20 @@ def _reasons(offered: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
     )
 
 
+_PASSKEY = "passkey"
+_OF_THE_PASSKEY = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
+_FAILED = Notice(_l("That passkey did not work"), _l("Try once more, or choose a password."))
+_SCRIPTLESS = Notice(
+    _l("A passkey needs JavaScript"),
+    _l("This browser did not run the script of the page. Allow JavaScript here, or choose a password."),
+    "note",
+)
 _CHECK = _l("Check how this is written.")
 _CHECK_ALL = _l("Check what you typed, then try again.")
 _TAKEN = _l("Somebody has this one already. Choose another one.")
 _NOT_HERE = _l("This address may not be used here. Take another one.")
 _ON_A_FIELD = (
+    (e.PasskeyNeedsEmail, "email", _l("Enter your email.")),
     (e.MalformedEmail, "email", _l("This is not an email address.")),
     (e.EmailRefused, "email", _NOT_HERE),
     (e.EmailDomainRefused, "email", _NOT_HERE),

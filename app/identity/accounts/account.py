@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -70,8 +71,12 @@ class Account:
 
 def full_name(account: Account) -> str | None:
     """Return first and last name, as far as they are known."""
-    names = (account.profile.get("FirstName"), account.profile.get("LastName"))
-    return " ".join(name for name in names if name) or None
+    return name_in(account.profile)
+
+
+def name_in(profile: Mapping[str, Any]) -> str | None:
+    """Return the name that a profile says."""
+    return " ".join(name for name in (profile.get("FirstName"), profile.get("LastName")) if name) or None
 
 
 def is_verified(account: Account, email: str) -> bool:

@@ -91,6 +91,12 @@ def add(call: Call, email: str, columns: dict[str, Any]) -> Account:
     return _waiting(call, held)
 
 
+def nowhere(uid: str) -> str:
+    """Return under what an account waits for an address that nobody can prove: that of an account in use. It may be named
+    another one yet."""
+    return f"?{uid}"
+
+
 def kept(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of an account that waits, out of its columns."""
     return {name: columns[name] for name in _KEPT}
@@ -109,7 +115,7 @@ def release(call: Call, held: dict[str, Any]) -> dict[str, Any]:
         raise InUse
     where = (W.tenant_id == call.tenant.tenant_id, W.uid == uid)
     found = call.work.one(delete(waiting_accounts).where(*where).returning(W.held))
-    removal.rows_of_account(call.work, uid)
+    removal.rows_of_account(call.work, uid, but=("credentials",))  # what was made for it goes on waiting with it
     if fresh is not None:
         events.emit(call, "DeleteAccount", fresh, False)
         return {name: getattr(fresh, name) for name in _KEPT}
@@ -150,7 +156,7 @@ def settle(call: Call, uid: str) -> Account | None:
     locked = store.change(call, holder.uid, {}) if holder is not None else None
     if holder is not None and (locked is None or not yields(locked, kind)):
         return None
-    waited = end(call, found.email)  # after the lock: who proves what the holder has comes in this order, too
+    waited = end(call, found.email, but=uid)  # after the lock: who proves what the holder has comes in this order, too
     if uid not in waited:
         return None
     if locked is not None:
@@ -161,13 +167,16 @@ def settle(call: Call, uid: str) -> Account | None:
     return account
 
 
-def end(call: Call, email: str) -> dict[str, dict[str, Any]]:
-    """Forget the accounts that wait for a normalized address or number which has been proved, and return their columns."""
+def end(call: Call, email: str, *, but: str = "") -> dict[str, dict[str, Any]]:
+    """Forget the accounts that wait for a normalized address or number which has been proved, and return their columns.
+
+    Args:
+        but: the id of the one that becomes real: it keeps its passkeys.
+    """
     where = (W.tenant_id == call.tenant.tenant_id, W.email == email)
-    return {
-        row.uid: dict(row.held)
-        for row in call.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held))
-    }
+    ended = call.work.run(delete(waiting_accounts).where(*where).returning(W.uid, W.held)).all()
+    removal.forsaken(call.work, [row.uid for row in ended if row.uid != but])
+    return {row.uid: dict(row.held) for row in ended}
 
 
 def give_way(call: Call, holder: Account, to: str) -> None:

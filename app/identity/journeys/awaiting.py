@@ -40,6 +40,8 @@ class Checking:
     by: str = MAIL
     held: dict[str, Any] = field(default_factory=dict, repr=False)
     """What was registered here: it may be named another address."""
+    passkey: str = ""  # the WebAuthn id of the one that was made or shown in this browser
+    methods: list[str] = field(default_factory=list)  # its `amr`
 
     @property
     def subject(self) -> str:

@@ -5,6 +5,7 @@ What the attempt keeps is the same for every address, whoever has it: pages and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from app.identity.journeys import awaiting, entering
 from app.identity.journeys import next as journey
 from app.identity.journeys.awaiting import MAIL, SMS, Checking
 from app.identity.oauth import views as oauth
+from app.identity.passkeys import store as passkeys
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, Proof, ProofKind
 from app.identity.sign_in import attempts, sessions, verified
@@ -59,6 +61,8 @@ def begin(
     remember: bool = False,
     by: str = MAIL,
     held: dict[str, Any] | None = None,
+    passkey: str = "",
+    methods: Sequence[str] = (),
 ) -> Next:
     """Let the attempt wait for the proof of an address or a number, and return the step that says so.
 
@@ -67,18 +71,33 @@ def begin(
         is_sent: whether the mail is on its way already; else it is sent, unless one went out a moment ago.
         password_hash: of the password that was shown in this browser: the account's, or the one it would have had.
         held: what was registered in this browser just now.
+        passkey: the WebAuthn id of what was made or shown in this browser in the place of a password, `methods` its `amr`.
     """
     binding = None
     if attempt is None:
         attempt, binding = attempts.open(call, journey.RETURN, {})
     uid = account.uid if account else proofs.NOBODY
-    state = Checking(awaiting.shown(email, by), uid, 0, password_hash, remember, by, held or {})
+    state = Checking(awaiting.shown(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods))
     before = awaiting.of(attempt)
     if before is not None and before.subject == state.subject:
-        state = replace(state, sent_at=before.sent_at, held=held or (before.held if before.uid == uid else {}))
+        state = replace(state, sent_at=before.sent_at)
+        if before.uid == uid:
+            own = (passkey, state.methods) if passkey else (before.passkey, before.methods)
+            state = replace(state, held=held or before.held, passkey=own[0], methods=own[1])
     if is_sent or not awaiting.seconds_left(call, state):
         state = awaiting.sent(call, attempt, state, is_sent=is_sent)
     return step(call, awaiting.note(call, attempt, state), state).model_copy(update={"binding": binding})
+
+
+def by_passkey(call: Call, attempt: Attempt | None, raw_id: str) -> Next | None:
+    """Return the step of somebody who shows the passkey that they just registered with in this browser; else None.
+
+    It is the same whether the account is there, waits, or is another's.
+    """
+    state = awaiting.of(attempt) if attempt is not None else None
+    if attempt is None or attempt.is_done or state is None or not state.passkey or state.passkey != raw_id:
+        return None
+    return step(call, attempt, state)
 
 
 def after_password(call: Call, attempt: Attempt | None, account: Account | None, remember: bool) -> Next:
@@ -234,9 +253,11 @@ def _texted(call: Call, attempt: Attempt, state: Checking, code: str) -> Next:
     """Prove the number by the code, and sign in where the password was shown in this browser."""
     proof = phones.spend(call, state.uid, state.subject, code, name=Identifier("phone", state.subject))
     account = phones.confirm(
-        call, proof, knows_password=_knows(attempt, proof, _hash_of(call, store.by_uid(call, state.uid), state.uid))
+        call,
+        proof,
+        knows_password=_knows(call, attempt, proof, _hash_of(call, store.by_uid(call, state.uid), state.uid)),
     )
-    known = _knows(attempt, proof, account.password_hash)
+    known = _knows(call, attempt, proof, account.password_hash)
     way = Way((sign_in.PASSWORD, _SMS), "phone", remember=entering.remembering(call, state.remember))
     entered = entering.enter(call, attempt, account, way) if known else None
     return entered or Next(step=Step.LOGIN, attempt=attempt.attempt_id)
@@ -248,17 +269,25 @@ def _confirmed(
     """Confirm, and say whether who holds the mailbox is known to have the password, too: shown here, or signed in here."""
     session = sessions.current(call)
     is_own = session is not None and session.uid == proof.uid
-    knows = is_shown or is_own or _knows(attempt, proof, _hash_of(call, account, proof.uid))
+    knows = is_shown or is_own or _knows(call, attempt, proof, _hash_of(call, account, proof.uid))
     after = verification.confirm(call, proof, knows_password=knows)
     verified.end_sessions(call, after)
     return after
 
 
-def _knows(attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
-    """Return whether the password of the account was shown in the browser of this attempt, which waits for the proof."""
+def _knows(call: Call, attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
+    """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or its passkey
+    made there."""
     state = awaiting.of(attempt) if attempt is not None else None
-    waits = state is not None and (state.uid, state.subject) == (proof.uid, proof.subject)
-    return waits and state is not None and bool(password_hash) and state.password_hash == password_hash
+    if state is None or (state.uid, state.subject) != (proof.uid, proof.subject):
+        return False
+    is_typed = bool(password_hash) and state.password_hash == password_hash
+    return is_typed or _has_passkey(call, state)
+
+
+def _has_passkey(call: Call, state: Checking) -> bool:
+    held = passkeys.of_account(call, state.uid) if state.passkey else ()
+    return any(one.facts["id"] == state.passkey for one in held)
 
 
 def _hash_of(call: Call, account: Account | None, uid: str) -> str | None:
@@ -269,7 +298,7 @@ def _is_strange(call: Call, attempt: Attempt | None, account: Account | None, pr
     """Return whether more than one registered with the address, and this browser may have been neither of them."""
     if proof.kind is not ProofKind.EMAIL or not waiting.is_contested(call, proof.subject):
         return False
-    return not _knows(attempt, proof, _hash_of(call, account, proof.uid))
+    return not _knows(call, attempt, proof, _hash_of(call, account, proof.uid))
 
 
 def _is_shown(call: Call, attempt: Attempt | None, account: Account | None, proof: Proof, password: str) -> bool:
@@ -301,10 +330,11 @@ def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
 def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
     state = awaiting.of(attempt) if attempt is not None else None
-    knows = _knows(attempt, proof, account.password_hash)
+    knows = _knows(call, attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     remember = entering.remembering(call, knows and state is not None and state.remember)
-    way = Way((sign_in.PASSWORD,), remember=remember) if knows else Way((_BY_MAIL,), channel=FactorKind.EMAIL)
+    known = tuple(state.methods) if state is not None and state.passkey else (sign_in.PASSWORD,)
+    way = Way(known, remember=remember) if knows else Way((_BY_MAIL,), channel=FactorKind.EMAIL)
     if may_enter and (entered := entering.enter(call, attempt, account, way)) is not None:
         return entered
     asked = str(proof.facts.get("attempt") or "")

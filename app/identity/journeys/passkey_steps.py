@@ -64,13 +64,22 @@ def sign_in(call: Call, req: contract.PasskeySignIn) -> Next:
     attempt = attempts.find(call, req.attempt) if req.attempt else None
     if req.attempt and attempt is None:
         return journey.START_AGAIN
-    account, shown, methods = signing_in.proved(call, Use.AUTOFILL, req.credential)
+    try:
+        account, shown, methods = signing_in.proved(call, Use.AUTOFILL, req.credential)
+    except e.PasskeyRefused:
+        if (waits := checking.by_passkey(call, attempt, req.credential.raw_id)) is None:
+            raise
+        call.work.rollback()
+        return waits
     way = Way(methods, remember=entering.remembering(call, req.remember))
     proofs.refuse_locked(call, account)
     refusal = sign_in_service.closed(call, account, Identifier("email", ""))
-    if isinstance(refusal, e.EmailUnverified):
+    if isinstance(refusal, e.EmailUnverified) and account.email:
         going_on = attempt if attempt is not None and not attempt.is_done else None
-        return checking.after_password(call, going_on, account, way.remember)
+        return checking.begin(
+            call, going_on, account.email, account, is_sent=False, remember=way.remember,
+            passkey=shown.credential.facts["id"], methods=way.methods,
+        )  # fmt: skip
     if refusal is not None:
         raise refusal
     is_whole = second_factor.TWO in way.methods

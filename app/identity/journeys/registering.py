@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from app.contract import errors as e
 from app.contract import hub_registration as contract
 from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.captcha import Lock
 from app.contract.hub import Next, Step
+from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.accounts import identifiers
+from app.identity.accounts.account import name_in
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.journeys import awaiting, checking, entering
 from app.identity.journeys import next as journey
+from app.identity.passkeys import ceremonies
+from app.identity.passkeys.ceremonies import Made, Use
+from app.identity.passkeys.options import FOUND_ALONE, Owner
 from app.identity.registration import service as registration
 from app.identity.registration.service import Ask, Outcome
 from app.identity.second_factors import service as factors
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import attempts, second_factor, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt, Drawn
+from app.identity.sign_in.passkeys import sign_up
 from app.identity.sign_in.second_factor import Way
 from app.identity.tenants import registration_form, whitelist
 from app.identity.verification.service import Wish
@@ -31,8 +40,9 @@ COMPLETED = "register"
 
 
 def register(server: Server) -> None:
-    """Implement the operation."""
+    """Implement the operations."""
     server.implements(contract.register)(submit)
+    server.implements(contract.begin_with_passkey)(begin_with_passkey)
 
 
 @dataclass
@@ -78,50 +88,94 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     if attempt is not None and attempt.is_done:
         return journey.after_the_end(sessions.current(call))
     registration.refuse_off(call)
-    form = registration_form.of(call.tenant.settings)
-    asked = {field.name for field in form}
-    typed = Typed(
-        form, {name: text for name, text in req.fields.items() if name in asked}, call.tenant.settings.default_country
-    )
     own = attempts.draw()  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    ask = Ask(
-        Wish(attempt=attempt.attempt_id if attempt else own.attempt_id),
-        source=f"{call.issuer}/register",
-        accepts_terms=bool(typed.fields.get(TERMS)) if TERMS in asked else None,
-        hides_taken=True,
-    )
+    made = _made(call, req)
+    typed, ask = _read(call, req, attempt.attempt_id if attempt else own.attempt_id, has_passkey=made is not None)
     drafted = registration.draft(call, typed, ask)
+    if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
+        return _onward(call, attempt or own, typed, sign_up.registered(call, made, drafted, ask), made)
+    with _captcha_first(call, req):
+        outcome = sign_up.registered(call, made, drafted, ask) if made else registration.register(call, drafted, ask)
+        return _onward(call, attempt or own, typed, outcome, made)
+
+
+def begin_with_passkey(call: Call, req: contract.RegisterRequest) -> PasskeyOptions:
+    """Whatever is wrong is said before there is a passkey that no account has; whose the address is, is not looked at."""
+    sign_up.refuse_off(call)
+    registration.refuse_off(call)
+    ceremonies.refuse_misconfigured(call)
+    ceremonies.spend_lookup(call)
+    typed, ask = _read(call, req, "", has_passkey=True)
+    drafted = registration.weighed(call, typed, ask)
+    if not drafted.addresses.primary or "email" not in call.tenant.settings.login_kinds:
+        raise e.PasskeyNeedsEmail
+    registration.refuse_taken_names(call, drafted)
+    owner = Owner(drafted.uid, drafted.addresses.primary, name_in(drafted.profile) or "")
+    with _captcha_first(call, req):
+        told = ceremonies.begin_creation(call, Use.SIGN_UP, owner, wanted=FOUND_ALONE, is_ours=True)
+    return PasskeyOptions(options=told)
+
+
+@contextmanager
+def _captcha_first(call: Call, req: contract.RegisterRequest) -> Iterator[None]:
+    """Demand the captcha, where the tenant asks for one; with a refusal after it goes another one, as this one is used up."""
     if not call.tenant.settings.registration_captcha:
-        return _onward(call, attempt or own, typed, registration.register(call, drafted, ask))
+        yield
+        return
     captcha.demand(call, captcha.of_form(req.captcha))
     try:
-        return _onward(call, attempt or own, typed, registration.register(call, drafted, ask))
-    except ApiError as refusal:  # this captcha is used up: the page asks another one with what it says
+        yield
+    except ApiError as refusal:
         refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(call)).told()}
         raise
 
 
-def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome) -> Next:
+def _made(call: Call, req: contract.RegisterRequest) -> Made | None:
+    """Return the passkey that stands in the place of the password, if one does."""
+    if req.credential is None:
+        return None
+    sign_up.refuse_off(call)
+    return ceremonies.made(call, Use.SIGN_UP, req.credential)
+
+
+def _read(call: Call, req: contract.RegisterRequest, attempt_id: str, *, has_passkey: bool) -> tuple[Typed, Ask]:
+    form = registration_form.of(call.tenant.settings)
+    asked = {field.name for field in form if not (has_passkey and "password" in (field.name, field.matches))}
+    given = {name: text for name, text in req.fields.items() if name in asked}
+    typed = Typed(form, given, call.tenant.settings.default_country)
+    ask = Ask(
+        Wish(attempt=attempt_id),
+        source=f"{call.issuer}/register",
+        accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
+        has_passkey=has_passkey,
+        hides_taken=True,
+    )
+    return typed, ask
+
+
+def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, made: Made | None) -> Next:
     attempt = begun if isinstance(begun, Attempt) else None
     if outcome.account is None or not outcome.may_sign_in:
         if isinstance(begun, Attempt) or not outcome.waits_for:
-            return _waiting(call, attempt, typed, outcome)
+            return _waiting(call, attempt, typed, outcome, made)
         own, binding = attempts.open(call, journey.RETURN, {}, begun)
-        return _waiting(call, own, typed, outcome).model_copy(update={"binding": binding})
-    wanted = factors.wanted(call, outcome.account)
-    return entering.onward(call, attempt, outcome.account, Way((sign_in.PASSWORD,)), wanted)
+        return _waiting(call, own, typed, outcome, made).model_copy(update={"binding": binding})
+    way = Way(sign_up.methods(made) if made is not None else (sign_in.PASSWORD,))
+    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, outcome.account)
+    return entering.onward(call, attempt, outcome.account, way, wanted)
 
 
-def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome) -> Next:
+def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome, made: Made | None) -> Next:
     """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
     wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == journey.RETURN else None
     if attempt is not None and wanted and whitelist.is_allowed(call, wanted):
         attempts.finish(call, attempt)
         return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
+        shown = {"passkey": made.facts["id"], "methods": sign_up.methods(made)} if made is not None else {}
         known, held = outcome.password_hash, outcome.held
         return checking.begin(
-            call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held
+            call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held, **shown
         )
     if outcome.waits_for == "phone":
         number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held

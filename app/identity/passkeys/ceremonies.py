@@ -20,7 +20,9 @@ from webauthn.helpers.structs import CredentialDeviceType
 
 from app.contract import errors as e
 from app.contract.passkeys.shapes import ShownCredential
+from app.identity.accounts import proving
 from app.identity.accounts import store as accounts
+from app.identity.accounts.identifiers import EMAIL
 from app.identity.call import Call
 from app.identity.credentials import store as credentials
 from app.identity.credentials.store import Credential, Held
@@ -58,6 +60,11 @@ class Made:
     raw_id: bytes
     counter: int
     facts: dict[str, Any]
+    is_user_verified: bool = False
+
+    @property
+    def method(self) -> str:
+        return _method(self.facts)
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,7 @@ class Shown:
 
     @property
     def method(self) -> str:
-        """The `amr` of its key (RFC 8176): one that travels between devices lies in software."""
-        return "swk" if self.credential.facts.get("synced") else "hwk"
+        return _method(self.credential.facts)
 
     @property
     def counts_as_two(self) -> bool:
@@ -131,7 +137,7 @@ def made(call: Call, use: Use, shown: ShownCredential, uid: str | None = None) -
         "transports": [one for one in shown.response.transports or [] if one in _TRANSPORTS],
         "identifier": ticket.facts["name"],
     }
-    return Made(ticket, found.credential_id, found.sign_count, facts)
+    return Made(ticket, found.credential_id, found.sign_count, facts, found.user_verified)
 
 
 def keep(call: Call, found: Made, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
@@ -159,7 +165,8 @@ def shown(call: Call, use: Use, given: ShownCredential, uid: str | None = None) 
     Args:
         uid: whose it must be; None: whoever it is.
 
-    Raises PasskeyRefused, PasskeyMisconfigured. The refusal of a passkey that nobody has bears its id as data: managers may forget it.
+    Raises PasskeyRefused, PasskeyMisconfigured. The refusal of a passkey that its account has no longer bears its id as data:
+    managers may forget it.
     """
     refuse_misconfigured(call)
     ticket = _ticket(call, TicketKind.PASSKEY_REQUEST, use, given, uid)
@@ -237,9 +244,17 @@ def _held(call: Call, given: ShownCredential) -> Credential:
     held = store.by_raw_id(call, raw_id)
     if held is None:
         refusal = _refused(call, "unknown")
-        refusal.data = {"UnknownPasskey": store.encoded(raw_id)}
+        if _was_theirs(call, given):
+            refusal.data = {"UnknownPasskey": store.encoded(raw_id)}
         raise refusal
     return held
+
+
+def _was_theirs(call: Call, given: ShownCredential) -> bool:
+    """Return whether its account is there, and had it. Of one that was registered with an address that nobody proved nothing is
+    said, and nothing of one that gave way: whether it is there yet would tell whose the address is (decisions/0120)."""
+    account = accounts.by_uid(call, options.uid_in(given.response.user_handle) or NOBODY)
+    return account is not None and not proving.is_anybodys(call, account, EMAIL)
 
 
 def _refuse_foreign(call: Call, use: Use, ticket: Ticket, given: ShownCredential, held: Credential) -> None:
@@ -262,6 +277,11 @@ def _note_use(call: Call, held: Credential, counter: int) -> None:
 def _refused(call: Call, reason: str, uid: str | None = None) -> e.PasskeyRefused:
     call.ledger.record("passkey.refused", uid=None if uid == NOBODY else uid, reason=reason)
     return e.PasskeyRefused()
+
+
+def _method(facts: Mapping[str, Any]) -> str:
+    """Return the `amr` of a key (RFC 8176): one that travels between devices lies in software."""
+    return "swk" if facts.get("synced") else "hwk"
 
 
 def _told(given: ShownCredential) -> dict[str, Any]:

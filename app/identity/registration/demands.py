@@ -39,7 +39,7 @@ def refuse_incomplete(
     said = _said(given, accepts_terms)
     form = registration_form.of(settings)
     for field in form if registration_form.is_stated(settings) else ():
-        is_needed = field.required and (needs_password or field.name != "password")
+        is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
         if is_needed and not _told(said, field.name).strip():
             raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]

@@ -55,7 +55,7 @@ def move(call: Call, held: dict[str, Any], to: Place, wish: Wish) -> Account | N
     holder = store.by_identifier(call, to.kind, to.form)
     is_open = holder is None or waiting.yields(holder, to.kind)
     # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
-    account = waiting.add(call, to.form if is_open else f"?{columns['uid']}", columns)
+    account = waiting.add(call, to.form if is_open else waiting.nowhere(columns["uid"]), columns)
     call.ledger.record("registration.readdressed", uid=account.uid, by=to.kind)
     try:
         _send(call, account if is_open else None, to, wish)

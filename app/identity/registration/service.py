@@ -70,8 +70,13 @@ def draft(call: Call, given: Given, ask: Ask) -> Draft:
         TooManyRequests: too many registrations from this address.
         VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `demands`, `drafting` and `links`.
     """
-    settings = call.tenant.settings
     spend(call)
+    return weighed(call, given, ask)
+
+
+def weighed(call: Call, given: Given, ask: Ask) -> Draft:
+    """Return the draft, as `draft` does, of what is not sent yet: nothing is spent."""
+    settings = call.tenant.settings
     verification.refuse_url(call, ask.wish.url)
     has_a_step = call.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:
@@ -104,7 +109,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     """
     waits_for = _waits_for(call, drafted)
     if ask.hides_taken:
-        _refuse_taken_names(call, drafted)
+        refuse_taken_names(call, drafted)
     private: dict[str, Any] = {waiting.SELF_REGISTERED: True}
     if ask.accepts_terms:
         private["terms_accepted_at"] = call.now.isoformat()
@@ -142,7 +147,7 @@ def _add(call: Call, drafted: Draft, columns: dict[str, Any]) -> Account:
     return drafting.add(call, drafted, columns)
 
 
-def _refuse_taken_names(call: Call, drafted: Draft) -> None:
+def refuse_taken_names(call: Call, drafted: Draft) -> None:
     """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
     if drafted.username and accounts.by_username(call, drafted.username) is not None:
         raise e.UsernameTaken
@@ -261,4 +266,15 @@ def _text(call: Call, account: Account | None, phone: str | None, ask: Ask) -> N
         call.ledger.record("verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__)
 
 
-__all__ = ["API", "Ask", "Outcome", "draft", "refuse_off", "register", "source_of", "spend"]
+__all__ = [
+    "API",
+    "Ask",
+    "Outcome",
+    "draft",
+    "refuse_off",
+    "refuse_taken_names",
+    "register",
+    "source_of",
+    "spend",
+    "weighed",
+]

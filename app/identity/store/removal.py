@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete
+from collections.abc import Collection
+
+from sqlalchemy import delete, exists
 
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
@@ -11,11 +13,22 @@ _KEPT = frozenset({"audit", "tenants"})
 """What was done stays told; a tenant's own row goes last, with the tenant."""
 
 
-def rows_of_account(work: UnitOfWork, uid: str) -> None:
-    """Remove everything that an account had: sessions, tokens, codes, consents, identifiers and the account itself."""
+def rows_of_account(work: UnitOfWork, uid: str, *, but: Collection[str] = ()) -> None:
+    """Remove everything that an account had: sessions, tokens, codes, consents, identifiers and the account itself; `but` for
+    what is kept in some tables."""
     for name, table in metadata.tables.items():
-        if "uid" in table.c and name not in _KEPT:
+        if "uid" in table.c and name not in _KEPT and name not in but:
             work.run(delete(table).where(table.c.tenant_id == work.tenant_id, table.c.uid == uid))
+
+
+def forsaken(work: UnitOfWork, uids: Collection[str]) -> None:
+    """Remove the passkeys that were made for accounts which waited and never came to be."""
+    if not uids:
+        return
+    held, accounts = metadata.tables["credentials"].c, metadata.tables["accounts"].c
+    is_there = exists().where(accounts.tenant_id == held.tenant_id, accounts.uid == held.uid)
+    mine = (held.tenant_id == work.tenant_id, held.uid.in_(uids))
+    work.run(delete(metadata.tables["credentials"]).where(*mine, ~is_there))
 
 
 def rows_of_tenant(work: UnitOfWork) -> None:

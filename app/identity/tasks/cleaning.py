@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, tuple_, union_all
 
+from app.identity.store import removal
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
@@ -119,6 +120,8 @@ def _clean_table(database: Database, table: Table, tenant_id: str, end: datetime
         work = UnitOfWork(database, tenant_id)
         try:
             rows = work.run(found, {table.name: end}).all()
+            if rows and table.name == "waiting_accounts":
+                removal.forsaken(work, [row.uid for row in rows])
             if rows:
                 gone = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), over)
                 removed += work.run(gone, {table.name: end}).rowcount

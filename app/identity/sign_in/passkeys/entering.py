@@ -9,9 +9,10 @@ from app.contract import errors as e
 from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import LoginBegin, PublicKey, ShownCredential
 from app.contract.second_factors.challenge import FactorLogin
+from app.identity.accounts import proving, sought
 from app.identity.accounts import service as accounts
-from app.identity.accounts import sought
 from app.identity.accounts.account import Account
+from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.sought import Identifier, Sought
 from app.identity.authenticators.protocol import Wish
 from app.identity.call import Call
@@ -69,11 +70,12 @@ def proved(call: Call, use: Use, credential: ShownCredential) -> tuple[Account, 
     """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
 
     Raises PasskeyRefused: also for a passkey that did not verify its user where a second factor is due: the same key would
-    answer for both.
+    answer for both; and where who has an account is hidden for one that waits for the proof of its address, or of one that is
+    somebody's.
     """
     found = ceremonies.shown(call, use, credential)
     account = accounts.by_uid(call, found.credential.uid)
-    if account is None:
+    if account is None or (_hides(call) and proving.is_anybodys(call, account, EMAIL)):
         raise e.PasskeyRefused
     if found.credential.facts.get(store.BESIDE):
         call.ledger.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
@@ -116,10 +118,14 @@ def _entered(call: Call, req: contract.SignInFinish, use: Use) -> FactorLogin:
     return entry.enter(call, account, way, fields=req.fields_, wish=wish)
 
 
+def _hides(call: Call) -> bool:
+    return call.visit is not None or call.tenant.settings.hide_unknown_accounts
+
+
 def _without_any(call: Call, credential: ShownCredential) -> e.NoPasskey | None:
     """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
     uid = options.uid_in(credential.response.user_handle)
-    if uid is None or accounts.by_uid(call, uid) is None or store.of_account(call, uid):
+    if uid is None or _hides(call) or accounts.by_uid(call, uid) is None or store.of_account(call, uid):
         return None
     return e.NoPasskey()
 

@@ -9,7 +9,7 @@ from app.contract.accounts import EmailEntry
 from app.contract.passkeys import signing_in as contract
 from app.contract.passkeys.shapes import PublicKey, RegisterBegin
 from app.contract.registration import Registered
-from app.identity.accounts import identifiers
+from app.identity.accounts import identifiers, waiting
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
 from app.identity.passkeys import ceremonies
@@ -17,9 +17,10 @@ from app.identity.passkeys.ceremonies import Made, Use
 from app.identity.passkeys.options import Owner
 from app.identity.registration import handlers as registration
 from app.identity.registration import service
+from app.identity.registration.drafting import Draft
 from app.identity.registration.service import Ask, Outcome
+from app.identity.sign_in import second_factor
 from app.identity.sign_in.passkeys.entering import refuse_off
-from app.identity.tickets import service as tickets
 from app.kit import randomness
 from app.kit.server import Server
 
@@ -49,28 +50,34 @@ def finish(call: Call, req: contract.SignUpFinish) -> Registered:
     refuse_off(call)
     service.refuse_off(call)
     found = ceremonies.made(call, Use.SIGN_UP, req.passkey_credential)
-    outcome = registered(call, found, req, registration.asked(call, req))
-    return registration.registered(call, req, outcome)
-
-
-def registered(call: Call, found: Made, req: contract.SignUpFinish, ask: Ask) -> Outcome:
-    """Make the account that the passkey was made for, under the id that the passkey bears.
-
-    Where nobody is to learn whose an address is and it is somebody's, the passkey is used up and kept for nobody.
-    """
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    primary = next((one.value for one in given.email or () if (one.type or "").lower() == "primary"), None)
-    if identifiers.normal_email(primary or "") != identifiers.normal_email(email):
+    ask = replace(registration.asked(call, req), has_passkey=True)
+    return registration.registered(call, req, registered(call, found, service.draft(call, given, ask), ask))
+
+
+def registered(call: Call, found: Made, drafted: Draft, ask: Ask) -> Outcome:
+    """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
+
+    Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
+    another address (decisions/0053), and it answers alike until one is proved.
+    """
+    if identifiers.normal_email(drafted.addresses.primary or "") != identifiers.normal_email(
+        found.ticket.facts["name"]
+    ):
         raise e.PasskeyRefused
-    ask = replace(ask, has_passkey=True)
-    drafted = replace(service.draft(call, given, ask), uid=found.ticket.uid, has_own_uid=False)
-    outcome = service.register(call, drafted, ask)
-    if outcome.account is not None:
-        ceremonies.keep(call, found, outcome.account.uid)
-    elif not tickets.spend(call, found.ticket):
-        raise e.PasskeyRefused
+    if not found.is_user_verified and call.tenant.settings.two_factor == "required":
+        raise e.PasskeyRefused  # it would never sign in: the same key cannot answer for both factors
+    outcome = service.register(call, replace(drafted, uid=found.ticket.uid, has_own_uid=False), ask)
+    if outcome.account is None:
+        waiting.add(call, waiting.nowhere(found.ticket.uid), outcome.held)
+    ceremonies.keep(call, found, found.ticket.uid)
     return outcome
 
 
-__all__ = ["register", "registered"]
+def methods(found: Made) -> tuple[str, ...]:
+    """Return the `amr` of whoever just made a passkey: it counts as two factors where it verified them."""
+    return (found.method, second_factor.TWO) if found.is_user_verified else (found.method,)
+
+
+__all__ = ["methods", "refuse_off", "register", "registered"]
