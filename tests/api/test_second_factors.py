@@ -8,6 +8,7 @@ import pytest
 from tests.support.authenticators.sent import MailDriver
 from tests.support.customers import NEW
 from tests.support.factors import LOGIN_2FA, Factored, factored
+from tests.support.letterbox import code_in
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -143,6 +144,16 @@ def test_the_password_alone_does_not_begin_the_count_anew(new_tenant_server: New
     ada = factored(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 3}).enrols()
     answers = [refused(ada.shows_code("000000")) for _ in range(3)]
     assert answers == [(403, 1102), (403, 1102), (403, 1198)]
+
+
+def test_nor_does_a_mailed_code(new_tenant_server: NewTenantServer) -> None:
+    lock = {"type": "suspend", "maximum_failed_attempts": 3}
+    ada = factored(new_tenant_server, lockout=lock, passwordless_email=True).enrols()
+    for expected in (1102, 1102, 1198):
+        answered(ada.call("U49", email=ada.email))
+        shown = answered(ada.call("U51", {"email": ada.email, "otp": code_in(ada.mailed())}))
+        token = shown["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+        assert refused(ada.shows_code("000000", token)) == (403, expected)
 
 
 def test_of_many_guesses_at_once_no_more_are_weighed_than_may_be(new_tenant_server: NewTenantServer) -> None:

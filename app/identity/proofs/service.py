@@ -255,11 +255,16 @@ def check_code(
 
 
 def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open: bool = False) -> None:
-    """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed."""
+    """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed.
+
+    Where there are second factors it begins no count of failures anew: whoever reads the mailbox would get another round of
+    guesses at the factor by each code.
+    """
     accounts_store.change(call, proof.uid, {})  # as `spend_link` does
     if not store.use(call, proof.proof_id):
         raise _why_not(call, store.newest_code(call, proof.kind, proof.uid, proof.subject), errors)
-    gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
+    if is_lock_open or call.tenant.settings.two_factor == "disabled":  # else only a sign-in that is whole begins anew
+        gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
 
 
 def spend_brought(call: Call, uid: str, *, is_code: bool) -> None:
