@@ -78,6 +78,20 @@ def test_whoever_has_the_password_alone_enrols_nothing_beside_the_factor_that_is
     assert refused(thief.shows_code("000000", token)) == (403, 1102)
 
 
+def test_of_two_sign_ins_that_enrol_different_factors_at_once_one_does(new_tenant_server: NewTenantServer) -> None:
+    """A thief of the password and the owner, in one moment."""
+    ada = factored(new_tenant_server, two_factor="required")
+    by_app, by_mail = ada.challenged(), ada.token()
+    ada.app = pyotp.TOTP(by_app["ManualEntryCode"])
+    answered(ada.proves("email", {"emailid": ada.email}, by_mail, "POST"))
+    mailed, shown = code_in(ada.mailed()), ada.shows()
+    answers = at_once([
+        lambda: ada.shows_code(shown, by_app["SecondFactorAuthenticationToken"]).status_code,
+        lambda: ada.proves("email", {"emailid": ada.email, "otp": mailed}, by_mail).status_code,
+    ])  # fmt: skip
+    assert sorted(answers) == [200, 403]
+
+
 @pytest.mark.parametrize("shown", ["{} {}", "{}-{}", "\u2066{}{}\u2069"])
 def test_a_code_is_understood_as_people_copy_it(ada: Factored, shown: str) -> None:
     ada.enrols()

@@ -51,7 +51,8 @@ class EmailCode:
 
     def enrol(self, call: Call, person: Person, answer: Answer) -> None:
         self._spend(call, person.account, answer)
-        store.remove(call, person.account.uid, (self.kind,))
+        for old in person.enrolled(self.kind):
+            store.remove(call, person.account.uid, (self.kind,), old.credential_id)
         store.add(call, person.account.uid, self.kind, is_enrolled=True)
 
     def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:

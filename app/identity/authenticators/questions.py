@@ -51,7 +51,8 @@ class SecurityQuestions:
         kept = answers.hashed(call, _given(answer))
         uid = person.account.uid
         accounts.change(call, uid, {})  # everybody locks the account first, and its credentials after it
-        store.remove(call, uid, (self.kind,))
+        for old in person.enrolled(self.kind):
+            store.remove(call, uid, (self.kind,), old.credential_id)
         store.add(call, uid, self.kind, facts={"answers": kept}, is_enrolled=True)
 
     def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:  # noqa: ARG002 - the protocol's signature

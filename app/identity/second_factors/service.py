@@ -177,6 +177,8 @@ def prove(
     except found.wrong as refusal:
         call.work.rollback()
         raise _refused(call, known.account, kind, tried, refusal) from None
+    if is_new and known.sign_in is not None:
+        _refuse_beside(call, known, found)
     if tried is None:
         gate.forget_failures(call.work, known.account.uid, is_lock_open=is_lock_open)
     else:
@@ -226,6 +228,18 @@ def _refuse_over(call: Call, known: Person) -> None:
     """Raise UnknownFactorToken where the sign-in was ended by the same proof, sent twice: that is no guess."""
     if known.sign_in and tickets.by_hash(call, TicketKind.SECOND_FACTOR, known.sign_in) is None:
         raise e.UnknownFactorToken
+
+
+def _refuse_beside(call: Call, known: Person, found: Authenticator) -> None:
+    """Undo what a sign-in enrolled where another one did in the same moment: with the password alone nobody enrols a second
+    factor. The account is locked by now, so that the later one sees the earlier.
+    """
+    before = {one.credential_id for one in known.credentials if one.is_enrolled}
+    now = {one.credential_id for one in store.of_account(call, known.account.uid) if one.is_enrolled}
+    if len(now - before) > 1:
+        call.work.rollback()
+        call.ledger.record("second_factor.refused", uid=known.account.uid, kind=found.kind, reason="another meanwhile")
+        raise found.missing
 
 
 def _refused(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
