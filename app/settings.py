@@ -67,7 +67,8 @@ class Settings:
     breaches_file: str = ""
     """A sorted file of SHA-1 digests of stolen passwords, or of their first ten digits and more; for installations that ask nobody."""
     locations_file: str = ""
-    """A file of `network,country,city` lines that tells where addresses are, for risk checks; empty: nobody knows."""
+    """A file that tells where addresses are, for risk checks: a database of cities in the MaxMind DB format (GeoLite2, DB-IP), or
+    `network,country,city` lines; empty: nobody knows."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     development: bool = False

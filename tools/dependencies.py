@@ -28,6 +28,7 @@ PURPOSES = {
     "jinja2": "templates, sandboxed for tenants",
     "joserfc": "JWS, JWK, JWT",
     "limits": "rate limits in memory or Redis",
+    "maxminddb": "places of addresses, from a file of the operator in the MaxMind DB format",
     "phonenumbers": "normal form of phone numbers",
     "prometheus-client": "/metrics",
     "psycopg": "PostgreSQL driver",

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.identity.passwords.hashing import Hashing, TenantHashing
 from app.identity.providers.breaches import Breaches
-from app.identity.providers.locations import Locations, locations
+from app.identity.providers.locations.protocol import Locations
+from app.identity.providers.locations.registry import locations
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory, Recent
 from app.identity.tenants.keys import Keyring

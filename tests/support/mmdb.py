@@ -1,0 +1,65 @@
+"""A small database in the MaxMind DB format, version 2.0: networks and what is told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Address, ip_network
+from typing import Any, Final
+
+_POINTERLESS: Final = {str: 2, dict: 7, int: 6, list: 11}
+_UINT16, _UINT64 = 5, 9
+
+
+def database(places: Mapping[str, Any], *, ip_version: int = 6) -> bytes:
+    """Return the file: a tree of 24-bit records, the data beneath it, and the metadata at its end."""
+    data, at, tree = b"", {}, [[None, None]]
+    for network, told in places.items():
+        at[network] = len(data)
+        data += _said(told)
+        _hang(tree, _bits(network, ip_version), network)
+    nodes = len(tree)
+    said = b"".join(_record(side, nodes, at) for node in tree for side in node)
+    about = {
+        "binary_format_major_version": (_UINT16, 2), "binary_format_minor_version": (_UINT16, 0), "build_epoch": (_UINT64, 1_700_000_000),
+        "database_type": "Test-City", "description": {"en": "for tests"}, "ip_version": (_UINT16, ip_version),
+        "languages": ["en"], "node_count": nodes, "record_size": (_UINT16, 24),
+    }  # fmt: skip
+    return said + bytes(16) + data + b"\xab\xcd\xefMaxMind.com" + _said(about)
+
+
+def _bits(network: str, ip_version: int) -> str:
+    held = ip_network(network)
+    if isinstance(held, IPv4Network) and ip_version == 6:
+        held = ip_network((IPv6Address(int(held.network_address)), held.prefixlen + 96))
+    return f"{int(held.network_address):0{held.max_prefixlen}b}"[: held.prefixlen]
+
+
+def _hang(tree: list[list[Any]], bits: str, network: str) -> None:
+    node = 0
+    for bit in map(int, bits[:-1]):
+        if tree[node][bit] is None:
+            tree.append([None, None])
+            tree[node][bit] = len(tree) - 1
+        node = tree[node][bit]
+    tree[node][int(bits[-1])] = network
+
+
+def _record(side: Any, nodes: int, at: Mapping[str, int]) -> bytes:
+    value = nodes if side is None else side if isinstance(side, int) else nodes + 16 + at[side]
+    return int(value).to_bytes(3, "big")
+
+
+def _said(told: Any) -> bytes:
+    kind, told = told if isinstance(told, tuple) else (_POINTERLESS[type(told)], told)
+    if isinstance(told, str):
+        body, size = told.encode(), len(told.encode())
+    elif isinstance(told, int):
+        body = told.to_bytes((told.bit_length() + 7) // 8, "big")
+        size = len(body)
+    elif isinstance(told, list):
+        body, size = b"".join(map(_said, told)), len(told)
+    else:
+        body, size = b"".join(_said(name) + _said(value) for name, value in told.items()), len(told)
+    long = bytes([size - 29]) if size > 28 else b""
+    first = (kind if kind < 8 else 0) << 5 | min(size, 29)
+    return bytes([first, *([kind - 7] if kind > 7 else [])]) + long + body

@@ -1,0 +1,102 @@
+"""Where addresses are: by a database, by a list, by what an installed package brings; and what cannot be read stops the start."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.identity.providers.locations.protocol import NOWHERE, Place
+from app.identity.providers.locations.registry import locations
+from app.settings import SettingsError
+from tests.support.mmdb import database
+
+LINZ = {
+    "city": {"names": {"de": "Linz an der Donau", "en": "Linz"}},
+    "country": {"iso_code": "AT", "names": {"en": "Austria"}},
+}
+LISTED = "203.0.113.0/24,Austria,Linz\n2001:db8::/32,Spain,\nnonsense\n"
+PLUGIN = """
+class Fixed:
+    def reads(self, file):
+        return file.read_bytes().startswith(b"ACME")
+    def open(self, file):
+        return self
+    def place_of(self, address):
+        raise RuntimeError("the disk is gone")
+"""
+
+
+def made(folder: Path, content: str | bytes, name: str = "places") -> str:
+    file = folder / name
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [
+        (LINZ, Place("Linz", "Austria")),
+        ({"country": {"iso_code": "AT"}}, Place("", "AT")),
+        ({"city": "Linz", "country": "Austria"}, Place("Linz", "Austria")),
+        ({"city": {"names": {"de": "Linz"}}, "autonomous_system_number": 64_500}, NOWHERE),
+        (["no", "place"], NOWHERE),
+    ],
+)  # fmt: skip
+def test_a_database_tells_places_whatever_its_name_is(tmp_path: Path, told: Any, place: Place) -> None:
+    held = locations(made(tmp_path, database({"203.0.113.0/24": told, "2001:db8::/32": told}), "places.csv"))
+    assert held.place_of("203.0.113.7") == held.place_of("2001:db8::7") == held.place_of("::ffff:203.0.113.7") == place
+    assert [held.place_of(one) for one in ("203.0.114.7", "2001:db9::1", "none", "", "203.0.113.7, 1.1.1.1")] == [
+        NOWHERE
+    ] * 5
+
+
+def test_a_database_of_ipv4_alone_knows_no_other(tmp_path: Path) -> None:
+    held = locations(made(tmp_path, database({"203.0.113.0/24": LINZ}, ip_version=4)))
+    assert (held.place_of("203.0.113.7").city, held.place_of("2001:db8::7")) == ("Linz", NOWHERE)
+
+
+def test_a_list_is_read_where_it_is_no_database(tmp_path: Path) -> None:
+    held = locations(made(tmp_path, LISTED, "places.mmdb"))
+    assert (held.place_of("203.0.113.7"), held.place_of("2001:db8::7")) == (
+        Place("Linz", "Austria"),
+        Place("", "Spain"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (database({"203.0.113.0/24": LINZ})[300:], "it is no whole database of the MaxMind DB format"),
+        (b"\xab\xcd\xefMaxMind.com", "it is no whole database of the MaxMind DB format"),
+        (b"\x80\x81\x82", "it is neither a database nor text"),
+        ("Austria;Linz\n", "no line of it names a network, as 203.0.113.0/24,Austria,Linz does"),
+    ],
+    ids=["cut off", "its mark alone", "no text", "another list"],
+)
+def test_what_tells_nothing_stops_the_start(tmp_path: Path, content: str | bytes, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        locations(made(tmp_path, content))
+
+
+def test_what_is_gone_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read: No such file"):
+        locations(str(tmp_path / "places"))
+
+
+def test_an_installed_package_brings_a_source_whose_failure_costs_no_sign_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "acme_places.py").write_text(PLUGIN)
+    about = tmp_path / "acme_places-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-places\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[gatehouse.locations]\nacme = acme_places:Fixed\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    held = locations(made(tmp_path, b"ACME\x00"))
+    assert [held.place_of("203.0.113.7") for _ in range(3)] == [NOWHERE] * 3
+    assert [one.getMessage() for one in caplog.records] == ["the source of locations failed; this is told once"]
+    sys.modules.pop("acme_places", None)
+    assert locations(made(tmp_path, LISTED)).place_of("203.0.113.7").city == "Linz"
