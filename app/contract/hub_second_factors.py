@@ -51,6 +51,7 @@ class FactorView(Wire):
     shown: FactorShown | None = None  # None: one is to be chosen first
     choices: list[FactorChoice] = Field(default_factory=list)
     must_enrol: bool = False
+    is_elsewhere: bool = False  # asked because the account never was there
     trust_days: int = 0  # for so long this browser may be trusted; 0: it may not
     landing: str = ""  # the page that wants to know whether it is still them; a whole sign-in says so, too
 

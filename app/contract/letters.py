@@ -60,6 +60,14 @@ class SmsKind(StrEnum):
     SECOND_FACTOR = "secondfactorauthentication"
     SIGN_IN = "onetimepasscode"
     ONE_TOUCH = "noregistrationpasswordlesslogin"
+    NEW_DEVICE = "suspicious_device_sms_to_user"
+    NEW_BROWSER = "suspicious_browser_sms_to_user"
+    NEW_CITY = "suspicious_city_sms_to_user"
+    NEW_COUNTRY = "suspicious_country_sms_to_user"
+    NEW_IP = "suspicious_ip_sms_to_user"
+
+
+NEW_PLACE_TEXTS = (SmsKind.NEW_DEVICE, SmsKind.NEW_BROWSER, SmsKind.NEW_CITY, SmsKind.NEW_COUNTRY, SmsKind.NEW_IP)
 
 
 def _one_line(text: str) -> str:

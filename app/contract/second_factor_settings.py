@@ -6,19 +6,25 @@ from pydantic import Field
 
 from app.contract.stated import Stated
 
-Action = Literal["none", "notify", "refuse", "block"]
+Action = Literal["none", "notify", "demand", "refuse", "block"]
 
 
 class Risk(Stated):
-    """What becomes of a sign-in from where the account never was (interface mfa.md section 9). `notify` mails the owner, who may say
-    "this was not me"; `refuse` lets nobody in by password (1168 to 1171, 1287) and mails; `block` closes the account as well
-    (1164). Where the tenant has second factors all of them only notify. The first sign-in of an account is never new."""
+    """What becomes of a sign-in from where the account never was (interface mfa.md section 9). All of them tell the owner, who may say
+    "this was not me"; `notify` does no more. `demand` asks for one more proof, whatever the first one was and however much the browser
+    is trusted: a second factor where one is enrolled, else a code to the account's own proved mailbox or number, or its security
+    answers, as far as `second_factors` has them (1165 to 1167). `refuse` lets nobody in by password (1168 to 1171, 1287); `block`
+    closes the account as well (1164): where the tenant has second factors these two only tell. The first sign-in of an account is
+    never new."""
 
     device: Action = "none"
     browser: Action = "none"
     city: Action = "none"  # where `GATEHOUSE_LOCATIONS_FILE` tells places
     country: Action = "none"
     ip: Action = "none"
+    told_by: Literal["mail", "sms", "both"] = Field(
+        default="mail", description="By what owners are told. Who has no proved number, or cannot be texted, is mailed."
+    )
     remembered_days: int = Field(
         default=365, ge=1, le=3_650
     )  # after so long without a sign-in from there it is new again
@@ -27,6 +33,11 @@ class Risk(Stated):
     def watched(self) -> tuple[str, ...]:
         """What is looked at, in the interface's order."""
         return tuple(name for name in ("device", "browser", "city", "country", "ip") if getattr(self, name) != "none")
+
+    @property
+    def demands(self) -> bool:
+        """Whether anything of it demands one more proof."""
+        return "demand" in (self.device, self.browser, self.city, self.country, self.ip)
 
 
 class SecondFactors(Stated):

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, F, Options
 from app.contract.profile import Profile
-from app.contract.second_factors.groups import RBQ
+from app.contract.second_factors.groups import RBQ, Template
 from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Wire
@@ -27,6 +27,8 @@ class PasswordLogin(F, PW, CAP, LOCK, MF, Options, RBQ):
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
     sms_template: Annotated[str | None, Query] = None
+    rba_one_click_email_template: Template = Field(default=None, alias="rbaoneclickemailtemplate")
+    rba_otp_sms_template: Template = Field(default=None, alias="rbaotpsmstemplate")
 
 
 class Login(Wire):
@@ -47,7 +49,10 @@ class Login(Wire):
 
 GATE_REFUSALS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
 """What a tenant demands of an account whose sign-in is whole; each names in `Data` the token that goes on."""
-RISK_REFUSALS = (e.RiskBlocked, e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress)
+RISK_REFUSALS = (
+    e.RiskBlocked, e.RiskAsksQuestions, e.RiskMailedCode, e.RiskTextedCode, e.NewDevice, e.NewBrowser, e.NewCity,
+    e.NewCountry, e.NewAddress,
+)  # fmt: skip
 LOGIN_REFUSALS = (
     *GATE_REFUSALS, *RISK_REFUSALS,
     e.UnknownAccount, e.WrongCredentials, e.EmailUnverified, e.PhoneUnverified, e.AccountBlocked, e.LoginDisabled,

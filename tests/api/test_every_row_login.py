@@ -63,10 +63,14 @@ def stolen(times: int) -> Act:
 
 PHONE = {"phone_login": True}
 OUT = {"EmailVerified": False}
+DEMAND = {"risk": {"browser": "demand"}}
 REFUSALS = refusals(
     "U12",
     (966, says(password="wrong")),
     (1164, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "block"}}),
+    (1165, from_elsewhere(CHROME, LINZ), {**DEMAND, "second_factors": {"email": False, "security_questions": True}}),
+    (1166, from_elsewhere(CHROME, LINZ), DEMAND),
+    (1167, from_elsewhere(CHROME, LINZ), {**DEMAND, "second_factors": {"sms": True}}),
     (1168, from_elsewhere(CHROME, LINZ), {"risk": {"browser": "refuse"}}),
     (1169, from_elsewhere(FIREFOX, VIENNA), {"risk": {"city": "refuse"}}),
     (1170, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from app.contract.letters import MailKind, MailTemplate
-from app.identity.providers.locations import ListedLocations
+from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.identity.letters import gsm7
+from app.identity.providers.locations.listed import ListedLocations
 from tests.support.customers import OLD
+from tests.support.house import on_one_database
 from tests.support.letter_templates import states
+from tests.support.letterbox import letters
 from tests.support.rows import Act, Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -71,12 +74,6 @@ def asks(
 
 def told(who: Somebody) -> list[str]:
     return [one["text"] for one in who.mails() if "Was it you?" in one["text"]]
-
-
-def test_a_place_is_found_by_its_network(places: ListedLocations) -> None:
-    assert (places.place_of(LINZ).city, places.place_of(LINZ).country) == ("Linz", "Austria")
-    assert places.place_of("2001:db8::1").country == "Spain"
-    assert [places.place_of(one).country for one in ("203.0.114.0", "1.1.1.1", "::1", "none", "")] == [""] * 5
 
 
 def test_the_first_sign_in_tells_nothing_and_the_same_again_neither(ada: Somebody) -> None:
@@ -177,3 +174,59 @@ def test_the_tenants_own_template_is_sent_where_the_request_names_it(
     signs_in(ada)
     signs_in(ada, address=VIENNA, rbacityemailtemplate="ours")
     assert ada.mailed()["subject"] == "Elsewhere!"
+
+
+BY_TEXT = {"city": "notify", "told_by": "sms"}
+
+
+@on_one_database
+@pytest.mark.parametrize(
+    ("by", "sms", "mails"), [("sms", 1, 0), ("both", 1, 1), ("mail", 0, 1)]
+)  # fmt: skip
+def test_owners_are_told_by_what_the_tenant_chose(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, by: str, sms: int, mails: int
+) -> None:  # fmt: skip
+    ada = somebody(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
+    ada.waits(days=60)  # a language of today is not yet the owner's
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    signs_in(ada)
+    signs_in(ada, address=VIENNA)
+    assert len([one for one in ada.mails() if "War das Sie" in one["text"] or "Vienna" in one["text"]]) == mails
+    texts = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    assert len(texts) == sms
+    if texts:
+        assert texts[0]["to"] == ada.phone
+        assert "Firefox, Linux, Vienna, Austria, 198.51.100.7. Waren Sie das nicht?" in texts[0]["text"]
+        assert gsm7.fits(texts[0]["text"])
+
+
+@on_one_database
+@pytest.mark.parametrize("why", ["not proved", "over the limit"])
+def test_whoever_cannot_be_texted_is_mailed(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    ada = somebody(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    signs_in(ada)
+    if why == "not proved":
+        ada.becomes(PhoneIdVerified=False)
+    else:
+        signs_in(ada, address=PARIS)
+    assert told(ada) == []
+    signs_in(ada, address=VIENNA)
+    assert len(told(ada)) == 1
+
+
+@on_one_database
+def test_a_text_of_the_tenants_own_is_sent_where_the_request_names_it(
+    new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = somebody(new_tenant_server, risk=BY_TEXT)
+    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
+    states(ada.tenant, SmsTemplate.model_validate(own))
+    signs_in(ada)
+    signs_in(ada, address=VIENNA, rbacitysmstemplate="ours")
+    (text,) = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    assert text["text"].endswith("/forgot-password")
+    assert ": 198.51.100.7. Not you?" in text["text"]

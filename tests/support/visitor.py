@@ -135,6 +135,7 @@ class Visitor:
     home: str
     """The address of the tenant's host."""
     language: str = "en"
+    agent: str = "Mozilla/5.0 (X11; Linux) Firefox/140.0"
 
     def open(self, address: str, **headers: str) -> Seen:
         return self.send("GET", urljoin(self.home, address), None, **headers)
@@ -146,7 +147,7 @@ class Visitor:
                 return Seen(self, address, None)
             answer = self.client.open(
                 address[len(self.home) :], method=method, base_url=self.home, data=sent,
-                headers={"Accept-Language": self.language, "User-Agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0", **headers},
+                headers={"Accept-Language": self.language, "User-Agent": self.agent, **headers},
             )  # fmt: skip
             if answer.status_code not in (302, 303):
                 return Seen(self, address, answer)

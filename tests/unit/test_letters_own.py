@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.contract.configuration import Brand
-from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.letters import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.letters import placeholders
 from app.identity.letters.letter import Letter, Look
 from app.identity.letters.own import own
@@ -212,8 +212,8 @@ def test_a_custom_field_of_the_tenant_is_a_placeholder() -> None:
 @pytest.mark.parametrize("kind", SmsKind)
 def test_a_text_message_holds_its_code(kind: SmsKind) -> None:
     problems = own(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
-    assert [key for key, _ in problems] == ([] if kind is SmsKind.WELCOME else ["text"])
-    assert own(SmsTemplate(type=kind, text="a\x07b #Url#")).problems(())[0] == (
+    assert [key for key, _ in problems] == ([] if kind in (SmsKind.WELCOME, *NEW_PLACE_TEXTS) else ["text"])
+    assert own(SmsTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (
         "text",
-        "a placeholder of this kind; found #Url#",
+        "a placeholder of this kind; found #GUID#",
     )

@@ -92,6 +92,7 @@ class SecondFactorPage(FactorPage):
 
     has_other_ways: bool = False
     must_enrol: bool = False
+    is_elsewhere: bool = False
     trust_days: int = 0
     problem: Notice | None = None
     landing: str = ""
@@ -127,6 +128,8 @@ class SecondFactorPage(FactorPage):
         face = FACES[FactorKind.TOTP]
         made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], trust_days=30, problem=_LOCKED)
         made["at one's own pages"] = cls(fresh_form(face), face, face.samples["enrolled"], landing="/emails")
+        mail = FACES[FactorKind.EMAIL]
+        made["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_elsewhere=True)
         made["alone"] = cls(fresh_form(face), face, face.samples["enrolled"])
         made["token"] = cls(fresh_form(face).refused_token(), face, face.samples["enrolled"])
         return made
@@ -282,7 +285,8 @@ def _page(
         return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, problem)
     drawn = form or fresh_form(face)
     return SecondFactorPage(
-        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.trust_days, problem, view.landing
+        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
+        view.landing,
     )  # fmt: skip
 
 

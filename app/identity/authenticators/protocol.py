@@ -28,6 +28,9 @@ class Person:
     needs_factor: bool = False  # the tenant demands two of everybody
 
     without: FactorKind | None = None  # what the first factor proved already: a mailbox, a number
+    lent: tuple[
+        FactorKind, ...
+    ] = ()  # asked at a risk though nothing is enrolled: the account's own mailbox, number, answers
 
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
         """The credentials of a kind that were proved once, the oldest first; none of what the first factor proved."""

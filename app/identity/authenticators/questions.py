@@ -12,7 +12,6 @@ from app.identity.accounts import store as accounts
 from app.identity.authenticators.protocol import Answer, Person, Shown, Wish
 from app.identity.call import Call
 from app.identity.credentials import store
-from app.identity.credentials.store import Credential
 from app.identity.passwords import answers
 
 
@@ -29,18 +28,17 @@ class SecurityQuestions:
         return settings.second_factors.security_questions and bool(settings.security_questions)
 
     def is_enrolled(self, person: Person) -> bool:
-        return bool(person.enrolled(self.kind))
+        return bool(_kept(person))
 
     def hint(self, person: Person) -> str | None:  # noqa: ARG002 - the protocol's signature
         return None
 
     def recall(self, call: Call, person: Person) -> Shown:
         """The person's own questions, else all that the tenant has to choose from."""
-        held = person.enrolled(self.kind)
-        settings = call.tenant.settings
-        if not held:
+        kept, settings = _kept(person), call.tenant.settings
+        if not kept:
             return Shown(questions=tuple(settings.security_questions))
-        return Shown(questions=tuple(_kept(held[-1]))[: settings.second_factors.minimum_questions])
+        return Shown(questions=tuple(kept)[: settings.second_factors.minimum_questions])
 
     def begin(self, call: Call, person: Person, wish: Wish) -> Shown:  # noqa: ARG002 - the protocol's signature
         return self.recall(call, person)
@@ -60,15 +58,14 @@ class SecurityQuestions:
 
     def verify(self, call: Call, person: Person, answer: Answer) -> None:
         """Raises WrongQuestionOrAnswer for a question that is not the person's, WrongSecurityAnswer."""
-        held = person.enrolled(self.kind)[-1]
-        kept, shown = _kept(held), _given(answer)
+        kept, shown = _kept(person), _given(answer)
         if any(question not in kept for question in shown):
             raise e.WrongQuestionOrAnswer
         call.work.pause()
         if not answers.check(call, kept, shown):
             raise e.WrongSecurityAnswer
         accounts.change(call, person.account.uid, {})  # as in `enrol`
-        if not store.note(call, held, used_at=call.now):
+        if self.kind not in person.lent and not store.note(call, person.enrolled(self.kind)[-1], used_at=call.now):
             raise e.WrongSecurityAnswer
 
 
@@ -80,8 +77,7 @@ def refuse_incomplete(call: Call, person: Person, answer: Answer, *, is_new: boo
         TooFewAnswers: fewer than the tenant asks for, or than there are.
     """
     settings, given = call.tenant.settings, _given(answer)
-    held = person.enrolled(FactorKind.QUESTIONS)
-    known = settings.security_questions if is_new or not held else _kept(held[-1])
+    known = (not is_new and _kept(person)) or settings.security_questions
     if is_new and any(question not in known for question in given):
         raise e.UnknownSecurityQuestion
     if len(given) < min(settings.second_factors.minimum_questions, len(known)):
@@ -92,5 +88,8 @@ def _given(answer: Answer) -> dict[str, str]:
     return {question: text for question, text in answer.answers.items() if answers.normal(text)}
 
 
-def _kept(held: Credential) -> dict[str, str]:
-    return dict(held.facts["answers"])
+def _kept(person: Person) -> dict[str, str]:
+    """Return the answers of this factor; at a risk those stand in that open the account's lock."""
+    if held := person.enrolled(FactorKind.QUESTIONS):
+        return dict(held[-1].facts["answers"])
+    return dict(person.account.security_answers) if FactorKind.QUESTIONS in person.lent else {}

@@ -35,14 +35,15 @@ class SmsCode:
         return settings.second_factors.sms
 
     def is_enrolled(self, person: Person) -> bool:
-        return bool(person.enrolled(self.kind))
+        return self._number_of(person) is not None
 
     def hint(self, person: Person) -> str | None:
-        held = person.enrolled(self.kind)
-        return masked_phone(_number(held[-1])) if held else None
+        number = self._number_of(person)
+        return masked_phone(number) if number else None
 
     def recall(self, call: Call, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
-        return Shown(targets=tuple(masked_phone(_number(one)) for one in person.enrolled(self.kind)[-1:]))
+        hint = self.hint(person)
+        return Shown(targets=(hint,) if hint else ())
 
     def begin(self, call: Call, person: Person, wish: Wish) -> Shown:
         """Text a code to the number that is wished, else once more to the one that was begun; to none, nothing is sent.
@@ -66,18 +67,17 @@ class SmsCode:
         begun = person.begun(self.kind)
         if not begun:
             raise e.NoPhoneRegistered
-        self._spend(call, person, begun[-1], answer)
+        self._spend(call, person, _number(begun[-1]), answer)
         store.remove(call, person.account.uid, (self.kind,), but=begun[-1].credential_id)
         if not store.enrol(call, begun[-1]):
             raise e.ClosedSmsCode
 
     def challenge(self, call: Call, person: Person, wish: Wish) -> Shown:
-        return self._send(call, person.account, _number(person.enrolled(self.kind)[-1]), wish)
+        return self._send(call, person.account, self._number_of(person) or "", wish)
 
     def verify(self, call: Call, person: Person, answer: Answer) -> None:
-        held = person.enrolled(self.kind)[-1]
-        self._spend(call, person, held, answer)
-        if not store.note(call, held, used_at=call.now):
+        self._spend(call, person, self._number_of(person) or "", answer)
+        if self.kind not in person.lent and not store.note(call, person.enrolled(self.kind)[-1], used_at=call.now):
             raise e.ClosedSmsCode
 
     def _send(
@@ -100,9 +100,15 @@ class SmsCode:
         call.ledger.record("second_factor.sent", uid=account.uid, kind=self.kind)
         return Shown(sent_to=masked_phone(phone), sid=sid)
 
-    def _spend(self, call: Call, person: Person, held: Credential, answer: Answer) -> None:
+    def _number_of(self, person: Person) -> str | None:
+        """Return where codes go; at a risk the account's own number stands in for one that was enrolled."""
+        if held := person.enrolled(self.kind):
+            return _number(held[-1])
+        return person.account.phone if self.kind in person.lent else None
+
+    def _spend(self, call: Call, person: Person, number: str, answer: Answer) -> None:
         proofs.spend_code(
-            call, ProofKind.FACTOR_SMS, person.account.uid, answer.code, subject=_number(held), errors=SMS_CODE,
+            call, ProofKind.FACTOR_SMS, person.account.uid, answer.code, subject=number, errors=SMS_CODE,
             is_lock_open=answer.is_lock_open,
         )  # fmt: skip
 

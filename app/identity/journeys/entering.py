@@ -9,9 +9,8 @@ from app.identity.authenticators.protocol import Wish
 from app.identity.call import Call
 from app.identity.journeys import expiry, passkey_offers, views
 from app.identity.journeys import next as journey
-from app.identity.second_factors import service as factors
 from app.identity.second_factors.service import Wanted
-from app.identity.sign_in import attempts, second_factor, sessions
+from app.identity.sign_in import attempts, risks, second_factor, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
@@ -25,9 +24,7 @@ STEP_UP = "step_up"
 def enter(call: Call, attempt: Attempt | None, account: Account, way: Way) -> Next | None:
     """Sign in somebody who proved one factor that is no password; None where the account may not sign in by it."""
     try:
-        is_again = sessions.of_person(call, account.uid) is not None
-        is_whole = second_factor.TWO in way.methods
-        wanted = None if is_whole else factors.wanted(call, account, way.channel, is_again=is_again)
+        wanted = None if second_factor.TWO in way.methods else risks.wanted(call, account, way.channel)
     except e.TwoFactorOn:
         return None
     may = sign_in.enter if wanted is None else sign_in.may_enter

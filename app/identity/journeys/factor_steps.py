@@ -95,7 +95,7 @@ def prove(call: Call, req: contract.FactorProof) -> Next:
         raise _with_view(call, refusal, attempt, req.kind) from None
     paper = is_new and call.tenant.settings.second_factors.backup_codes
     after = entering.session(call, attempt, account, found.way, step=Step.BACKUP_CODES if paper else None)
-    kept = trusted.trust(call, account) if req.trust else None
+    kept = trusted.trust(call, account) if req.trust and not found.person.lent else None
     cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
     return after.model_copy(update={"trusted": cookie})
 
@@ -137,11 +137,13 @@ def view(
     chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = attempt is not None and _is_step_up(attempt)
+    can_trust = bool(held) and not known.lent and not is_step_up
     return contract.FactorView(
         shown=factor_shown(call, found, chosen, shown) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
         must_enrol=not held,
-        trust_days=settings.second_factors.trusted_browser_days if held and not is_step_up else 0,
+        is_elsewhere=found.is_demanded,
+        trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
         landing=str(attempt.request.get("landing") or "") if attempt is not None and is_step_up else "",
     )
 

@@ -26,7 +26,7 @@ from app.identity.passkeys.options import FOUND_ALONE, Owner
 from app.identity.registration import service as registration
 from app.identity.registration.service import Ask, Outcome
 from app.identity.second_factors import service as factors
-from app.identity.sign_in import attempts, second_factor, sessions
+from app.identity.sign_in import attempts, risks, second_factor, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt, Drawn
 from app.identity.sign_in.passkeys import sign_up
@@ -162,6 +162,8 @@ def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, 
         return _waiting(call, own, typed, outcome, made).model_copy(update={"binding": binding})
     way = Way(sign_up.methods(made) if made is not None else (sign_in.PASSWORD,))
     wanted = None if second_factor.TWO in way.methods else factors.wanted(call, outcome.account)
+    if wanted is None:
+        risks.note(call, outcome.account)
     return entering.onward(call, attempt, outcome.account, way, wanted)
 
 

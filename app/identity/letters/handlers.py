@@ -25,11 +25,7 @@ _LATER_MAILS = frozenset(
     | {"invite_user_to_organization", "breached_password"}
     | {"admin_notification_breached_password"}
 )
-_LATER_SMS = frozenset(
-    {"resetpassword"}
-    | {f"suspicious_{what}_sms_to_user" for what in ("ip", "city", "country", "browser", "device")}
-    | {"breached_password"}
-)
+_LATER_SMS = frozenset({"resetpassword", "breached_password"})
 """Types that the interface lists and that nothing sends yet."""
 _SHOWN_MAILS = {
     "AddEmail": MailKind.ADD_EMAIL,

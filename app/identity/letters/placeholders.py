@@ -13,7 +13,7 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
-from app.contract.letters import Carries, MailKind, SmsKind
+from app.contract.letters import NEW_PLACE_TEXTS, Carries, MailKind, SmsKind
 
 _PERSON: Final = ("Name", "FirstName", "LastName", "UserName", "Email")
 ADDRESS: Final = ("Address1", "Address2", "City", "State", "Region", "PostalCode", "Country")
@@ -75,6 +75,7 @@ MAILS: Final[Mapping[MailKind, Rule]] = {
 MESSAGES: Final[Mapping[SmsKind, Rule]] = {
     **dict.fromkeys(SmsKind, Rule((*_TEXT, *_CODE), ("otp",))),
     SmsKind.WELCOME: Rule(_TEXT),
+    **dict.fromkeys(NEW_PLACE_TEXTS, Rule((*_TEXT, "IpAddress", "UserAgent", "Url"))),
 }
 
 

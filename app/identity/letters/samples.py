@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from app.contract.letters import MailKind, SmsKind
+from app.contract.letters import NEW_PLACE_TEXTS, MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.letters.letter import Facts
 from app.identity.letters.send_limits import NEW_PLACES
@@ -92,11 +92,13 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
 
-_TOLD: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS})
+_TOLD: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
 """These bear no code."""
 MESSAGES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
     kind: {
-        "notice" if kind in _TOLD else "code": replace(_CODE, otp="", url="https://acme.example.com/login")
+        "notice" if kind in _TOLD else "code": replace(
+            _CODE, otp="", url="https://acme.example.com/login", device=_PLACE.device
+        )
         if kind in _TOLD
         else _CODE
     }

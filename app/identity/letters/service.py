@@ -40,12 +40,14 @@ class TextWish(Protocol):
 
 
 @dataclass(frozen=True)
-class _Plainly:
+class Plainly:
+    """As text, by the template of that name."""
+
     sms_template: str | None = None
     is_voice_otp: bool = False
 
 
-PLAINLY: Final = _Plainly()
+PLAINLY: Final = Plainly()
 
 
 def mail(
@@ -109,12 +111,14 @@ def sms(
     facts: Said,
     wish: TextWish = PLAINLY,
     changes_for: str | None = None,
+    language: str | None = None,
 ) -> str:
     """Post a text message and return its Sid; `account_sid` is the other half of what the operations answer.
 
     Args:
         wish: by which of the tenant's templates; and whether a code is read out in a call.
         changes_for: the uid of who wants this number for another one; it is counted alike, whoever has the number.
+        language: as of mails.
 
     Raises:
         NoSmsConfiguration: nothing sends text messages here. VoiceOtpOff: nothing calls.
@@ -127,7 +131,7 @@ def sms(
     send_limits.spend_sms(call, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     said = _facts(to, account, facts)
     host = urlsplit(call.issuer).netloc
-    speaks = _language(call, account, None)
+    speaks = _language(call, account, language)
     text = _own_message(call, kind, account, said, wish.sms_template, speaks) or text_message.sentence(
         kind, call.tenant.display_name, said, speaks
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.letters import SmsKind
+from app.contract.letters import NEW_PLACE_TEXTS, SmsKind
 from app.identity.letters import gsm7
 from app.identity.letters.drawing import span
 from app.identity.letters.letter import Facts, one_line
 from app.kit.languages import Language, catalogue
 
 _MOST_TENANT_LETTERS: Final = 30
+_MOST_DEVICE_LETTERS: Final = 60
 
 
 def write(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
@@ -34,9 +35,14 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
         SmsKind.SECOND_FACTOR: t.gettext("%(code)s confirms that it is you at %(tenant)s."),
         SmsKind.SIGN_IN: t.gettext("%(code)s signs you in at %(tenant)s."),
         SmsKind.ONE_TOUCH: t.gettext("%(code)s signs you in at %(tenant)s."),
+        **dict.fromkeys(
+            NEW_PLACE_TEXTS,
+            t.gettext("Sign-in from somewhere new at %(tenant)s: %(device)s. Not you? %(url)s"),
+        ),
         SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
     }[kind]
-    said = [words % {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}]
+    named = {"code": facts.otp, "tenant": one_line(tenant, _MOST_TENANT_LETTERS), "url": facts.url}
+    said = [words % {**named, "device": one_line(facts.device.replace(" · ", ", "), _MOST_DEVICE_LETTERS)}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
         said.append(t.gettext("Good for %(time)s. Share it with nobody.") % {"time": span(minutes, language.tag)})

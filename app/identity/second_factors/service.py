@@ -19,7 +19,7 @@ from app.identity.credentials import store
 from app.identity.proofs import service as proofs
 from app.identity.proofs import tries
 from app.identity.proofs.service import ProofKind
-from app.identity.second_factors import trusted
+from app.identity.second_factors import lending, trusted
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
 from app.kit.errors import ApiError
@@ -39,7 +39,8 @@ class Wanted:
     """What stands between a first factor and the session."""
 
     person: Person
-    kinds: tuple[FactorKind, ...]  # enrolled ones, the preferred first; none: one has to be enrolled now
+    kinds: tuple[FactorKind, ...]  # enrolled or lent ones, the preferred first; none: one has to be enrolled now
+    is_demanded: bool = False  # because of from where it is
 
     @property
     def must_enrol(self) -> bool:
@@ -53,7 +54,10 @@ def person(call: Call, account: Account) -> Person:
 
 
 def offered(settings: TenantSettings, known: Person | None = None) -> tuple[FactorKind, ...]:
-    """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved."""
+    """Return the kinds that a tenant has, the preferred first; none of what the person's first factor proved, and none at all
+    to whoever is asked at a risk: they prove, and enrol nothing."""
+    if known is not None and known.lent:
+        return ()
     left_out = ALONE_NONE | ({known.without} if known is not None else set())
     return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in left_out)
 
@@ -74,7 +78,14 @@ def held(call: Call, account: Account, channel: FactorKind | None = None) -> tup
     return enrolled(settings, replace(person(call, account), without=channel))
 
 
-def wanted(call: Call, account: Account, channel: FactorKind | None = None, *, is_again: bool = False) -> Wanted | None:
+def wanted(
+    call: Call,
+    account: Account,
+    channel: FactorKind | None = None,
+    *,
+    is_again: bool = False,
+    is_demanded: bool = False,
+) -> Wanted | None:
     """Return what is asked of somebody who passed one factor; None where that is enough.
 
     Costs one statement where the tenant has second factors, none where it has not.
@@ -82,24 +93,34 @@ def wanted(call: Call, account: Account, channel: FactorKind | None = None, *, i
     Args:
         channel: the kind that would prove what the first factor proved already: one mailbox does not count twice.
         is_again: whether somebody who is signed in proves once more who they are; no browser is trusted with that.
+        is_demanded: whether one is asked because of from where it is: no browser is trusted then, and whoever enrolled nothing
+            shows what the account has (`lent`).
 
     Raises:
         TwoFactorOn: the person enrolled nothing beside that; they sign in with their password.
     """
     settings = call.tenant.settings
     if settings.two_factor == "disabled":
-        return None
+        return _of_account(call, account, channel) if is_demanded else None
     known = replace(
         person(call, account), sign_in="", without=channel
     )  # not the owner's own session, and no ticket of a sign-in yet
     kinds = enrolled(settings, known)
-    if kinds and not is_again and trusted.is_trusted(call, account):
+    if kinds and not (is_again or is_demanded) and trusted.is_trusted(call, account):
         return None
     if channel is not None and not kinds and enrolled(settings, replace(known, without=None)):
         raise e.TwoFactorOn
+    if is_demanded and not kinds and (shown := _of_account(call, account, channel)):
+        return shown
     if not kinds and (settings.two_factor != "required" or not offered(settings, known)):
         return None
-    return Wanted(known, kinds)
+    return Wanted(known, kinds, is_demanded=is_demanded)
+
+
+def _of_account(call: Call, account: Account, channel: FactorKind | None) -> Wanted | None:
+    """Return what an account shows at a risk though it enrolled nothing; None where there is nothing that the tenant takes."""
+    kinds = lending.kinds(call, account, channel)
+    return Wanted(Person(account, sign_in="", without=channel, lent=kinds), kinds, is_demanded=True) if kinds else None
 
 
 def refuse_off(settings: TenantSettings) -> None:
@@ -116,9 +137,10 @@ def is_available(call: Call, kind: FactorKind) -> bool:
     return settings.two_factor != "disabled" and AUTHENTICATORS[kind].is_on(settings)
 
 
-def refuse_without(call: Call, kind: FactorKind) -> None:
-    """Raise what an authenticator refuses with where the tenant does not have it."""
-    if not is_available(call, kind):
+def refuse_without(call: Call, kind: FactorKind, known: Person | None = None) -> None:
+    """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
+    is_lent = known is not None and kind in known.lent and AUTHENTICATORS[kind].is_on(call.tenant.settings)
+    if not (is_lent or is_available(call, kind)) or (known is not None and kind is known.without):
         raise AUTHENTICATORS[kind].off
 
 

@@ -30,7 +30,7 @@ from app.identity.pins import sessions as pin_sessions
 from app.identity.second_factors import service as factors
 from app.identity.second_factors import telling
 from app.identity.second_factors.service import Wanted
-from app.identity.sign_in import gates, second_factor, service
+from app.identity.sign_in import gates, risks, second_factor, service
 from app.identity.sign_in.gates import Gate
 from app.identity.sign_in.second_factor import Way
 from app.kit.clock import iso
@@ -47,7 +47,7 @@ def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, 
     Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
     where the only second factor is what was proved just now.
     """
-    wanted = None if second_factor.TWO in way.methods else factors.wanted(call, account, way.channel)
+    wanted = None if second_factor.TWO in way.methods else risks.wanted(call, account, way.channel)
     if wanted is not None:
         return challenge(call, wanted, way, wish)
     service.admit(call, account, way.kind, is_silent=way.is_silent)
@@ -58,7 +58,7 @@ def alone(call: Call, account: Account, way: Way) -> bool:
     """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
     or must accept or agree to something first."""
     try:
-        is_enough = factors.wanted(call, account, way.channel) is None and gates.are_clear(call, account)
+        is_enough = risks.wanted(call, account, way.channel) is None and gates.are_clear(call, account)
     except e.TwoFactorOn:
         return False
     return is_enough and service.enter(call, account, way.kind, is_silent=way.is_silent)

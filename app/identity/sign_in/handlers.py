@@ -15,6 +15,7 @@ from app.identity.sign_in import (
     by_pin,
     changed,
     consented,
+    demands,
     entry,
     factor_rows,
     identifiers,
@@ -74,6 +75,8 @@ def with_password(call: Call, req: contract.PasswordLogin) -> contract.Login:
     if call.tenant.settings.two_factor != "disabled":
         raise e.TwoFactorOn
     passed, way = _passed(call, req)
+    if passed.wanted is not None:
+        return demands.answered(call, passed.wanted, way, req)
     return entry.plain(entry.session(call, passed.account, way, req.fields_))
 
 

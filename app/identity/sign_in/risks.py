@@ -1,46 +1,52 @@
-"""Sign-ins from where an account never was: remembered as digests, told to the owner (interface mfa.md section 9, decisions/0106)."""
+"""Sign-ins from where an account never was: remembered as digests, told to the owner, refused, or asked for one more proof
+(interface mfa.md section 9, decisions/0106)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.letters import MailKind
+from app.contract.letters import MailKind, SmsKind
+from app.contract.second_factor_settings import Action
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import store as accounts
 from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.outbox import Outbox
+from app.identity.second_factors import service as factors
+from app.identity.second_factors.service import Wanted
+from app.identity.sign_in import sessions
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
 from app.identity.verification import notices
 from app.kit import randomness
 from app.kit.agents import read_agent
 
-_MAILS: Final = {
-    "device": MailKind.NEW_DEVICE, "browser": MailKind.NEW_BROWSER, "city": MailKind.NEW_CITY,
-    "country": MailKind.NEW_COUNTRY, "ip": MailKind.NEW_IP,
+_LETTERS: Final = {
+    "device": (MailKind.NEW_DEVICE, SmsKind.NEW_DEVICE), "browser": (MailKind.NEW_BROWSER, SmsKind.NEW_BROWSER),
+    "city": (MailKind.NEW_CITY, SmsKind.NEW_CITY), "country": (MailKind.NEW_COUNTRY, SmsKind.NEW_COUNTRY),
+    "ip": (MailKind.NEW_IP, SmsKind.NEW_IP),
 }  # fmt: skip
 _REFUSALS: Final = {
     "device": e.NewDevice, "browser": e.NewBrowser, "city": e.NewCity, "country": e.NewCountry, "ip": e.NewAddress,
 }  # fmt: skip
+_NAME: Final = "name"
+"""The fact of what is remembered: which of the five it is. The rest lies as a digest."""
 _RENEWED_AFTER: Final = timedelta(days=7)  # what is used each day is not written each day
 
 
 def refuse(call: Call, account: Account) -> None:
     """Refuse a password's sign-in from where the account never was, where the tenant says so and has no second factors; its owner
-    is mailed. Call it while nothing is written.
+    is told. Call it while nothing is written.
 
     Raises:
         NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: what is new. RiskBlocked: and the account is closed now.
     """
     settings = call.tenant.settings
-    strict = [name for name in settings.risk.watched if getattr(settings.risk, name) in ("refuse", "block")]
-    if not strict or settings.two_factor != "disabled":
-        return
-    seen, held = _seen(call), _held(call, account)
-    fresh = [name for name in strict if seen[name] and held and _digest(account, name, seen[name]) not in held]
+    fresh = _fresh(call, account, "refuse", "block") if settings.two_factor == "disabled" else []
     if not fresh:
         return
     is_blocked = any(getattr(settings.risk, name) == "block" for name in fresh)
@@ -53,32 +59,65 @@ def refuse(call: Call, account: Account) -> None:
     raise e.RiskBlocked if is_blocked else _REFUSALS[fresh[0]]
 
 
+def wanted(call: Call, account: Account, channel: FactorKind | None = None) -> Wanted | None:
+    """Return what is asked of somebody who passed one factor, whichever it was: by the rules of second factors, and where the tenant
+    demands it of a sign-in from elsewhere. Raises as `factors.wanted` does.
+    """
+    fresh = _fresh(call, account, "demand")
+    is_again = sessions.of_person(call, account.uid) is not None
+    found = factors.wanted(call, account, channel, is_again=is_again, is_demanded=bool(fresh))
+    if fresh:
+        outcome = "nothing to ask" if found is None else "asked"
+        call.ledger.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)
+    return found
+
+
 def note(call: Call, account: Account) -> None:
-    """Remember from where a sign-in came that is whole, and mail its owner about what is new. Nothing is read or written
+    """Remember from where a sign-in came that is whole, and tell its owner about what is new. Nothing is read or written
     where the tenant watches nothing. Call it after the account's row is locked.
     """
     stated = call.tenant.settings.risk
     if not stated.watched:
         return
     seen, held = _seen(call), _held(call, account)
-    fresh, lives_for = [], timedelta(days=stated.remembered_days)
+    lives_for = timedelta(days=stated.remembered_days)
     for name in stated.watched:
-        if not seen[name]:
-            continue
         known = held.get(_digest(account, name, seen[name]))
-        if known is None:
-            fresh.append(name)
         if known is None or known.created_at + _RENEWED_AFTER <= call.now:
-            tickets.renew(call, TicketKind.SEEN, account.uid, _text(account, name, seen[name]), lives_for)
-    if fresh and held:
+            text = _text(account, name, seen[name])
+            tickets.renew(call, TicketKind.SEEN, account.uid, text, lives_for, {_NAME: name})
+    if fresh := _new(account, stated.watched, seen, held):
         call.ledger.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
         _tell(call, account, fresh[0])
 
 
+def _fresh(call: Call, account: Account, *actions: Action) -> list[str]:
+    """Return what is new of that for which the tenant states one of these actions. Reads nothing where it states none."""
+    risk = call.tenant.settings.risk
+    stated = [name for name in risk.watched if getattr(risk, name) in actions]
+    return _new(account, stated, _seen(call), _held(call, account)) if stated else []
+
+
+def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, Ticket]) -> list[str]:
+    """Return what was never seen, in the interface's order: not what nobody knows, and not where nothing is remembered to compare
+    it with, at the first sign-in or the first since the tenant looks at it."""
+    remembered = {one.facts.get(_NAME) for one in held.values()}
+    return [
+        name
+        for name in names
+        if seen[name] and name in remembered and _digest(account, name, seen[name]) not in held
+    ]  # fmt: skip
+
+
 def _tell(call: Call, account: Account, name: str) -> None:
-    notices.tell_with_alarm(
-        call, _MAILS[name], account.email, account, template=_template(call, name), device=_said(call)
-    )
+    """Tell by what the tenant chose; by mail as well where nothing could be texted."""
+    mail, sms = _LETTERS[name]
+    by, device = call.tenant.settings.risk.told_by, _said(call)
+    template = _template(call, name, "sms")
+    is_texted = by != "mail" and notices.text(call, sms, account, template=template, device=device)
+    if by != "sms" or not is_texted:
+        template = _template(call, name, "email")
+        notices.tell_with_alarm(call, mail, account.email, account, template=template, device=device)
 
 
 def _held(call: Call, account: Account) -> dict[str, Ticket]:
@@ -111,7 +150,7 @@ def _said(call: Call) -> str:
     return " · ".join(one for one in (named, where, call.address) if one)
 
 
-def _template(call: Call, name: str) -> str | None:
-    """Return the tenant's template that the request names for this: `rba{browser,city,country,ip}emailtemplate`."""
+def _template(call: Call, name: str, by: str) -> str | None:
+    """Return the tenant's template that the request names for this: `rba{browser,city,country,ip}{email,sms}template`."""
     asked = {key.lower(): value for key, value in call.raw.query_pairs}
-    return asked.get(f"rba{name}emailtemplate", "")[:100] or None
+    return asked.get(f"rba{name}{by}template", "")[:100] or None

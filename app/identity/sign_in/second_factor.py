@@ -34,6 +34,8 @@ LIFETIME: Final = timedelta(minutes=10)
 TWO: Final = "mfa"  # RFC 8176
 NEVER: Final[dict[str, Any]] = {"at": 0}
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
+DEMANDED: Final = "demanded"
+"""The fact of a ticket that a risk asks for: what is lent to whoever enrolled nothing."""
 UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
 
 
@@ -61,11 +63,18 @@ class Pending:
     def account(self) -> Account:
         return self.person.account
 
+    @property
+    def is_demanded(self) -> bool:
+        """Whether the factor is asked because of from where the sign-in is."""
+        return DEMANDED in self.ticket.facts
+
 
 def begin(call: Call, wanted: Wanted, way: Way) -> Pending:
     """Keep that the first factor is passed, for ten minutes."""
     uid = wanted.person.account.uid
-    facts = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    if wanted.is_demanded:
+        facts[DEMANDED] = list(wanted.person.lent)
     ticket = tickets.issue(call, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
     return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
 
@@ -86,6 +95,8 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
         raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
     known = replace(factors.person(call, account), sign_in=ticket.ticket_hash)
     way = way_of(ticket.facts["way"])
+    if lent := ticket.facts.get(DEMANDED):
+        known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
     return Pending(ticket, replace(known, without=way.channel), way)
 
 
@@ -149,11 +160,17 @@ def prove(call: Call, found: Pending, kind: FactorKind, answer: Answer, shown: l
         and what `factors.prove` raises.
     """
     way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(call, found.account, shown))
-    may_enrol = not factors.enrolled(call.tenant.settings, replace(found.person, without=None))
-    if factors.prove(call, found.person, kind, answer, may_enrol=may_enrol, is_lock_open=way.opens_lock):
+    if factors.prove(
+        call, found.person, kind, answer, may_enrol=may_enrol(call, found), is_lock_open=way.opens_lock
+    ):  # fmt: skip
         notices.tell_factor(call, MailKind.FACTOR_ADDED, found.account, kind)
     methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
     return replace(found, way=replace(way, methods=tuple(methods)))
+
+
+def may_enrol(call: Call, found: Pending) -> bool:
+    """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
+    return not (found.person.lent or factors.enrolled(call.tenant.settings, replace(found.person, without=None)))
 
 
 def finish(call: Call, found: Pending) -> Account:

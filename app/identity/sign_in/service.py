@@ -13,7 +13,6 @@ from app.identity.accounts.sought import Identifier, Sought
 from app.identity.call import Call
 from app.identity.passwords import setting
 from app.identity.proofs import service as proofs
-from app.identity.second_factors import service as second_factors
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import breached, identifiers, locks, risks, sessions, undoing
 from app.identity.sign_in.locks import Proof
@@ -82,7 +81,7 @@ def verify(
     _refuse_closed(call, who, identifier, lock if is_answered else None, wish)
     breached.refuse(call, account, password)
     risks.refuse(call, account)
-    wanted = second_factors.wanted(call, account, is_again=sessions.of_person(call, account.uid) is not None)
+    wanted = risks.wanted(call, account)
     is_admitted = gate.admit(
         call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash,
         is_whole=wanted is None,

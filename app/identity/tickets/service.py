@@ -84,12 +84,14 @@ def issue(
     return made
 
 
-def renew(call: Call, kind: TicketKind, uid: str, text: str, lives_for: timedelta) -> None:
+def renew(
+    call: Call, kind: TicketKind, uid: str, text: str, lives_for: timedelta, facts: Mapping[str, Any] | None = None
+) -> None:
     """Keep a ticket of a text that is made elsewhere, in place of the one that there is; call it while the account is locked."""
     call.work.run(delete(tickets).where(
         T.tenant_id == call.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
     ))  # fmt: skip
-    issue(call, kind, uid, lives_for=lives_for, text=text)
+    issue(call, kind, uid, lives_for=lives_for, text=text, facts=facts)
 
 
 def find(call: Call, kind: TicketKind, text: str | None) -> Ticket | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from app.contract.letters import MailKind
+from app.contract.letters import MailKind, SmsKind
+from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import spoken
 from app.identity.accounts.account import Account, is_verified
 from app.identity.call import Call
 from app.identity.letters import service as letters
 from app.identity.letters.send_limits import Counted
+from app.identity.letters.service import Plainly
 from app.identity.proofs import alarms
 
 
@@ -42,6 +44,21 @@ def tell_with_alarm(
             call, kind, to, account=account, facts=told, template=template, language=_of_owner(call, account),
             counted=_as_of(before, to),
         )  # fmt: skip
+
+
+def text(call: Call, kind: SmsKind, account: Account, *, template: str | None = None, **facts: str) -> bool:
+    """Text a notice to the account's proved number; returns whether that could be done. What cannot be texted refuses nothing."""
+    if not (account.phone and account.phone_verified):
+        return False
+    told, wish = {**facts, "url": f"{call.issuer}/forgot-password"}, Plainly(template)
+    try:
+        letters.sms(
+            call, kind, account.phone, account=account, facts=told, wish=wish, language=_of_owner(call, account)
+        )
+    except NOT_TEXTED as reason:
+        call.ledger.record("notice.not_sent", uid=account.uid, reason=type(reason).__name__)
+        return False
+    return True
 
 
 def tell_changes(call: Call, before: Account, after: Account) -> None:

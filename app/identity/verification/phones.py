@@ -184,13 +184,7 @@ def _end_codes(call: Call, former: Account) -> None:
 def _tell(call: Call, former: Account, after: Account) -> None:
     """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
     notices.tell_changes(call, former, after)
-    if not (former.phone and former.phone_verified):
-        return
-    facts = {"url": f"{call.issuer}/forgot-password"}
-    try:
-        letters.sms(call, SmsKind.PHONE_CHANGED, former.phone, account=former, facts=facts)
-    except (e.NoSmsConfiguration, e.SmsLimitReached, e.SharedSmsLimitReached) as reason:
-        call.ledger.record("notice.not_sent", uid=former.uid, reason=type(reason).__name__)
+    notices.text(call, SmsKind.PHONE_CHANGED, former)
 
 
 __all__ = [

@@ -8,7 +8,6 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.second_factors.signing_in import Factored
 from app.identity.authenticators.protocol import Answer
-from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.second_factors import service as factors
@@ -34,9 +33,7 @@ def waiting(call: Call, token: str) -> Pending:
 
 def refuse_without(call: Call, found: Pending, kind: FactorKind) -> None:
     """Raise what an authenticator refuses with where the tenant does not have it, or the first factor was the same proof."""
-    factors.refuse_without(call, kind)
-    if found.person.without is kind:
-        raise AUTHENTICATORS[kind].off
+    factors.refuse_without(call, kind, found.person)
 
 
 def answered(call: Call, req: Factored, kind: FactorKind, answer: Answer, found: Pending | None = None) -> FactorLogin:

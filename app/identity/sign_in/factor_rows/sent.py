@@ -10,7 +10,7 @@ from app.identity.authenticators.protocol import Answer, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
 from app.identity.letters import service as letters
-from app.identity.second_factors import service as factors
+from app.identity.sign_in import second_factor
 from app.identity.sign_in.factor_rows.answering import answered, known, refuse_without, waiting
 from app.identity.sign_in.second_factor import Pending
 from app.kit.server import Server
@@ -27,8 +27,10 @@ def register(server: Server) -> None:
 
 def with_sms(call: Call, req: sms.SmsProof) -> FactorLogin:
     found = known(call, req.second_factor_authentication_token)
-    if not factors.is_available(call, FactorKind.SMS) or found.person.without is FactorKind.SMS:
-        raise e.SmsFactorOffAtLogin
+    try:
+        refuse_without(call, found, FactorKind.SMS)
+    except e.SmsFactorOff:
+        raise e.SmsFactorOffAtLogin from None
     if not req.otp:
         raise e.FactorCodeMissing
     if not _has_number(call, found):
@@ -42,7 +44,7 @@ def set_number(call: Call, req: sms.NumberAtLogin) -> SmsSent:
     refuse_without(call, found, FactorKind.SMS)
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    if factors.enrolled(call.tenant.settings, found.person):
+    if not second_factor.may_enrol(call, found):
         raise e.FactorPhoneFixed
     wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return texted(call, AUTHENTICATORS[FactorKind.SMS].begin(call, found.person, wish))
@@ -65,7 +67,7 @@ def mail_code(call: Call, req: email.CodeByMail) -> Posted:
     if not req.to:
         raise e.EmailMissing
     one = AUTHENTICATORS[FactorKind.EMAIL]
-    if not one.is_enrolled(found.person) and factors.enrolled(call.tenant.settings, found.person):
+    if not one.is_enrolled(found.person) and not second_factor.may_enrol(call, found):
         raise one.missing
     one.challenge(call, found.person, Wish(email=req.to, email_template=req.email_template_2fa))
     return Posted()
@@ -87,6 +89,6 @@ def texted(call: Call, shown: Shown) -> SmsSent:
 def _has_number(call: Call, found: Pending) -> bool:
     """Return whether a code could come back: to the number that is enrolled, or to one that may be."""
     known = found.person
-    if known.enrolled(FactorKind.SMS):
+    if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
         return True
-    return bool(known.begun(FactorKind.SMS)) and not factors.enrolled(call.tenant.settings, known)
+    return bool(known.begun(FactorKind.SMS)) and second_factor.may_enrol(call, found)

@@ -19,8 +19,7 @@ from app.identity.call import Call
 from app.identity.passkeys import ceremonies, options, store
 from app.identity.passkeys.ceremonies import Shown, Use
 from app.identity.proofs.service import NOBODY
-from app.identity.second_factors import service as factors
-from app.identity.sign_in import entry, identifiers, second_factor, service, sessions
+from app.identity.sign_in import entry, identifiers, risks, second_factor, service
 from app.identity.sign_in.second_factor import Way
 from app.identity.verification import service as verification
 from app.kit.server import Server
@@ -82,15 +81,11 @@ def proved(call: Call, use: Use, credential: ShownCredential) -> tuple[Account, 
         raise e.PasskeyRefused
     if found.counts_as_two:
         return account, found, (found.method, second_factor.TWO)
-    if not found.is_user_verified and _is_second_due(call, account):
+    wanted = None if found.is_user_verified else risks.wanted(call, account)
+    if wanted is not None and not wanted.person.lent:
         call.ledger.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise e.PasskeyRefused
     return account, found, (found.method,)
-
-
-def _is_second_due(call: Call, account: Account) -> bool:
-    is_again = sessions.of_person(call, account.uid) is not None
-    return factors.wanted(call, account, is_again=is_again) is not None
 
 
 def refuse_off(call: Call) -> None:

@@ -83,7 +83,7 @@ def _pending(call: Call, text: str) -> Pending:
 
 def _refuse_enrolled(call: Call, found: Pending) -> None:
     """Whoever has a second factor proves that one; with the password alone nobody enrols another."""
-    if factors.enrolled(call.tenant.settings, found.person):
+    if not second_factor.may_enrol(call, found):
         raise e.FactorEnrolledBefore
 
 

@@ -1,0 +1,83 @@
+"""One more proof on our pages, of whoever signs in from where their account never was (decisions/0106)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import update
+
+from app.identity.accounts.tables import accounts
+from app.identity.store.unit import UnitOfWork
+from tests.api.test_risks import CHROME
+from tests.pages.test_second_factor import enrols, forgets, shows, signs_in
+from tests.pages.test_without_password import by_mail, path_of
+from tests.support.house import on_one_database
+from tests.support.letterbox import code_in, letters
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import Person
+from tests.support.visitor import Visitor
+
+pytestmark = on_one_database
+DEMAND: dict[str, Any] = {"risk": {"browser": "demand"}}
+
+
+def at_home(there: World, new_visitor_at: Any) -> Person:
+    """Somebody who signed in at home, in Firefox."""
+    ada = there.person("ada@example.com")
+    assert signs_in(new_visitor_at(there), there, ada).query["code"]
+    return ada
+
+
+def in_chrome(visitor: Visitor) -> Visitor:
+    visitor.agent = CHROME
+    return visitor
+
+
+def code(there: World, kind: str = "mail") -> str:
+    return code_in(letters(there.house, there.tenant_id, kind)[-1])
+
+
+def test_whoever_has_none_types_a_mailed_code_and_is_not_asked_there_again(
+    new_world: NewWorld, new_visitor_at: Any
+) -> None:
+    there = new_world(**DEMAND)
+    ada, visitor = at_home(there, new_visitor_at), in_chrome(new_visitor_at(there))
+    page = signs_in(visitor, there, ada)
+    assert page.heading == "Is it you?"
+    assert "You have not signed in from here before." in page.text
+    assert "Do not ask again" not in page.text
+    assert visitor.open("/profile").heading != "Your profile"
+    wrong = page.press("Continue", code="000000")
+    assert "That code did not work" in wrong.text
+    assert wrong.press("Continue", code=code(there)).query["code"]
+    forgets(visitor)
+    assert signs_in(visitor, there, ada).query["code"]
+
+
+def test_a_trusted_browser_is_asked_where_it_is_new(new_world: NewWorld, new_visitor_at: Any) -> None:
+    there = new_world(two_factor="required", second_factors={"email": False, "passkey": False}, **DEMAND)
+    ada = there.person("ada@example.com")
+    app, _ = enrols(new_visitor_at(there), there, ada)
+    visitor = new_visitor_at(there)
+    there.house.clock.advance(seconds=30)
+    signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
+    forgets(visitor)
+    assert signs_in(visitor, there, ada).query["code"]
+    forgets(in_chrome(visitor))
+    page = signs_in(visitor, there, ada)
+    assert "You have not signed in from here before." in page.text
+    there.house.clock.advance(seconds=30)
+    assert page.press("Continue", code=shows(there, app)).query["code"]
+
+
+def test_whoever_came_by_a_mailed_link_shows_their_number(new_world: NewWorld, new_visitor_at: Any) -> None:
+    texted = {"phone_login": True, "email_login": True, "passwordless_email": True, "second_factors": {"sms": True}}
+    there = new_world(**texted, **DEMAND)
+    ada, visitor = at_home(there, new_visitor_at), in_chrome(new_visitor_at(there))
+    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+        number = {"phone": "+4930123456", "phone_verified": True}
+        work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
+    by_mail(visitor.open("/login"), ada.email)
+    page = visitor.open(path_of(there)).press("Sign in")
+    assert (page.heading, "texted to" in page.text) == ("Is it you?", True)
+    assert page.press("Continue", code=code(there, "sms")).address.endswith("/profile")
