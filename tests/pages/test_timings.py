@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
@@ -26,6 +28,7 @@ from tests.support.acquaintances import (
     Somebody,
     browser,
 )  # fmt: skip
+from tests.support.authenticator import Authenticator
 from tests.support.captchas import worked
 from tests.support.house import MovableClock
 from tests.support.registering import primary
@@ -36,7 +39,7 @@ TIMES = int(os.environ.get("TIMINGS", "2"))
 AUTH = "/identity/v2/auth"
 FREE = {"amount": 0, "minutes": 1}
 UNLIMITED = {
-    "limits": {**OPEN_LIMITS, "email_codes_tried_per_day": 0},
+    "limits": {**OPEN_LIMITS, "email_codes_tried_per_day": 0, "passkeys_per_minute_per_address": 0},
     "sending": {"mails": FREE, "sms": FREE, "mails_in_all": FREE, "mails_by_type": {}, "sms_per_address": FREE, "sms_per_day": 0},
     "lockout": {"type": "none", "suspend_seconds": 1, "security_answer_attempts": 20},
 }  # fmt: skip
@@ -177,6 +180,22 @@ def sign_up(who: Somebody, hub: Flask) -> Timed:
     yield "page: sign in elsewhere", lambda: other.press("Sign in", identifier=who.email, password=WRONG)
 
 
+def sign_up_by_passkey(who: Somebody, hub: Flask) -> Timed:
+    visitor = browser(who, hub)
+    page, device, told = visitor.open("/register"), Authenticator(visitor.home), []
+    typed = {**page.form("Create it with a passkey").fields, "email": who.email}
+    address = f"{visitor.home}/register/passkey/options"
+    yield "page: options of a sign-up by passkey", lambda: told.append(visitor.send("POST", address, typed))
+    made = json.dumps(device.makes(json.loads(told[0].html)))
+    yield "page: sign up by passkey", lambda: page.press("Create it with a passkey", email=who.email, credential=made)
+    login = browser(who, hub).open("/login")
+    asked = login.visitor.send(
+        "POST", f"{visitor.home}/login/passkey/options", login.form("Sign in with a passkey").fields
+    )
+    shown = json.dumps(device.shows(json.loads(asked.html), device.passkeys[0]))
+    yield "page: sign in by what was signed up with", lambda: login.press("Sign in with a passkey", credential=shown)
+
+
 def take(taken: dict[tuple[str, str], list[tuple[float, float]]], timed: Timed, kind: str) -> None:
     for what, act in timed:
         begun, worked = perf_counter(), process_time()
@@ -210,7 +229,8 @@ def test_the_times_are_printed(
             take(taken, with_pin_or_passkey(who), kind)
             take(taken, two_steps(two if kind == "known" else Somebody(two.tenant, UNKNOWN)), kind)
             take(taken, page_of_a_lost_passkey(who, hub_app), kind)
-            for walk in (registrations, lambda whom: sign_up(whom, hub_app)):
+            by_page = (partial(sign_up, hub=hub_app), partial(sign_up_by_passkey, hub=hub_app))
+            for walk in (registrations, *by_page):
                 take(taken, walk(who if kind == "known" else Somebody(tenant, UNKNOWN)), kind)
     with capsys.disabled():
         print(told(taken))
