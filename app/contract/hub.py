@@ -31,10 +31,12 @@ class Step(StrEnum):
     EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` where it was confirmed earlier
     FORGOT = "forgot"
     RESET_SENT = "reset_sent"  # what resets a password went to `sent_to`; said of every name, whoever has it
+    PIN_SENT = "pin_sent"  # the same of a PIN
     SIGN_IN_SENT = (
         "sign_in_sent"  # what signs in went to `sent_to`, by `problem`: mail, sms or device; said of every name
     )
     NEW_PASSWORD = "new_password"  # `address` is the token of the page that sets it
+    NEW_PIN = "new_pin"  # the same of a PIN
     SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
     PASSKEY_OFFER = "passkey_offer"  # signed in; a passkey would make the next time easier
     BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.families import HUB
-from app.contract.groups import Posted
+from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub import Next
 from app.contract.hub_recovery import LinkView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
@@ -27,6 +27,14 @@ class PinStep(Proved):
     skip: bool = False
 
 
+class PinByAnswers(Wire):
+    """Every question that the account answered, answered again."""
+
+    identifier: str = Field(max_length=320)
+    answers: dict[str, SecurityAnswer] = Field(max_length=10)
+    pin: str = Field(max_length=64)
+
+
 class PinReset(Wire):
     token: Token
     pin: str = Field(max_length=64)
@@ -44,6 +52,11 @@ set_own = state(
 read_link = state(
     "hub.read_pin_link", "POST /hub/pin/look", LinkRead, LinkView, auth=H, family=HUB, public=False,
     summary="Read where a mailed link that resets a PIN stands; nothing is used up.",
+)  # fmt: skip
+by_answers = state(
+    "hub.reset_pin_by_answers", "POST /hub/pin/answers", PinByAnswers, Posted, auth=H, family=HUB, public=False,
+    errors=(e.PinOff, e.SecurityQuestionsOff, e.WrongQuestionOrAnswer),
+    summary="Set a new PIN by the answers to security questions; the refusal is the same for everybody.",
 )  # fmt: skip
 reset = state(
     "hub.reset_pin", "POST /hub/pin/reset", PinReset, Posted, auth=H, family=HUB, public=False,

@@ -1,5 +1,7 @@
 """What the hub asks around forgotten, reset and changed passwords (callers H only, beside `app.contract.hub`)."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from app.contract import errors as e
@@ -14,9 +16,10 @@ from app.kit.wire import Wire
 
 
 class ForgotRequest(Wire):
-    """`attempt`: the sign-in that waits; one is begun where there is none."""
+    """`attempt`: the sign-in that waits; one is begun where there is none. `of`: what was forgotten."""
 
     attempt: str | None = None
+    of: Literal["password", "pin"] = "password"
     identifier: str = Field(max_length=320)
 
 
@@ -70,7 +73,7 @@ class AlarmRequest(Wire):
 
 forgot = state(
     "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, auth=H, family=HUB, public=False,
-    summary="Send what resets a forgotten password; the answer is the same for everybody.",
+    errors=(e.PinOff,), summary="Send what resets a forgotten password or PIN; the answer is the same for everybody.",
 )  # fmt: skip
 recovery = state(
     "hub.recovery", "POST /hub/password/recovery", AttemptOnly, Next, auth=H, family=HUB, public=False,

@@ -33,8 +33,10 @@ PAGES: Final = {
     Step.CHECK_MAIL: "/verify",
     Step.FORGOT: "/forgot-password",
     Step.RESET_SENT: "/forgot-password/sent",
+    Step.PIN_SENT: "/forgot-pin/sent",
     Step.SIGN_IN_SENT: "/sign-in/sent",
     Step.NEW_PASSWORD: "/reset-password",
+    Step.NEW_PIN: "/reset-pin",
     Step.EMAIL_CONFIRMED: "/verify",
 }
 """Steps that are a page of their own address."""
@@ -61,7 +63,7 @@ def _query(step: Next, said: dict[str, str]) -> str:
         said = {"needs": step.problem, **said}
     if step.step is Step.EMAIL_CONFIRMED:
         said = {"confirmed": step.problem or "now", **said}
-    if step.step is Step.NEW_PASSWORD:
+    if step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
         said = {"vtoken": step.address or "", **said}
     parameters = {**({"attempt": step.attempt} if step.attempt else {}), **said}
     return f"?{urlencode(parameters)}" if parameters else ""
@@ -80,11 +82,7 @@ def _keep_what_it_gives(response: Response, step: Next) -> None:
         keep_who_asked(response, step.attempt, asking, step.relying_party.home or "")
     elif step.attempt and step.binding:
         keep_attempt(response, begun(step, step.binding, shared.now()))
-    elif (
-        here.attempt
-        and step.attempt == here.attempt.id
-        and step.step in (Step.CHECK_MAIL, Step.RESET_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
-    ):
+    elif here.attempt and step.attempt == here.attempt.id and step.step in _WAITING:
         keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
     elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
         keep_attempt(response, begun(step, here.attempt.binding, shared.now()))
@@ -134,4 +132,6 @@ _ANSWERS: Final[dict[Step, Callable[[Next], Response]]] = {
     Step.REFUSED: _refused,
     Step.START_AGAIN: start_again,
 }
+_WAITING: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
+"""Steps that give their attempt more time."""
 _REFUSED: Final = {"client": RequestTrouble.UNKNOWN_APPLICATION, "redirect_uri": RequestTrouble.WRONG_ADDRESS}

@@ -38,6 +38,7 @@ TELLING = {
 ON_PAGES = {
     "hub.sign_in": "tests/pages/test_nobody_learns_who_has_an_account.py",
     "hub.forgot": "as above",
+    "hub.reset_pin_by_answers": "as above",
     "hub.register": "as above",
     "hub.ask_sign_in": "as above",
     "hub.lost_passkey": "as above",

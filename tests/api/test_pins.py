@@ -7,6 +7,7 @@ import pytest
 from tests.support.customers import NEW
 from tests.support.factors import factored
 from tests.support.letterbox import link_in
+from tests.support.passkeys import keyed
 from tests.support.pinned import (
     OTHER,
     PIN,
@@ -193,3 +194,11 @@ def test_a_sign_in_by_pin_knows_the_second_factor(new_tenant_server: NewTenantSe
     assert "session_token" not in login
     challenge = login["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
     assert answered(ada.shows_code(ada.next_code(), challenge))["session_token"]
+
+
+def test_a_passkey_leaves_a_session_for_the_pin_too(new_tenant_server: NewTenantServer) -> None:
+    ada = keyed(new_tenant_server, **PINS)
+    pinned(ada)
+    login = answered(ada.has_passkey().comes())
+    assert login["session_expires_in"] > login["expires_in"]
+    assert answered(again(ada, login["session_token"]))["Profile"]["Uid"] == ada.uid

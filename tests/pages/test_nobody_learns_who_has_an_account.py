@@ -32,10 +32,10 @@ def signs_in(name: str) -> Walk:
     return walk
 
 
-def forgets(name: str) -> Walk:
+def forgets(name: str, what: str = "password") -> Walk:
     def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
         visitor = browser(who, hub)
-        page = visitor.open("/forgot-password").press("Send it", identifier=who.names[name])
+        page = visitor.open(f"/forgot-{what}").press("Send it", identifier=who.names[name])
         yield page
         for _ in range(7):
             page = page.press("Continue", code="000000")
@@ -44,6 +44,13 @@ def forgets(name: str) -> Walk:
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
+
+
+def answers_for_a_pin(who: Somebody, hub: Flask) -> Iterator[Seen]:
+    page = browser(who, hub).open("/forgot-pin/questions")
+    for pin in ("1", *["270486"] * 7):
+        page = page.press("Save the PIN", identifier=who.email, answer_0="wrong", pin=pin)
+        yield page
 
 
 def registers(who: Somebody, hub: Flask) -> Iterator[Seen]:
@@ -113,6 +120,8 @@ def then_signs_in(who: Somebody, hub: Flask, password: str, name: str) -> Iterat
 WALKS: dict[str, Walk] = {
     **{f"sign in by {name}": signs_in(name) for name in ("email", "username", "phone")},
     **{f"forgotten password by {name}": forgets(name) for name in ("email", "username", "phone")},
+    **{f"forgotten PIN by {name}": forgets(name, "pin") for name in ("email", "phone")},
+    "a PIN by answers": answers_for_a_pin,
     "sign up": registers,
     "sign up by passkey": registers_by_passkey,
     **{f"a mailed link by {name}": without_password("mail", name) for name in ("email", "username")},
@@ -126,9 +135,12 @@ def taken_down(who: Somebody, hub: Flask, walk: Walk) -> list[Said]:
     return [seen_by(who, page) for page in walk(who, hub)]
 
 
-@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
-def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Flask, walk: Walk) -> None:
-    nobody, people = everybody(new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True)
+@pytest.mark.parametrize("name", WALKS)
+def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Flask, name: str) -> None:
+    walk, pins = WALKS[name], {"pin": {"is_on": True}} if "PIN" in name else {}
+    nobody, people = everybody(
+        new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True, **pins
+    )
     seen = taken_down(nobody, hub_app, walk)
     others = {who.state: taken_down(who, hub_app, walk) for who in people}
     assert not {state for state, other in others.items() if other != seen}, difference(seen, others)

@@ -1,4 +1,4 @@
-"""Forgotten password: who are you; then the page that says where to look, and takes the code.
+"""Forgotten password, forgotten PIN: who are you; then the page that says where to look, and takes the code.
 
 Nothing here differs between a name that somebody has and one that nobody has.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -27,23 +27,44 @@ from app.hub.sign_in_refusals import Refusal, refused
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
-ADDRESS: Final = "/forgot-password"
-SENT: Final = "/forgot-password/sent"
 CLOSED: Final = "closed"
 """In the address of that page: it follows on an alarm, which closed the account to others."""
 
 
+@dataclass(frozen=True)
+class Forgotten:
+    """What somebody forgot, and where its pages are."""
+
+    name: Literal["password", "pin"]
+    address: str
+    step: Step
+
+    @property
+    def sent(self) -> str:
+        return f"{self.address}/sent"
+
+
+PASSWORD: Final = Forgotten("password", "/forgot-password", Step.RESET_SENT)
+PIN: Final = Forgotten("pin", "/forgot-pin", Step.PIN_SENT)
+_OF: Final[dict[str, Forgotten]] = {one.name: one for one in (PASSWORD, PIN)}
+
+
 class ForgotForm(NamedForm):
-    """Whose password it is."""
+    """Whose it is."""
+
+    lost = PASSWORD
 
     def to_request(self) -> contract.ForgotRequest:
         attempt = visit.current().attempt
-        return contract.ForgotRequest(attempt=attempt.id if attempt else None, identifier=self.identifier.data or "")
+        typed = self.identifier.data or ""
+        return contract.ForgotRequest(attempt=attempt.id if attempt else None, identifier=typed, of=self.lost.name)
 
     @classmethod
-    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> ForgotForm:
+    def of(cls, identifiers: tuple[Identifier, ...], lost: Forgotten = PASSWORD, **given: Any) -> ForgotForm:
         """Return the form for what a tenant's people may be named by."""
-        return cls(**given).names_by(identifiers)
+        form = cls(**given).names_by(identifiers)
+        form.lost = lost
+        return form
 
 
 @dataclass(frozen=True)
@@ -56,6 +77,9 @@ class ForgotPage(Page):
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     refusal: Refusal | None = None
     wait_seconds: int = 0
+    of: Forgotten = PASSWORD
+    has_questions: bool = False
+    """Whether answers to security questions do it, too."""
 
     @property
     def notice(self) -> Notice | None:
@@ -69,7 +93,7 @@ class ForgotPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ForgotPage]:
         email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-        given = {"data": {"identifier": "ada@example.com"}}
+        given: dict[str, Any] = {"data": {"identifier": "ada@example.com"}}
         empty = ForgotForm.of((email,))
         empty.refuse("identifier", _l("Enter your email."))
         return {
@@ -78,6 +102,8 @@ class ForgotPage(Page):
             "by phone": cls(ForgotForm.of((phone,)), (phone,)),
             "by any name": cls(ForgotForm.of((email, phone, username)), (email, phone, username)),
             "empty": cls(empty),
+            "a PIN": cls(ForgotForm.of((email,)), of=PIN),
+            "a PIN, with questions": cls(ForgotForm.of((email,), **given), of=PIN, has_questions=True),
             "too many": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOO_MANY, wait_seconds=50),
             "token": cls(ForgotForm.of((email,), **given).refused_token()),
         }
@@ -89,6 +115,8 @@ class ResetSentPage(CodePage):
 
     template = "pages/reset_sent.html"
     query = {**CodePage.query, CLOSED: 1}
+
+    of: Forgotten = PASSWORD
 
     @property
     def is_known(self) -> bool:
@@ -104,35 +132,43 @@ class ResetSentPage(CodePage):
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a username": cls(CodeForm(), "ada"),
             "to a phone": cls(CodeForm(), number, is_text=True),
+            "a PIN": cls(CodeForm(), mail, of=PIN),
+            "a PIN, to a phone": cls(CodeForm(), number, is_text=True, of=PIN),
             "empty": cls(empty_form(), mail),
             **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in said},
             "token": cls(typed_form().refused_token(), mail),
         }
 
 
-@pages.get(ADDRESS)
-def show_forgot() -> Response:
+@pages.get(PASSWORD.address, defaults={"of": PASSWORD.name})
+@pages.get(PIN.address, defaults={"of": PIN.name})
+def show_forgot(of: str) -> Response:
     """Draw the form; this asks nobody. What was typed at the sign-in, or the application's hint, is filled in."""
-    here = visit.current()
+    here, lost = visit.current(), _OF[of]
+    if lost is PIN and not here.tenant.pin.is_on:
+        return journey.onward("/login")
     if journey.is_attempt_gone():
         return journey.start_again()
     known = asked_again.current()
     hint = known.name or known.account if known else here.attempt.hint if here.attempt else ""
     if not hint and request.args.keys() <= {"attempt"}:
-        return drawn_once(("forgot",), lambda: _forgot(ForgotForm.of(here.tenant.identifiers)))
-    return _forgot(ForgotForm.of(here.tenant.identifiers, data={"identifier": hint})).render()
+        return drawn_once(("forgot", of), lambda: _forgot(ForgotForm.of(here.tenant.identifiers, lost)))
+    return _forgot(ForgotForm.of(here.tenant.identifiers, lost, data={"identifier": hint})).render()
 
 
-@pages.post(ADDRESS)
-def submit_forgot() -> Response:
+@pages.post(PASSWORD.address, defaults={"of": PASSWORD.name})
+@pages.post(PIN.address, defaults={"of": PIN.name})
+def submit_forgot(of: str) -> Response:
     here = visit.current()
     if named_attempt() and here.attempt is None:
         return journey.start_again()
-    form = ForgotForm.of(here.tenant.identifiers)
+    form = ForgotForm.of(here.tenant.identifiers, _OF[of])
     if not form.validate():
         return _forgot(form).render(form.refusal_status)
     try:
         step = api()(contract.forgot, form.to_request())
+    except e.PinOff:
+        return journey.onward("/login")
     except e.TooManyRequests as refusal:
         response = _forgot(form, Refusal.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
@@ -140,22 +176,24 @@ def submit_forgot() -> Response:
     return journey.follow(step)
 
 
-@pages.get(SENT)
-def show_sent() -> Response:
+@pages.get(PASSWORD.sent, defaults={"of": PASSWORD.name})
+@pages.get(PIN.sent, defaults={"of": PIN.name})
+def show_sent(of: str) -> Response:
     """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
     attempt = visit.current().attempt
     if attempt is None:
-        return journey.start_again() if named_attempt() else journey.onward(ADDRESS)
+        return journey.start_again() if named_attempt() else journey.onward(_OF[of].address)
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt.id))
-    if step.step is not Step.RESET_SENT:
+    if step.step is not _OF[of].step:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
     return _sent(CodeForm(), step, outcome).render()
 
 
-@pages.post(SENT)
-def submit_sent() -> Response:
-    """Take the code, or send another message."""
+@pages.post(PASSWORD.sent, defaults={"of": PASSWORD.name})
+@pages.post(PIN.sent, defaults={"of": PIN.name})
+def submit_sent(of: str) -> Response:
+    """Take the code, or send another message: of what the attempt waits for, whichever of the pages asks."""
     attempt = visit.current().attempt
     if attempt is None:
         return journey.start_again()
@@ -168,22 +206,25 @@ def submit_sent() -> Response:
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=attempt.id, code=typed)))
         step = api()(contract.again, contract.AttemptOnly(attempt=attempt.id))
-        return journey.follow(step, sent="again") if step.step is Step.RESET_SENT else journey.follow(step)
+        return journey.follow(step, sent="again") if step.step is _OF[of].step else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, attempt.id)
 
 
 def _forgot(form: ForgotForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> ForgotPage:
-    return ForgotPage(form, visit.current().tenant.identifiers, refusal, wait_seconds)
+    tenant = visit.current().tenant
+    has_questions = form.lost is PIN and bool(tenant.every_question)
+    return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.lost, has_questions)
 
 
 def _sent(form: CodeForm, step: Next, said: Outcome | None = None) -> ResetSentPage:
-    return ResetSentPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, said)
+    of = PIN if step.step is Step.PIN_SENT else PASSWORD
+    return ResetSentPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, said, of)
 
 
 def _drawn_again(form: HubForm, attempt: str, said: Outcome | None = None, status: int = 0) -> Response:
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
-    if step.step is not Step.RESET_SENT:
+    if step.step not in (Step.RESET_SENT, Step.PIN_SENT):
         return journey.follow(step)
     return _sent(shown_again(form), step, said).render(status or form.refusal_status)
 

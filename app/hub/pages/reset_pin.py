@@ -46,6 +46,12 @@ class ResetPinPage(Page):
     def address(self) -> str:
         return mailed_link.address(ADDRESS, self.token)
 
+    @property
+    def another(self) -> str:
+        """Where another link is sent."""
+        attempt = visit.current().attempt
+        return f"/forgot-pin?attempt={attempt.id}" if attempt else "/forgot-pin"
+
     @classmethod
     def samples(cls) -> Mapping[str, ResetPinPage]:
         rule, refused = hint(Pins()), PinForm()
@@ -63,7 +69,7 @@ def show_reset_pin() -> Response:
     if request.args.get(DONE) == "1":
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
-        return journey.onward("/login")
+        return journey.onward("/forgot-pin")
     return _drawn(PinForm(), token, 200)
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Final
 
 from flask import Response
 from flask_babel import lazy_gettext as _l
-from wtforms import StringField
-from wtforms.validators import Length
 
 from app.contract import errors as e
 from app.contract.hub_self_service import AnswersEdit
@@ -20,38 +18,17 @@ from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.questions_form import QuestionsForm
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/security-questions"
-Questions = tuple[tuple[str, str], ...]
 
 
-class AnswersForm(ProvedForm):
-    """A field for each question, in a subclass that `of` makes."""
-
-    questions: ClassVar[Questions] = ()
-
-    @classmethod
-    def of(cls, questions: Questions, **given: Any) -> AnswersForm:
-        """Return the form that asks these."""
-        widgets = {
-            f"answer_{at}": StringField(
-                text,
-                [Length(max=500, message=_l("This is too long."))],
-                render_kw={"autocomplete": "off", "dir": "auto"},
-            )
-            for at, (_, text) in enumerate(questions)
-        }
-        kind: type[AnswersForm] = type("TenantsQuestions", (cls,), {**widgets, "questions": questions})
-        return kind(**given)
-
-    @property
-    def rows(self) -> list[Any]:
-        return [self[f"answer_{at}"] for at in range(len(self.questions))]
+class AnswersForm(QuestionsForm, ProvedForm):
+    """A field for each question, and the password where the last proof is too old."""
 
     def to_request(self) -> AnswersEdit:
-        typed = {question: self[f"answer_{at}"].data or "" for at, (question, _) in enumerate(self.questions)}
-        return AnswersEdit(answers=typed, password=self.proof)
+        return AnswersEdit(answers=self.typed, password=self.proof)
 
 
 @dataclass(frozen=True)

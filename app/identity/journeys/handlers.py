@@ -13,6 +13,7 @@ from app.identity.call import Call
 from app.identity.captcha import service as captcha
 from app.identity.journeys import (
     again,
+    alarms,
     awaiting,
     checking,
     confirming,
@@ -24,6 +25,7 @@ from app.identity.journeys import (
     own_data,
     own_factors,
     own_names,
+    own_password,
     own_security,
     passkey_steps,
     passwordless_links,
@@ -62,6 +64,8 @@ def register(server: Server) -> None:
     own_data.register(server)
     own_security.register(server)
     recovering.register(server)
+    alarms.register(server)
+    own_password.register(server)
     passkey_steps.register(server)
     passwordless_steps.register(server)
     passwordless_links.register(server)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_recovery import LinkView
 from app.contract.hub_self_service import Done
 from app.contract.mailed import LinkRead
+from app.identity.accounts import sought
+from app.identity.accounts.sought import Sought
 from app.identity.call import Call
 from app.identity.journeys import freshness, own_account
 from app.identity.journeys import next as journey
 from app.identity.journeys.recovering import looked_at
 from app.identity.pins import service
 from app.identity.proofs.service import ProofKind
-from app.identity.sign_in import attempts, by_pin, recovered
+from app.identity.sign_in import attempts, by_pin, identifiers, recovered
 from app.kit.server import Server
 
 
@@ -24,6 +27,7 @@ def register(server: Server) -> None:
     server.implements(contract.set_own)(set_own)
     server.implements(contract.read_link)(read_link)
     server.implements(contract.reset)(reset)
+    server.implements(contract.by_answers)(by_answers)
 
 
 def set_at_sign_in(call: Call, req: contract.PinStep) -> Next:
@@ -52,6 +56,23 @@ def set_own(call: Call, req: contract.PinChosen) -> Done:
     event = service.CHANGED if known.account.has_pin else service.SET
     service.write(call, known.account, service.hashed(call, req.pin), event)
     return own_account.done(call, known)
+
+
+def by_answers(call: Call, req: contract.PinByAnswers) -> Posted:
+    """Nothing differs between a name that somebody has and one that nobody has, but for right answers."""
+    service.refuse_off(call.tenant.settings)
+    shown = {question: text for question, text in req.answers.items() if text.strip()}
+    if not call.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    recovered.spend(call)
+    identifier = identifiers.guessed(call.tenant.settings, req.identifier)
+    who = Sought(call, identifier, sought.account_of(call, identifier), is_hidden=True)
+    hashed = service.hashed(call, req.pin)
+    try:
+        by_pin.reset_by_answers(call, who, shown, hashed)
+    except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
+        raise e.WrongQuestionOrAnswer from None
+    return Posted()
 
 
 def read_link(call: Call, req: LinkRead) -> LinkView:

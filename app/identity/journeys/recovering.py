@@ -1,4 +1,4 @@
-"""A forgotten password on our own pages: what is sent, the code or the link that comes back, and on with the sign-in.
+"""A forgotten password or PIN on our own pages: what is sent, the code or the link that comes back, and on with the sign-in.
 
 Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
 """
@@ -11,7 +11,6 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
-from app.contract.hub_self_service import Proved
 from app.contract.letters import MailKind
 from app.contract.mailed import LinkRead, MailedTo
 from app.contract.second_factors.challenge import FactorKind
@@ -20,15 +19,17 @@ from app.identity.accounts import sought
 from app.identity.accounts.service import Account
 from app.identity.accounts.sought import Sought
 from app.identity.call import Call
-from app.identity.journeys import awaiting, entering, expiry, own_account, views
+from app.identity.journeys import awaiting, entering, expiry
 from app.identity.journeys import next as journey
+from app.identity.pins import service as pins
 from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
-from app.identity.recovery import renewal, restoring, sending, whom
+from app.identity.recovery import pins as forgotten_pins
+from app.identity.recovery import sending, whom
 from app.identity.recovery.handlers import spend
-from app.identity.recovery.sending import MAIL, SMS, Wish
-from app.identity.sign_in import attempts, changed, identifiers, locks, recovered, sessions, unmet
+from app.identity.recovery.sending import MAIL, PASSWORD, PIN, SMS, Forgotten, Wish
+from app.identity.sign_in import attempts, identifiers, recovered, sessions
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
 from app.identity.sign_in.sessions import BrowserSession
@@ -41,8 +42,9 @@ from app.kit.server import Server
 WAITS = timedelta(hours=1)
 CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
+FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per attempt, whoever's name it is
-_KEY = "recovering"
+KEY = "recovering"
 _NOT_SENT = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
 )  # fmt: skip
@@ -56,6 +58,11 @@ class Recovering:
     uid: str  # `proofs.NOBODY` where no account has it
     by: str = MAIL
     sent_at: int = 0  # seconds since 1970
+    of: str = PASSWORD.name
+
+    @property
+    def forgotten(self) -> Forgotten:
+        return FORGOTTEN[self.of]
 
     @property
     def subject(self) -> str:
@@ -71,16 +78,13 @@ def register(server: Server) -> None:
     server.implements(contract.read_reset)(read_reset)
     server.implements(contract.reset)(reset)
     server.implements(contract.renew_reset)(renew_reset)
-    server.implements(contract.change)(change)
-    server.implements(contract.set_first)(set_first)
-    server.implements(contract.read_alarm)(read_alarm)
-    server.implements(contract.own_doing)(own_doing)
-    server.implements(contract.alarm)(alarm)
 
 
 def forgot(call: Call, req: contract.ForgotRequest) -> Next:
+    if req.of == PIN.name:
+        pins.refuse_off(call.tenant.settings)
     spend(call)
-    return _begin(call, _living(call, req.attempt), req.identifier)
+    return _begin(call, _living(call, req.attempt), req.identifier, of=FORGOTTEN[req.of])
 
 
 def recovery(call: Call, req: contract.AttemptOnly) -> Next:
@@ -91,7 +95,7 @@ def recovery(call: Call, req: contract.AttemptOnly) -> Next:
     if attempt.is_done:
         return journey.after_the_end(session)
     state = _of(attempt, session)
-    return _step(call, attempt, state) if state is not None else journey.advance(call, attempt, session)
+    return step(call, attempt, state) if state is not None else journey.advance(call, attempt, session)
 
 
 def again(call: Call, req: contract.AttemptOnly) -> Next:
@@ -101,18 +105,18 @@ def again(call: Call, req: contract.AttemptOnly) -> Next:
     spend(call)
     if left := _seconds_left(call, state):
         raise _with_page(call, e.TooManyRequests(retry_after_seconds=left), state)
-    return _begin(call, attempt, state.name)
+    return _begin(call, attempt, state.name, of=state.forgotten)
 
 
 def reset_code(call: Call, req: contract.CodeRequest) -> Next:
-    """A good code is used up for a token of the page that sets the password: a refused password needs no other code."""
+    """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
     attempt, state = _waiting(call, req.attempt)
     if attempt is None or state is None:
         return recovery(call, contract.AttemptOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         call.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
-        kind = ProofKind.RESET_PASSWORD
+        kind = state.forgotten.proof
         name = identifiers.guessed(call.tenant.settings, state.name)
         proof = proofs.spend_code(call, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name)
     except ApiError as refusal:
@@ -121,8 +125,10 @@ def reset_code(call: Call, req: contract.CodeRequest) -> Next:
     if account is None or not sending.still_reaches(account, proof):
         raise _with_page(call, errors.closed(), state)
     email, phone = proof.facts.get("email"), proof.facts.get("phone")
-    token = sending.page_token(call, account, reason=CODE, email=email, phone=phone)
-    return Next(step=Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token)
+    token = sending.page_token(call, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
+    return Next(
+        step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token
+    )
 
 
 def read_reset(call: Call, req: LinkRead) -> contract.LinkView:
@@ -140,11 +146,11 @@ def reset(call: Call, req: contract.NewPassword) -> Next:
         methods = tuple(proof.facts.get("methods") or (sent,))
         channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
         way = Way(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
-        if (step := entering.enter(call, attempt, account, way)) is not None:
-            return step
+        if (onward := entering.enter(call, attempt, account, way)) is not None:
+            return onward
     label = str(proof.facts.get("email") or label_of(account))
     if attempt is not None:
-        attempts.note(call, attempt, lives_for=WAITS, **{_KEY: None})
+        attempts.note(call, attempt, lives_for=WAITS, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
     opened = journey.open_return(call, None, None)
     return opened.model_copy(update={"login_hint": label, "ends_session": True})
@@ -160,126 +166,66 @@ def renew_reset(call: Call, req: contract.LinkRequest) -> Next:
     return _begin(call, _living(call, req.attempt), name, account)
 
 
-def change(call: Call, req: contract.OtherPassword) -> contract.PasswordTurned:
-    session = sessions.current(call)
-    account = accounts.by_uid(call, session.uid) if session else None
-    if session is None or account is None:
-        raise e.NotAuthenticated
-    if unmet.is_barred(call, session, account):
-        raise e.NotAuthenticated
-    recovered.spend(call)
-    after = changed.change(call, account, req.old_password, req.new_password, locks.Proof())
-    others = len(sessions.of_account(call, account.uid)) - 1
-    recovered.end_everything(call, after, except_session=session.session_id)
-    text = sessions.prove_again(call, session)
-    return contract.PasswordTurned(ended=max(0, others), session=views.cookie(call, session, text))
-
-
-def set_first(call: Call, req: contract.FirstPassword) -> contract.PasswordTurned:
-    """A password opens the account from anywhere: whoever has a session alone does not set one."""
-    recovered.spend(call)
-    known = own_account.proved(call, Proved())
-    if known.account.password_hash is not None:
-        raise e.WrongCurrentPassword
-    hashed = renewal.weighed(call, known.account, req.password)
-    fresh = renewal.locked(call, known.account)
-    if fresh.password_hash is not None:  # another tab was first
-        raise e.WrongCurrentPassword
-    renewal.write(call, fresh, hashed, is_silent=False, event="SetPassword")
-    text = sessions.prove_again(call, known.session)
-    return contract.PasswordTurned(session=views.cookie(call, known.session, text))
-
-
-def read_alarm(call: Call, req: LinkRead) -> contract.LinkView:
-    view = looked_at(call, ProofKind.ALARM, req)
-    held = proofs.known_link(call, ProofKind.ALARM, req.token)
-    account = accounts.by_uid(call, held.uid) if held is not None else None
-    if held is None or account is None:
-        return view
-    if view.state == "open" and restoring.is_closed(call, account):
-        return view.model_copy(update={"state": "closed"})
-    is_over = view.state == "expired" and not sending.still_reaches(account, held)
-    return view.model_copy(update={"state": "moved"}) if is_over else view
-
-
-def own_doing(call: Call, req: contract.AlarmRequest) -> contract.LinkView:
-    recovered.spend(call)
-    ended = restoring.acknowledge(call, req.token)
-    return contract.LinkView(state="own", label=str(ended.facts["email"]))
-
-
-def alarm(call: Call, req: contract.AlarmRequest) -> Next:
-    """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
-    recovered.spend(call)
-    proofs.peek_link(call, ProofKind.ALARM, req.token)
-    call.work.pause()
-    account, proof = restoring.restore(call, req.token, call.hashing.hash(randomness.token()))
-    recovered.end_everything(call, account)
-    here, binding = attempts.open(call, journey.RETURN, {})
-    state = Recovering(_label(proof, account), account.uid, MAIL, int(call.now.timestamp()))
-    if account.email and _is_sent(call, here, state, account, MailKind.ALARM):
-        here = attempts.note(call, here, lives_for=WAITS, **{_KEY: asdict(state)})
-        return _step(call, here, state).model_copy(update={"binding": binding, "ends_session": True})
-    # No mail may go, and who holds the link of the alarm proved the mailbox already.
-    token = sending.page_token(call, account, proofs.RESET_MINUTES, reason=CODE, email=account.email)
-    lasts = max(1, int((here.expires_at - call.now).total_seconds()))
-    return Next(
-        step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,
-        attempt_lifetime_seconds=lasts,
-    )  # fmt: skip
-
-
 def label_of(account: Account) -> str:
     """Return by what an account is named to its owner."""
     return account.email or account.username or account.phone or ""
 
 
-def _begin(call: Call, attempt: Attempt | None, name: str, account: Account | None = None) -> Next:
+def _begin(
+    call: Call, attempt: Attempt | None, name: str, account: Account | None = None, of: Forgotten = PASSWORD
+) -> Next:
     """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
 
     Nothing is left of what was not sent: the link of the mail before still works.
     """
     identifier = identifiers.guessed(call.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
-    account = whom.reached(Sought(call, identifier, account or sought.account_of(call, identifier), is_hidden=True), by)
+    who = Sought(call, identifier, account or sought.account_of(call, identifier), is_hidden=True)
+    account = forgotten_pins.reached(who, by) if of is PIN else whom.reached(who, by)
     uid = account.uid if account else proofs.NOBODY
-    state, before = Recovering(name, uid, by), _of(attempt) if attempt is not None else None
-    if before is not None and (before.subject, before.uid) == (state.subject, uid):
+    state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None
+    if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=before.sent_at)
     here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
     if not _seconds_left(call, state):
-        if not _is_sent(call, here, state, account):
+        if not is_sent(call, here, state, account):
             call.work.rollback()
             here, binding = (attempt, None) if attempt is not None else attempts.open(call, journey.RETURN, {})
         state = replace(state, sent_at=int(call.now.timestamp()))
-    here = attempts.note(call, here, lives_for=WAITS, **{_KEY: asdict(state)})
+    here = attempts.note(call, here, lives_for=WAITS, **{KEY: asdict(state)})
     wanted = here.request.get("return_url")
-    if here.request.get("action") == COMPLETED and wanted and whitelist.is_allowed(call, str(wanted)):
+    if (
+        of is PASSWORD
+        and here.request.get("action") == COMPLETED
+        and wanted
+        and whitelist.is_allowed(call, str(wanted))
+    ):
         return Next(step=Step.REDIRECT, address=whitelist.with_query(str(wanted), action_completed=COMPLETED))
-    return _step(call, here, state).model_copy(update={"binding": binding})
+    return step(call, here, state).model_copy(update={"binding": binding})
 
 
-def _is_sent(
-    call: Call, attempt: Attempt, state: Recovering, account: Account | None, kind: MailKind = MailKind.RESET
+def is_sent(
+    call: Call, attempt: Attempt, state: Recovering, account: Account | None, kind: MailKind | None = None
 ) -> bool:
-    wish = Wish(attempt=attempt.attempt_id)
+    """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
+    wish, of = Wish(attempt=attempt.attempt_id), state.forgotten
     try:
         if state.by == SMS:
-            _ = sending.text(call, account) if account else sending.text_nobody(call, state.name)
+            _ = sending.text(call, account, of=of) if account else sending.text_nobody(call, state.name, of=of)
         elif account is not None:
-            sending.send(call, account, wish, email=state.name if "@" in state.name else None, kind=kind)
+            sending.send(call, account, wish, email=state.name if "@" in state.name else None, kind=kind, of=of)
         else:
-            sending.send_to_nobody(call, state.name, wish)
+            sending.send_to_nobody(call, state.name, wish, of=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
-        call.ledger.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
+        call.ledger.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
         return False
     return True
 
 
-def _step(call: Call, attempt: Attempt, state: Recovering) -> Next:
+def step(call: Call, attempt: Attempt, state: Recovering) -> Next:
     return Next(
-        step=Step.RESET_SENT,
+        step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
         attempt=attempt.attempt_id,
         attempt_lifetime_seconds=max(1, int((attempt.expires_at - call.now).total_seconds())),
         sent_to=state.name,
@@ -290,7 +236,7 @@ def _step(call: Call, attempt: Attempt, state: Recovering) -> Next:
 
 def _of(attempt: Attempt, session: BrowserSession | None = None) -> Recovering | None:
     """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
-    held = attempt.request.get(_KEY)
+    held = attempt.request.get(KEY)
     state = Recovering(**held) if held else None
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
@@ -324,10 +270,10 @@ def looked_at(call: Call, kind: ProofKind, req: LinkRead) -> contract.LinkView:
         and not sending.still_reaches(account, held)
     ):
         state = "expired"
-    return contract.LinkView(state=state, label=_label(held, account), reason=str(held.facts.get("reason") or ""))
+    return contract.LinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
 
 
-def _label(held: Proof, account: Account) -> str:
+def label(held: Proof, account: Account) -> str:
     return str(held.facts.get("email") or label_of(account))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.contract import errors as e
 from app.contract import pins as contract
 from app.contract.groups import Posted
@@ -185,10 +187,20 @@ def _by_answer(call: Call, name: Identifier, req: contract.PinByAnswer) -> Poste
     recovered.refuse_unasked(call, req.security_answer)
     new = given("pin", req.pin)
     recovered.spend(call)
-    account = recovered.answering(call, whom.named(call, name.kind, name.value), req.security_answer or {})
-    _refuse_without(account)
+    account = _answered(call, whom.named(call, name.kind, name.value), req.security_answer or {})
     reset(call, account, service.hashed(call, new), is_silent=req.is_silent)
     return Posted()
+
+
+def reset_by_answers(call: Call, who: Sought, shown: Mapping[str, str], hashed: str) -> Account:
+    """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
+    return reset(call, _answered(call, who, shown), hashed)
+
+
+def _answered(call: Call, who: Sought, shown: Mapping[str, str]) -> Account:
+    account = recovered.answering(call, who, shown)
+    _refuse_without(account)
+    return account
 
 
 def _refuse_without(account: Account) -> None:
