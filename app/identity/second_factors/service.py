@@ -174,7 +174,7 @@ def prove(
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or was locked
             by this very try.
-        UnknownFactorToken: another proof ended this very sign-in in the same moment.
+        UnknownFactorToken: another proof ended this very sign-in in the same moment, or another sign-in enrolled a factor.
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = authenticator(call, kind)
@@ -261,7 +261,7 @@ def _refuse_beside(call: Call, known: Person, found: Authenticator) -> None:
     if len(now - before) > 1:
         call.work.rollback()
         call.ledger.record("second_factor.refused", uid=known.account.uid, kind=found.kind, reason="another meanwhile")
-        raise found.missing
+        raise e.UnknownFactorToken
 
 
 def _refused(call: Call, account: Account, kind: FactorKind, tried: Failure | None, refusal: ApiError) -> ApiError:
