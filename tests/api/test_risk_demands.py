@@ -210,6 +210,17 @@ def test_whoever_enrolled_a_factor_proves_that_one_and_nothing_less(new_tenant_s
 
 
 @on_one_database
+def test_what_was_lent_is_over_once_its_owner_enrols_a_factor(new_tenant_server: NewTenantServer) -> None:
+    ada = factored(new_tenant_server, **BY_PLACE)
+    answered(asks(ada, path=LOGIN_2FA))
+    moved(ada)
+    token = ada.token()
+    mailed = code_in(ada.mailed())
+    ada.enrols()
+    assert refused(proved(ada, "email", {"otp": mailed}, token)) == (403, 1103)
+
+
+@on_one_database
 def test_a_factor_that_the_tenant_switches_off_meanwhile_lets_nobody_enrol_another(
     new_tenant_server: NewTenantServer,
 ) -> None:

@@ -96,6 +96,8 @@ def pending(call: Call, ticket: Ticket | None) -> Pending:
     known = replace(factors.person(call, account), sign_in=ticket.ticket_hash)
     way = way_of(ticket.facts["way"])
     if lent := ticket.facts.get(DEMANDED):
+        if call.tenant.settings.two_factor != "disabled" and factors.enrolled(call.tenant.settings, known):
+            raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
         known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
     return Pending(ticket, replace(known, without=way.channel), way)
 
