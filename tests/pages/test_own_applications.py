@@ -77,9 +77,9 @@ def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld
     weak = page.press("Save the new password", new_password="short")
     assert (weak.status, weak.title.startswith("Error: ")) == (422, True)
     there.house.clock.advance(minutes=6)
-    assert visitor.open("/set-password").heading == "Welcome back", "a session alone sets none"
+    assert visitor.open("/set-password").heading == "Is it still you?", "a session alone sets none"
     stale = page.press("Save the new password", new_password="Zebra-kettle-92")
-    assert stale.heading == "Welcome back"
+    assert stale.heading == "Is it still you?"
     there.house.clock.advance(minutes=-6)
     assert "Your password is set" in page.press("Save the new password", new_password="Zebra-kettle-92").text
     assert len(mails(there, ada)) == 1

@@ -296,7 +296,7 @@ def test_who_is_signed_in_may_make_another_account_where_the_application_asks(
     sign_up(visitor.open("/register"))
     page = visitor.asked_by(shop, prompt="create")
     assert page.heading == "Create your account"
-    assert page.follow("Sign in").heading == "Welcome back"
+    assert page.follow("Sign in").heading == "Is it still you?"
     landed = sign_up(page, email="second@example.test")
     assert landed.query["code"]
     assert len(held(world)) == 2
