@@ -166,6 +166,17 @@ def test_it_holds_whatever_the_first_factor_was(
 
 
 @on_one_database
+def test_a_mailed_code_buys_no_other_round_of_guesses_at_the_texted_one(new_tenant_server: NewTenantServer) -> None:
+    lock = {"type": "suspend", "maximum_failed_attempts": 3}
+    ada = at_home(new_tenant_server, passwordless_email=True, lockout=lock, **TEXTED)
+    for expected in (1067, 1067, 1198):
+        answered(ada.call("U49", email=ada.email))
+        login = answered(ada.call("U51", {"email": ada.email, "otp": code_in(ada.mailed())}))
+        token = login["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+        assert refused(proved(ada, "sms", {"otp": "000000"}, token)) == (403, expected)
+
+
+@on_one_database
 def test_a_mailbox_that_was_proved_just_now_is_not_asked_again_where_there_is_nothing_else(
     new_tenant_server: NewTenantServer,
 ) -> None:

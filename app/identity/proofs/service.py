@@ -257,13 +257,15 @@ def check_code(
 def spend_checked(call: Call, proof: Proof, *, errors: CodeErrors, is_lock_open: bool = False) -> None:
     """Use the code that `check_code` found good. Of many at once one wins; raises errors.used, expired, closed.
 
-    Where there are second factors it begins no count of failures anew: whoever reads the mailbox would get another round of
-    guesses at the factor by each code.
+    Where there are second factors, or a risk demands one, it begins no count of failures anew: whoever reads the mailbox would get
+    another round of guesses at the factor by each code.
     """
     accounts_store.change(call, proof.uid, {})  # as `spend_link` does
     if not store.use(call, proof.proof_id):
         raise _why_not(call, store.newest_code(call, proof.kind, proof.uid, proof.subject), errors)
-    if is_lock_open or call.tenant.settings.two_factor == "disabled":  # else only a sign-in that is whole begins anew
+    settings = call.tenant.settings
+    is_whole = settings.two_factor == "disabled" and not settings.risk.demands
+    if is_lock_open or is_whole:  # else only a sign-in that is whole begins anew
         gate.forget_failures(call.work, proof.uid, is_lock_open=is_lock_open)
 
 
