@@ -334,3 +334,16 @@ def test_a_mailbox_that_confirmed_a_strangers_account_is_rid_of_him_by_its_new_p
     shown = stranger.shows(ada.begins(f"{LOGIN}/autofill/begin"), stranger.passkeys[0])
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
     answered(ada.comes())
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_of_many_registrations_with_one_passkey_at_once_one_wins(
+    new_tenant_server: NewTenantServer, is_hidden: bool
+) -> None:
+    ada = keyed(new_tenant_server, hide_unknown_accounts=is_hidden, limits={"register_per_minute_per_address": 0})
+    ada.email = "grace@example.test"
+    body = {"PasskeyCredential": ada.device.makes(ada.begins(f"{A}/register/passkey/begin", identifier=ada.email))}
+    path = f"{A}/register/passkey/finish"
+    answers = at_once([lambda: ada.tenant.send("POST", path, body, with_secret=False)] * 12)
+    assert sorted(answer.status_code for answer in answers) == [200] + [403] * 11
+    assert len([one for one in letters(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1
