@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pyotp
 import pytest
-from werkzeug.test import TestResponse
+from flask import Flask
+from werkzeug.test import Client, TestResponse
 
 from tests.support.consents import asked, given
-from tests.support.customers import NEW
+from tests.support.customers import NEW, OLD, PATH
 from tests.support.devices import picture_of, with_push
 from tests.support.factors import LOGIN_2FA, factored
-from tests.support.letterbox import token_in
+from tests.support.letterbox import link_in, token_in
 from tests.support.passkeys import A, Keyed, keyed
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.visitor import Visitor
 
 VICTIM = "grace@example.test"
 pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
@@ -98,3 +102,24 @@ def test_a_reset_that_claims_an_account_does_not_go_around_its_passkey(new_tenan
     token = challenge["SecondFactorAuthenticationToken"]
     assert answered(ada.answers(token))["Profile"]
     assert answered(ada.is_offered())["Profile"], "one person has both"
+
+
+@pytest.mark.parametrize("two_factor", ["disabled", "required"])
+def test_an_alarm_leaves_no_thief_a_passkey_of_before(
+    new_tenant_server: NewTenantServer, hub_app: Flask, two_factor: str
+) -> None:
+    """Added first, it has an alarm of its own; the newest mail is the one that people open."""
+    ada = keyed(new_tenant_server, two_factor=two_factor).has_passkey()
+    assert answered(ada.is_offered())["Profile"]
+    ada.waits(minutes=10)
+    answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
+    parts = urlsplit(link_in(ada.mailed()))
+    owner = Visitor(Client(hub_app), ada.tenant.house.settings.hub_url(ada.tenant.name))
+    owner.open(f"{parts.path}?{parts.query}").press("It was not me: close the account to others")
+    assert refused(ada.is_offered())[0] == 403
+    answered(ada.reset(resettoken=ada.brought(), password="Amber-window-44"))
+    body = {"email": ada.email, "password": "Amber-window-44"}
+    if two_factor == "required":  # the mailbox does not get past it either
+        challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]
+        assert challenge["IsPasskeyAuthenticatorVerified"] is True
+        assert answered(ada.answers(challenge["SecondFactorAuthenticationToken"]))["Profile"]

@@ -80,12 +80,16 @@ def listed(held: Credential) -> ListedPasskey:
     )
 
 
-def disown(call: Call, uid: str) -> None:
-    """Let no passkey open an account that a mailbox makes its own: those of the sign-in go. Those of the second factor stay, as
-    a mailbox is none, and prove nothing but that until they are shown beside a first factor.
+def disown(call: Call, uid: str, *, is_first: bool = False) -> None:
+    """Let no passkey open an account that a mailbox makes its own: those of the sign-in go. Those that are asked for beside the
+    password stay, as a mailbox is none, and prove nothing but that until they are shown beside a first factor.
+
+    Args:
+        is_first: nobody proved the account before, so that nothing in it guards its owner.
     """
-    store.remove(call, uid, (SIGN_IN,))
-    for held in store.of_kind(call, uid, FACTOR):
+    if is_first or call.tenant.settings.two_factor != "required":
+        store.remove(call, uid, (SIGN_IN,))
+    for held in of_account(call, uid):
         store.note(call, held, facts={**held.facts, BESIDE: True})
 
 

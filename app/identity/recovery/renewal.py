@@ -114,7 +114,7 @@ def _verified(call: Call, fresh: Account, email: str | None, private: dict[str, 
         call.ledger.record("security_answers.dropped", uid=fresh.uid)
     entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
     if entry is not None and proving.is_claim(fresh, form):
-        passkeys.disown(call, fresh.uid)
+        passkeys.disown(call, fresh.uid, is_first=proving.is_first(fresh))
         return proving.claim(call, fresh, entry) | proving.drop_ways_in(call, fresh, private)
     if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
         return {}

@@ -11,6 +11,7 @@ from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.credentials import store as credentials
+from app.identity.passkeys import store as passkeys
 from app.identity.proofs import alarms
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
@@ -33,10 +34,10 @@ def is_closed(call: Call, account: Account) -> bool:
 def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]:
     """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
 
-    That address is the only one then: who changed the account may have put the others, the number and the answers there,
-    before the change as well as after it. Second factors stay, but for those that were added with the change or after it:
-    who reads a mailbox must not get past the others. Links and codes end, and alarms of later changes, which went to whom
-    they please.
+    That address is the only one then: who changed the account may have put the others, the number, the answers and passkeys
+    there, before the change as well as after it: none of them opens it any more. Second factors stay, but for those that were
+    added with the change or after it: who reads a mailbox must not get past the others. Links and codes end, and alarms of
+    later changes, which went to whom they please.
 
     Raises:
         UnknownLink, UsedLink, ExpiredLink: as they say.
@@ -50,6 +51,7 @@ def restore(call: Call, token: str, password_hash: str) -> tuple[Account, Proof]
         raise e.AccountBlocked
     alarm = proofs.spend_link(call, ProofKind.ALARM, token)
     credentials.remove_since(call, fresh.uid, alarm.expires_at - timedelta(minutes=alarms.MINUTES) - _JUST_BEFORE)
+    passkeys.disown(call, fresh.uid)
     private = dict(fresh.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
     values |= proving.drop_ways_in(call, fresh, private)
