@@ -204,6 +204,20 @@ def test_of_many_keepings_of_one_passkey_at_once_one_wins(ada: Keyed) -> None:
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
+def test_of_two_accounts_that_come_with_one_id_at_once_one_keeps_it(new_tenant_server: NewTenantServer) -> None:
+    """One for the sign-in, one as second factor: what is found by an id is one person's."""
+    ada = keyed(new_tenant_server, two_factor="optional")
+    made = ada.tenant.create(Password=OLD, EmailVerified=True)
+    eve = Keyed(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device)
+    ways = ((ada, f"{OWN}/register/passkey"), (eve, f"{OWN_2FA}/register/passkey"))
+    ids = [ada.device.makes(who.begins(f"{at}/begin", own=True), raw_id=b"one id for the two") for who, at in ways]
+    acts = [
+        lambda who=who, at=at, made=made: who.gives(f"{at}/finish", made, own=True).status_code
+        for (who, at), made in zip(ways, ids, strict=True)
+    ]
+    assert sorted(at_once(acts)) == [200, 403]
+
+
 def test_where_accounts_are_hidden_everybody_seems_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
     ada = keyed(new_tenant_server, hide_unknown_accounts=True)
     without = ada.asks_sign_in()

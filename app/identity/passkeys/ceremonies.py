@@ -148,14 +148,16 @@ def keep(call: Call, found: Made, uid: str, kind: str = store.SIGN_IN, **facts: 
     accounts.lock(call, uid)
     if len(store.of_account(call, uid)) >= store.MOST:
         raise e.PasskeyMisconfigured
-    if store.by_raw_id(call, found.raw_id) is not None or not tickets.spend(call, found.ticket):
-        raise _refused(call, "taken", uid)
     try:
+        # Of both kinds together one has the id; whoever comes with it in this moment waits here, and sees who was first.
+        tickets.renew(call, TicketKind.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME)
+        if store.by_raw_id(call, found.raw_id) is not None or not tickets.spend(call, found.ticket):
+            raise _refused(call, "taken", uid)
         return credentials.add(
             call, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_of(found.raw_id), is_enrolled=True,
             counter=found.counter,
         )  # fmt: skip
-    except Held:
+    except (Held, tickets.Taken):
         raise _refused(call, "taken", uid) from None
 
 
