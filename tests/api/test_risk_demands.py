@@ -16,6 +16,7 @@ from tests.support.house import on_one_database
 from tests.support.letterbox import code_in, letters, token_in
 from tests.support.passkeys import keyed
 from tests.support.pinned import PINS, again, pinned
+from tests.support.races import at_once
 from tests.support.rows import QUESTIONS, Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -73,6 +74,14 @@ def test_a_mailed_code_ends_the_sign_in_and_the_place_is_known_from_then_on(new_
     assert refused(proved(ada, "email", {"otp": code}, token)) == (403, 1103)
     assert len(told(ada)) == 1
     signs_in(ada, CHROME, VIENNA)
+
+
+def test_of_many_who_show_the_code_at_once_one_comes_in(new_tenant_server: NewTenantServer) -> None:
+    ada = at_home(new_tenant_server)
+    token = demanded(elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]
+    code = code_in(ada.mailed())
+    answers = at_once([lambda: proved(ada, "email", {"otp": code}, token).status_code for _ in range(20)])
+    assert sorted(answers) == [200] + [403] * 19
 
 
 @on_one_database
