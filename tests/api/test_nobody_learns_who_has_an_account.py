@@ -42,6 +42,7 @@ ON_PAGES = {
     "hub.register": "as above",
     "hub.ask_sign_in": "as above",
     "hub.lost_passkey": "as above",
+    "hub.begin_register_with_passkey": "as above",
 }
 
 
