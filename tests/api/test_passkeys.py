@@ -262,6 +262,26 @@ def test_a_mailed_link_never_stands_in_for_a_second_factor(new_tenant_server: Ne
     assert answered(ada.shows_code(code, challenge["SecondFactorAuthenticationToken"]))["Profile"]
 
 
+def test_a_mailed_link_leaves_the_passkey_that_is_the_only_second_factor(new_tenant_server: NewTenantServer) -> None:
+    """Else the mailbox alone would open the account, and enrol whatever it likes."""
+    ada = keyed(new_tenant_server, two_factor="required").has_passkey()
+    answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
+    token = link_in(ada.mailed()).rpartition("vtoken=")[2]
+    made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
+    answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
+    old, new = ada.device.passkeys
+    assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old))) == (403, 1321), "not alone"
+    challenge = answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), new)))
+    ticket = challenge["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
+    begun = ada.tenant.send(
+        "GET", f"{LOGIN_2FA}/register/passkey/begin", with_secret=False, secondfactorauthenticationtoken=ticket
+    )
+    assert refused(begun) == (403, 1258), "nothing is enrolled beside it"
+    assert refused(ada.shows_code("000000", ticket))[0] == 403
+    assert answered(ada.answers(ticket, passkey=old))["Profile"]
+    assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), old)))["Profile"], "it is theirs"
+
+
 def test_an_owner_is_told_of_a_passkey_and_may_object(ada: Keyed) -> None:
     ada.has_passkey()
     told_of = ada.mailed()

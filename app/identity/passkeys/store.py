@@ -89,8 +89,16 @@ def disown(call: Call, uid: str, *, is_first: bool = False) -> None:
     """
     if is_first or call.tenant.settings.two_factor != "required":
         store.remove(call, uid, (SIGN_IN,))
-    for held in of_account(call, uid):
-        store.note(call, held, facts={**held.facts, BESIDE: True})
+    keep_beside(call, of_account(call, uid))
+
+
+def keep_beside(call: Call, held: Iterable[Credential]) -> None:
+    """Let passkeys prove who comes beside a first factor, and open nothing alone. Those that a mailed link set go: they prove neither."""
+    for one in among(held):
+        if one.facts.get(MAILED):
+            store.remove(call, one.uid, (one.kind,), one.credential_id)
+        else:
+            store.note(call, one, facts={**one.facts, BESIDE: True})
 
 
 def own(call: Call, held: Credential) -> None:

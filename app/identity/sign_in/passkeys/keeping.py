@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
@@ -47,10 +48,16 @@ def add_factor(call: Call, account: Account, credential: ShownCredential) -> Cre
 def replace_all(call: Call, account: Account, found: Made) -> Credential:
     """Keep a passkey that a mailed link set, in the place of all those of the sign-in; call it with the account locked.
 
-    Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor.
+    Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor. Those of the
+    sign-in that are the only second factor of their owner stay as that, and open nothing by themselves.
     """
-    is_one = bool(factors.enrolled(call.tenant.settings, factors.person(call, account)))
-    credentials.remove(call, account.uid, (store.SIGN_IN,))
+    known = factors.person(call, account)
+    is_one = bool(factors.enrolled(call.tenant.settings, known))
+    others = tuple(one for one in known.credentials if one.kind != store.SIGN_IN)
+    if is_one and not factors.enrolled(call.tenant.settings, replace(known, credentials=others)):
+        store.keep_beside(call, known.credentials)
+    else:
+        credentials.remove(call, account.uid, (store.SIGN_IN,))
     credentials.remove_begun(call, account.uid)
     marks: dict[str, Any] = {store.MAILED: True} if is_one else {}
     kept = ceremonies.keep(call, found, account.uid, **marks)

@@ -114,12 +114,12 @@ def _claim(call: Call, fresh: Account, proof: Proof) -> None:
     entry = next((one for one in fresh.emails if accounts.normal("email", str(one["Value"])) == form), None)
     if entry is None or not proving.is_claim(fresh, form):
         return
-    private = dict(fresh.private)
+    private, is_first = dict(fresh.private), proving.is_first(fresh)
     values = {**proving.claim(call, fresh, entry), **proving.drop_ways_in(call, fresh, private)}
     store_accounts.change(
         call, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
     )
-    store.disown(call, fresh.uid)
+    store.disown(call, fresh.uid, is_first=is_first)
     call.ledger.record("account.claimed", uid=fresh.uid)
 
 
