@@ -81,14 +81,16 @@ def asked(call: Call, req: contract.RegistrationModel) -> Ask:
     )
 
 
-def registered(call: Call, req: contract.RegistrationModel, outcome: service.Outcome) -> contract.Registered:
-    """Answer a registration: with a session where its maker may sign in at once."""
+def registered(
+    call: Call, req: contract.RegistrationModel, outcome: service.Outcome, methods: tuple[str, ...] = ("pwd",)
+) -> contract.Registered:
+    """Answer a registration: with a session where its maker may sign in at once. `methods`: the `amr` of what they brought."""
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
+    way = {"methods": [*methods], "is_silent": req.is_silent}
     if asking.is_due(call, outcome.account):
-        raise asking.refusal(call, outcome.account, {"methods": ["pwd"], "is_silent": req.is_silent})
+        raise asking.refusal(call, outcome.account, way)
     if pins.is_due(call, outcome.account):
-        way = {"methods": ["pwd"], "is_silent": req.is_silent}
         raise pin_asking.refusal(call, outcome.account, way)
     return contract.Registered(data=_login(call, outcome.account, req.fields_))
 

@@ -53,7 +53,8 @@ def finish(call: Call, req: contract.SignUpFinish) -> Registered:
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     ask = replace(registration.asked(call, req), has_passkey=True)
-    return registration.registered(call, req, registered(call, found, service.draft(call, given, ask), ask))
+    outcome = registered(call, found, service.draft(call, given, ask), ask)
+    return registration.registered(call, req, outcome, methods(found))
 
 
 def registered(call: Call, found: Made, drafted: Draft, ask: Ask) -> Outcome:
