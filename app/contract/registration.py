@@ -69,7 +69,7 @@ REGISTRATION_REFUSALS = (
     e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
     e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,
-    e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired,
+    e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired, e.TwoFactorOn,
 )  # fmt: skip
 
 register = state(

@@ -88,6 +88,7 @@ REFUSALS = refusals(
     (1077, by("email"), {**INTERFACE, "phone_login": True}),
     (1183, by("email"), {**INTERFACE, "username_login": True}),
     (1238, by("username"), INTERFACE),
+    (1176, says(), {"two_factor": "optional"}),
     (1194, says(), {"privacy_policy": POLICY}),
     (1226, says(), asked("FirstLogin")),
     (1243, says(), {"pin": {"is_on": True, "required": True}}),
@@ -105,7 +106,7 @@ REFUSALS = refusals(
 NOT_HERE: dict[tuple[str, int], str] = {
     ("U12", 1220): "which accounts may sign in where: the issue of organizations",
     ("U12", 1264): "a password is one step: the lock itself answers",
-    ("U12", 1286): "tenants without passwords: the next issue",
+    ("U12", 1286): "no tenant switches passwords off",
 }
 
 ANSWERS = [

@@ -166,6 +166,7 @@ REFUSALS = [
         "U01",
         (1048, lambda who: with_sott(who, query={"sott": None})),
         (1049, lambda who: with_sott(who, query={"sott": "nonsense"})),
+        (1176, with_sott, {"two_factor": "required", "email_verification": "optional"}),
         (1243, with_sott, {"pin": {"is_on": True, "required": True}, "email_verification": "optional"}),
     ),
     *of_the_tenant("U01", with_sott),

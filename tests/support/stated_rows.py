@@ -269,7 +269,6 @@ REFUSING_ROWS = dict.fromkeys(
 """Rows that refuse what they are asked, by their own codes, and have nothing to answer 200 with yet."""
 
 _FEDERATION = "needs an account of another provider: the issue of federation"
-_FACTORS = "second factors: the next issue"
 
 NOT_RAISED: dict[int, str] = {
     909: "every endpoint is open to every tenant",
@@ -282,6 +281,5 @@ NOT_RAISED: dict[int, str] = {
     1140: _FEDERATION,
     1144: "nothing is off for tenants of one version",
     1159: "1071, which says the same and has a text",
-    1176: _FACTORS,
 }
 """Codes that no row raises yet, and why."""

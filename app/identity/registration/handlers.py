@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from app.contract import errors as e
 from app.contract import registration as contract
 from app.contract.groups import NO_MAIL, NO_SMS, Deleted, Posted
 from app.contract.profile import Profile
@@ -18,6 +19,7 @@ from app.identity.pins import service as pins
 from app.identity.pins import sessions as pin_sessions
 from app.identity.registration import records, service, sott
 from app.identity.registration.service import Ask
+from app.identity.second_factors import service as factors
 from app.identity.tokens import service as tokens
 from app.identity.verification.service import Wish
 from app.kit.clock import iso
@@ -82,11 +84,27 @@ def asked(call: Call, req: contract.RegistrationModel) -> Ask:
 
 
 def registered(
-    call: Call, req: contract.RegistrationModel, outcome: service.Outcome, methods: tuple[str, ...] = ("pwd",)
+    call: Call,
+    req: contract.RegistrationModel,
+    outcome: service.Outcome,
+    methods: tuple[str, ...] = ("pwd",),
+    *,
+    is_two: bool = False,
 ) -> contract.Registered:
-    """Answer a registration: with a session where its maker may sign in at once. `methods`: the `amr` of what they brought."""
+    """Answer a registration: with a session where its maker may sign in at once.
+
+    Args:
+        methods: the `amr` of what they brought.
+        is_two: whether that counts as two factors.
+
+    Raises:
+        TwoFactorOn: the account is made, and is to enrol a second factor; they sign in at M01.
+        ConsentNeeded, PinRequired: it is made, and lacks what every sign-in asks for.
+    """
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
+    if not is_two and factors.wanted(call, outcome.account) is not None:
+        raise e.TwoFactorOn().as_step()
     way = {"methods": [*methods], "is_silent": req.is_silent}
     if asking.is_due(call, outcome.account):
         raise asking.refusal(call, outcome.account, way)

@@ -54,7 +54,7 @@ def finish(call: Call, req: contract.SignUpFinish) -> Registered:
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
     ask = replace(registration.asked(call, req), has_passkey=True)
     outcome = registered(call, found, service.draft(call, given, ask), ask)
-    return registration.registered(call, req, outcome, methods(found))
+    return registration.registered(call, req, outcome, methods(found), is_two=found.is_user_verified)
 
 
 def registered(call: Call, found: Made, drafted: Draft, ask: Ask) -> Outcome:
