@@ -92,6 +92,10 @@ class Session(Wire):
     lifetime_seconds: int | None = None  # None: until the browser closes
 
 
+PASSWORD_WAY, PASSKEY_WAY = "password", "passkey"
+"""What `Next.ways` names beside the ways without a password."""
+
+
 class Next(Wire):
     """Where the visitor goes next."""
 

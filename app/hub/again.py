@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from app.contract.hub import AttemptRequest, Next, resume
+from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, AttemptRequest, Next, resume
 from app.hub import visit
 from app.hub.arrival import api
 from app.hub.brand import initials
-
-PASSWORD: Final = "password"
-PASSKEY: Final = "passkey"
 
 
 @dataclass(frozen=True)
@@ -29,16 +25,16 @@ class Again:
 
     @property
     def has_password(self) -> bool:
-        return PASSWORD in self.ways
+        return PASSWORD_WAY in self.ways
 
     @property
     def has_passkey(self) -> bool:
-        return PASSKEY in self.ways
+        return PASSKEY_WAY in self.ways
 
     @property
     def name(self) -> str:
         """By what the password's field knows them."""
-        return self.ways.get(PASSWORD, "")
+        return self.ways.get(PASSWORD_WAY, "")
 
     @classmethod
     def of(cls, step: Next) -> Again | None:

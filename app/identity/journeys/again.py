@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from app.contract import errors as e
-from app.contract.hub import Next
+from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, Next
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import service as accounts
 from app.identity.accounts.account import Account
@@ -14,9 +12,6 @@ from app.identity.passkeys import store as passkeys
 from app.identity.passwordless import ways
 from app.identity.passwordless.ways import SMS
 from app.identity.second_factors import service as factors
-
-PASSWORD: Final = "password"
-PASSKEY: Final = "passkey"
 
 
 def told(call: Call, step: Next) -> Next:
@@ -29,9 +24,9 @@ def _ways(call: Call, account: Account) -> dict[str, str]:
     found = {}
     name = _login_name(call, account)
     if account.password_hash is not None and name:
-        found[PASSWORD] = name
+        found[PASSWORD_WAY] = name
     if call.tenant.settings.passkeys and passkeys.of_account(call, account.uid):
-        found[PASSKEY] = ""
+        found[PASSKEY_WAY] = ""
     for way in ways.offered(call):
         names = (account.phone,) if way == SMS else (name, account.email)
         known = next((one for one in names if one and _reaches(call, one, way, account)), None)
