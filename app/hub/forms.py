@@ -59,6 +59,9 @@ def _bound_to() -> tuple[str, str, str]:
 class HubForm(FlaskForm):
     """A form of a page."""
 
+    is_newly_asked = False
+    """Whether this answer asks for the password for the first time: a question, not a mistake."""
+
     class Meta(FlaskForm.Meta):
         csrf = True
         csrf_class = BoundToken

@@ -14,7 +14,7 @@ from app.contract.hub import PersonView
 from app.hub import journey
 from app.hub.code_entry import ENOUGH_TEXTS
 from app.hub.forms import HubForm
-from app.hub.page import ONCE_MORE, Notice
+from app.hub.page import Notice
 from app.kit.errors import ApiError
 
 NEEDED: Final = "1"
@@ -27,8 +27,6 @@ class ProvedForm(HubForm):
     account = HiddenField()
     """Whose password it is, for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
-    is_newly_asked = False
-    """Asked by this answer for the first time: a question, not a mistake."""
 
     @property
     def asks_password(self) -> bool:
@@ -84,13 +82,6 @@ def confirm(landing: str) -> Response:
 
 
 _MISSING: Final = _l("Enter your password.")
-
-
-def form_notice(form: HubForm) -> Notice | None:
-    """What a page says of a form that came without our token, or that needs the password after all."""
-    if isinstance(form, ProvedForm) and form.is_newly_asked:
-        return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
-    return ONCE_MORE if form.is_token_refused else None
 
 
 def refusal_notice(refusal: ApiError) -> Notice:

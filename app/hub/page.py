@@ -44,6 +44,13 @@ ONCE_MORE: Final = Notice(
 """Of a form that came without the token of this browser; `Page.notice` says it for every page."""
 
 
+def form_notice(form: HubForm) -> Notice | None:
+    """What a page says of a form that came without our token, or that needs the password after all."""
+    if form.is_newly_asked:
+        return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
+    return ONCE_MORE if form.is_token_refused else None
+
+
 @dataclass(frozen=True)
 class Frame:
     """What the layouts see beside the page's own view."""
@@ -99,11 +106,10 @@ class Page:
 
     @property
     def notice(self) -> Notice | None:
-        """What stands above the form: unless the page has more to say, that a click has to be made again."""
+        """What stands above the form: what the form asks for once more, else the page's `problem`, where it has one."""
         form = getattr(self, "form", None)
-        if isinstance(form, HubForm) and form.is_token_refused:
-            return ONCE_MORE
-        return None
+        asked = form_notice(form) if isinstance(form, HubForm) else None
+        return asked or getattr(self, "problem", None)
 
     @property
     def has_problem(self) -> bool:

@@ -20,7 +20,7 @@ from app.hub.factors import duo
 from app.hub.factors.face import FactorForm
 from app.hub.factors.page import FactorPage, elsewhere, fresh_form
 from app.hub.factors.registry import FACES
-from app.hub.own_account import NEEDED, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import CHOOSE, kind_of
@@ -40,10 +40,6 @@ class AddFactorPage(FactorPage):
 
     trust_days: int = 0
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
@@ -74,10 +70,6 @@ class ProveFirstPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         return (*super().form_targets, *elsewhere(self.form.kind.data or ""))
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, ProveFirstPage]:

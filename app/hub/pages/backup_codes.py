@@ -14,7 +14,7 @@ from app.contract import hub_second_factors as contract
 from app.contract.hub_self_service import Proved
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factors import read_own_factors
@@ -42,10 +42,6 @@ class BackupCodesPage(Page):
     codes: tuple[str, ...] = ()
     person: str = ""
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @property
     def onward(self) -> str:

@@ -14,7 +14,7 @@ from app.contract import hub_confirm as contract
 from app.contract.hub_self_service import Proved
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.kit.errors import ApiError
@@ -45,10 +45,6 @@ class ConfirmPage(Page):
     def address(self) -> str:
         """Where the form is sent."""
         return f"{ADDRESS}?{urlencode({'next': self.landing})}"
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmPage]:

@@ -16,7 +16,7 @@ from app.contract.hub_consents import FormsAnswered, answer_forms
 from app.hub import consent_options, journey, visit
 from app.hub.arrival import api
 from app.hub.consent_options import BoxesForm, Section
-from app.hub.own_account import form_notice, refusal_notice
+from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.kit.errors import ApiError
@@ -34,10 +34,6 @@ class ConsentFormsPage(Page):
     forms: tuple[ConsentForm, ...]
     relying_party: str = ""
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -19,7 +19,7 @@ from app.contract import hub_self_service as contract
 from app.hub import callback, journey, mailed_link, visit
 from app.hub.arrival import api, drop, workings
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -63,10 +63,6 @@ class DeleteAccountPage(Page):
     form: AskForm
     problem: Notice | None = None
     has_email: bool = True
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
@@ -129,10 +125,6 @@ class ConfirmDeletionPage(Page):
     days: int = 0
 
     @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form)
-
-    @property
     def action(self) -> str:
         """Where the form is sent: this page's own address, so that it can be read in another language after all."""
         return mailed_link.address(ADDRESS, self.token, vtype="deleteuser")
@@ -176,7 +168,7 @@ class KeepAccountPage(Page):
     def notice(self) -> Notice | None:
         if self.is_over:
             return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
-        return form_notice(self.form)
+        return super().notice
 
     @classmethod
     def samples(cls) -> Mapping[str, KeepAccountPage]:

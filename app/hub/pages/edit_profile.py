@@ -16,7 +16,7 @@ from app.contract.registration_form import CUSTOM, FormField, Option
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import form_notice, refusal_notice
+from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -97,10 +97,6 @@ class EditProfilePage(Page):
 
     form: FieldsForm
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:

@@ -17,7 +17,7 @@ from app.hub import callback, journey, visit
 from app.hub.arrival import api
 from app.hub.code_entry import wait_sentence
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, again_first, asked_of, confirm, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, confirm, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import email_code, pages
 from app.hub.pages.email_code import LIST
@@ -109,7 +109,7 @@ class EmailsPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return form_notice(self.form) or _DONE.get(self.done)
+        return super().notice or _DONE.get(self.done)
 
     @property
     def held(self) -> int:
@@ -152,10 +152,6 @@ class AddEmailPage(Page):
     form: AddForm
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
         wrong = AddForm(data={"email": "ada"})
@@ -180,10 +176,6 @@ class ChangeEmailPage(Page):
 
     form: ChangeForm
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:

@@ -16,7 +16,7 @@ from app.contract.hub_self_service import fill_missing as operation
 from app.contract.registration_form import FormField
 from app.hub import journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import form_notice, refusal_notice
+from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.edit_profile import FULL, FieldsForm
@@ -34,10 +34,6 @@ class MissingFieldsPage(Page):
     form: FieldsForm
     relying_party: str = ""
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, MissingFieldsPage]:

@@ -18,8 +18,8 @@ from app.contract.self_service import AcceptedPolicy
 from app.hub import callback, consent_options, journey, visit
 from app.hub.arrival import api
 from app.hub.consent_options import BoxesForm, Section
-from app.hub.own_account import form_notice, refusal_notice
-from app.hub.page import Notice, Page
+from app.hub.own_account import refusal_notice
+from app.hub.page import Notice, Page, form_notice
 from app.hub.pages import pages
 from app.hub.pages.consent_forms import NEWS, SIGN_UP
 
@@ -69,7 +69,7 @@ class OwnConsentsPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem or (Notice(_l("Saved"), tone="ok") if self.is_saved else None)
+        return super().notice or (Notice(_l("Saved"), tone="ok") if self.is_saved else None)
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -15,7 +15,7 @@ from app.contract import hub_security as contract
 from app.contract.hub_self_service import Proved
 from app.hub import callback, visit
 from app.hub.arrival import api, workings
-from app.hub.own_account import ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -43,10 +43,6 @@ class DownloadPage(Page):
 
     form: DownloadForm
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, DownloadPage]:

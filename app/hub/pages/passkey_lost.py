@@ -50,10 +50,6 @@ class LostPasskeyPage(Page):
     sent_to: str = ""
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
         email = (Identifier.EMAIL,)
@@ -84,7 +80,7 @@ class ResetPasskeyPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return super().notice or self.problem or _STATES.get(self.state)
+        return super().notice or _STATES.get(self.state)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPasskeyPage]:

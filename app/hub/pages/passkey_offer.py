@@ -33,10 +33,6 @@ class PasskeyOfferPage(Page):
     relying_party: str = ""
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyOfferPage]:
         return {

@@ -18,7 +18,7 @@ from app.contract import hub_passkeys as contract
 from app.hub import browser_words, callback, journey, visit
 from app.hub.arrival import api, workings
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.passkey_forms import FAILED, SCRIPTLESS, CredentialForm, given, notice_of, options
@@ -108,10 +108,6 @@ class AddPasskeyPage(Page):
     form: AddForm
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, AddPasskeyPage]:
         data = {"account": "ada@example.com"}
@@ -136,10 +132,6 @@ class EditPasskeyPage(Page):
     one: Held
     is_last: bool = False
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:

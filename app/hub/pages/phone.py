@@ -19,7 +19,7 @@ from app.hub import callback, code_entry, journey, visit
 from app.hub.arrival import api
 from app.hub.code_entry import AGAIN, CodePage, Outcome
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -129,10 +129,6 @@ class ChangePhonePage(Page):
     form: NumberForm
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
         wrong, own = NumberForm(data={"phone": "12"}), NumberForm(data={"phone": _SAMPLE})
@@ -182,10 +178,6 @@ class RemovePhonePage(Page):
 
     form: RemoveForm
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:

@@ -15,7 +15,7 @@ from app.contract.hub import Step
 from app.contract.pin_settings import Pins
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -37,10 +37,6 @@ class PinPage(Page):
     rule: Any
     has_pin: bool = False
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
@@ -68,10 +64,6 @@ class SetPinPage(Page):
     can_skip: bool = False
     relying_party: str = ""
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:

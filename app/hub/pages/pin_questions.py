@@ -53,10 +53,6 @@ class PinQuestionsPage(Page):
     problem: Notice | None = None
 
     @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
-
-    @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
         return attributes_of(self.identifiers)

@@ -16,8 +16,7 @@ from app.contract.hub_self_service import accept_policy as operation
 from app.hub import journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import form_notice
-from app.hub.page import Notice, Page
+from app.hub.page import Page
 from app.hub.pages import pages
 
 ADDRESS: Final = "/privacy-policy"
@@ -41,10 +40,6 @@ class PrivacyPolicyPage(Page):
     relying_party: str = ""
     link: str = ""
     """Where the text stands."""
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form)
 
     @classmethod
     def samples(cls) -> Mapping[str, PrivacyPolicyPage]:

@@ -22,7 +22,6 @@ from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api, keep_attempt, workings
 from app.hub.attempt import begun
 from app.hub.forms import HubForm
-from app.hub.own_account import form_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
@@ -64,7 +63,7 @@ class ResetPage(Page):
     def notice(self) -> Notice | None:
         if self.is_too_many:
             return Notice(_l("That was a lot at once"), _l("Wait a minute, then try again."))
-        return form_notice(self.form)
+        return super().notice
 
     @property
     def address(self) -> str:

@@ -13,7 +13,7 @@ from app.contract import hub_pins as contract
 from app.contract.pin_settings import Pins
 from app.hub import journey, mailed_link, visit
 from app.hub.arrival import api
-from app.hub.own_account import form_notice, refusal_notice
+from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pin_form import PinForm, hint
@@ -37,10 +37,6 @@ class ResetPinPage(Page):
     token: str = ""
     rule: Any = ""
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @property
     def address(self) -> str:

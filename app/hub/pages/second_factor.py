@@ -68,10 +68,6 @@ class ChooseFactorPage(Page):
     def form_targets(self) -> tuple[str, ...]:
         return (*super().form_targets, *elsewhere(*(way.kind for way in self.ways)))
 
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
         ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in FACES)
@@ -97,10 +93,6 @@ class SecondFactorPage(FactorPage):
     problem: Notice | None = None
     landing: str = ""
     """The page that asks whether it is still them."""
-
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
 
     @property
     def anew(self) -> str:

@@ -19,7 +19,7 @@ from app.hub import browser_words, callback, journey, visit
 from app.hub.arrival import api
 from app.hub.factors.page import elsewhere
 from app.hub.factors.registry import FACES
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import Way, kind_of
@@ -89,7 +89,7 @@ class FactorsPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return form_notice(self.form) or _DONE.get(self.done)
+        return super().notice or _DONE.get(self.done)
 
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
@@ -126,10 +126,6 @@ class RemoveFactorPage(Page):
     name: Any
     effect: Effect
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:

@@ -14,7 +14,7 @@ from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -41,10 +41,6 @@ class SecurityQuestionsPage(Page):
     form: AnswersForm
     answered: tuple[str, ...] = ()
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @property
     def hints(self) -> list[bool]:

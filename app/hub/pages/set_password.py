@@ -48,10 +48,6 @@ class SetPasswordPage(Page):
     rules: tuple[Rule, ...] = ()
     problem: Notice | None = None
 
-    @property
-    def notice(self) -> Notice | None:
-        return super().notice or self.problem
-
     @classmethod
     def samples(cls) -> Mapping[str, SetPasswordPage]:
         rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]

@@ -16,7 +16,7 @@ from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
 from app.hub import callback, journey, visit
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, again_first, form_notice, refusal_notice
+from app.hub.own_account import NEEDED, ProvedForm, again_first, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
@@ -64,10 +64,6 @@ class UsernamePage(Page):
 
     form: UsernameForm
     problem: Notice | None = None
-
-    @property
-    def notice(self) -> Notice | None:
-        return form_notice(self.form) or self.problem
 
     @classmethod
     def samples(cls) -> Mapping[str, UsernamePage]:
