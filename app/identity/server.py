@@ -13,6 +13,7 @@ from app.identity.house import House
 from app.identity.ledger import Ledger
 from app.identity.oauth import cors, machines
 from app.identity.outbox import Outbox
+from app.identity.store.database import StoreContended
 from app.identity.store.unit import Cost, UnitOfWork
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Host, Letter
@@ -85,6 +86,13 @@ class Border:
                     call.ledger.write(own)
         finally:
             call.work.rollback()
+
+    def may_run_again(self, call: Call, problem: Exception) -> bool:
+        """Return whether the database gave the call up in favour of another; never once part of it is committed on its own."""
+        if not isinstance(problem, StoreContended) or call.cost.commits:
+            return False
+        call.work.rollback()
+        return True
 
     def headers(self, call: Call | None, operation: AnyOperation | None, raw: RawRequest) -> Iterable[tuple[str, str]]:
         """Add CORS for registered origins, the tenant's version for the hub, and the cost when asked."""

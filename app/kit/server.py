@@ -32,6 +32,7 @@ Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
 CallT = TypeVar("CallT")
 JSON = "application/json"
+MOST_RUNS = 3  # of one call that the store gave up in favour of another
 NO_CODE = 0  # nothing stands at the address: no part of the interface, so none of its numbers (interface errors.md)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
@@ -65,6 +66,9 @@ class Border(Protocol[CallT]):
 
     def close(self, call: CallT, refusal: Exception | None) -> None:
         """Commit, or roll back and write the books that survive a refusal."""
+
+    def may_run_again(self, call: CallT, problem: Exception) -> bool:
+        """Return whether the whole call may be run once more as if it had never been; it is rolled back then."""
 
     def headers(self, call: CallT | None, operation: AnyOperation | None, raw: RawRequest) -> Iterable[tuple[str, str]]:
         """Return headers to add to the answer (CORS, cost, tenant version)."""
@@ -127,7 +131,7 @@ class Server:
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
-    def _run(self, operation: AnyOperation, raw: RawRequest) -> Answer:
+    def _run(self, operation: AnyOperation, raw: RawRequest, *, runs_left: int = MOST_RUNS) -> Answer:
         call = None
         try:
             refuse_dangerous(operation, raw)
@@ -137,6 +141,8 @@ class Server:
             answer = self._handlers[operation.name](call, read_request(operation, raw, body))
             self.border.close(call, None)
         except Exception as problem:  # noqa: BLE001 - an undeclared failure is answered with a reference, whatever it is
+            if runs_left > 1 and call is not None and self.border.may_run_again(call, problem):
+                return self._run(operation, raw, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, call)
         return self._write(answer, operation, raw, call)
 

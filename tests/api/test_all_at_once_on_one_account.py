@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from time import sleep
 from typing import Any
 
+import pytest
+from sqlalchemy import text, update
 from werkzeug.test import TestResponse
 
+from app.identity.accounts.tables import accounts
+from app.identity.proofs.tables import proofs
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
 from tests.support.letterbox import mailed_to, token_in
 from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
@@ -87,3 +95,31 @@ def test_a_server_sets_the_password_of_a_closed_account_too(acme: TenantServer) 
     assert answered(acme.send("PUT", f"{MANAGE}/{uid}/password", {"password": "Fifth-kettle-95"}))["PasswordHash"]
     login = {"email": ADA, "password": "Fifth-kettle-95"}
     assert refused(acme.send("POST", f"{AUTH}/login", login, with_secret=False)) == (403, 991)
+
+
+def wait_until_one_waits(database: Database) -> None:
+    waits = text("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    with database.connect() as connection:
+        while connection.execute(waits).first() is None:
+            sleep(0.01)
+
+
+@pytest.mark.parametrize("house", ["postgres"], indirect=True)
+def test_what_the_database_gives_up_in_favour_of_another_runs_again(new_tenant_server: NewTenantServer) -> None:
+    """The other one holds a link and wants the account, the call holds the account and wants the link: PostgreSQL ends the call."""
+    acme = world(new_tenant_server)
+    uid = str(acme.create(Email=primary(ADA), EmailVerified=True)["Uid"])
+    forgot: Act = partial(acme.send, "POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
+    answered(forgot())
+    other = UnitOfWork(acme.house.database, acme.tenant_id)
+    links, people = (
+        update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (proofs, accounts)
+    )
+    other.run(links.values(tries=1))
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(forgot)
+        wait_until_one_waits(acme.house.database)
+        other.run(people.values(failed_attempts=0))
+        other.commit()
+        assert answered(asked.result())["IsPosted"]
+    assert len(mailed_to(acme.house, acme.tenant_id, ADA)) == 2

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.engine import Row
 
+from app.identity.accounts import store as accounts_store
 from app.identity.call import Call
 from app.identity.proofs.tables import proofs
 from app.identity.store.unit import UnitOfWork
@@ -49,8 +50,8 @@ def add(
     minutes: int,
 ) -> None:
     """Keep a link, or with `code_hash` a code; older ones of the same kind, account and subject are over."""
-    older = (*_of(call, kind, uid, subject, is_code=code_hash is not None), P.state == OPEN)
-    call.work.run(update(proofs).where(*older).values(state=REPLACED))
+    accounts_store.lock(call, uid)  # everybody locks the account first, and its proofs after it
+    _replace(call, *_of(call, kind, uid, subject, is_code=code_hash is not None), P.state == OPEN)
     row = {
         "tenant_id": call.tenant.tenant_id,
         "proof_id": proof_id,
@@ -131,7 +132,7 @@ def close_all(call: Call, uid: str, kind: str | None, subject: str | None, but: 
     where += [P.kind == kind] if kind is not None else []
     where += [P.kind != but] if but is not None else []
     where += [P.subject == subject] if subject is not None else []
-    call.work.run(update(proofs).where(*where).values(state=REPLACED))
+    _replace(call, *where)
 
 
 def close_addressed(call: Call, uid: str, kind: str, address: str, until: datetime | None) -> None:
@@ -139,13 +140,20 @@ def close_addressed(call: Call, uid: str, kind: str, address: str, until: dateti
     where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
     begins = P.subject.startswith(f"{address} ", autoescape=True)
     earlier = () if until is None else (P.expires_at <= until,)
-    call.work.run(update(proofs).where(*where, begins, *earlier).values(state=REPLACED))
+    _replace(call, *where, begins, *earlier)
 
 
 def close_later(call: Call, kind: str, uid: str, expires_at: datetime) -> None:
     """End what is open of one kind that was sent no earlier than another that lives as long."""
     where = (P.tenant_id == call.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
-    call.work.run(update(proofs).where(*where, P.expires_at >= expires_at).values(state=REPLACED))
+    _replace(call, *where, P.expires_at >= expires_at)
+
+
+def _replace(call: Call, *where: Any) -> None:
+    """End several at once, in one order for everybody: names that no account has share an id, and there is nothing to lock before."""
+    found = select(P.proof_id).where(*where).order_by(P.proof_id).with_for_update()
+    same = (P.tenant_id == call.tenant.tenant_id, P.proof_id.in_(found))
+    call.work.run(update(proofs).where(*same).values(state=REPLACED))
 
 
 def _one(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:

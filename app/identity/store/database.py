@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from psycopg.errors import DeadlockDetected, SerializationFailure
 from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine, make_url
@@ -19,6 +20,10 @@ class StoreUnavailable(Exception):
     """The database cannot be reached or written: the answer is 503, and nothing was half written."""
 
     unavailable_status = 503
+
+
+class StoreContended(StoreUnavailable):
+    """Two transactions waited for one another and this one was given up: nothing of it was written, and it may run again."""
 
 
 class Database:
@@ -66,7 +71,9 @@ _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction
 
 
 def translate(problem: DBAPIError) -> Exception:
-    """Return StoreUnavailable for a lost, full or read-only database, else the problem itself."""
+    """Return StoreUnavailable for a lost, full or read-only database, StoreContended for a deadlock, else the problem itself."""
+    if isinstance(problem.orig, DeadlockDetected | SerializationFailure):
+        return StoreContended(_sentence(problem))
     text = str(problem.orig).lower()
     gone = problem.connection_invalidated or isinstance(problem, OperationalError)
     if gone or "readonly" in text or "read-only" in text or "disk" in text:
