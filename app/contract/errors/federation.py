@@ -13,6 +13,11 @@ class NotLinkable(ApiError):
     description = "This identity cannot be linked: it is not one of another provider."
 
 
+class IdentityTaken(ApiError):
+    code, status, message = 986, 403, "Account is already linked"
+    description = "Identity linked to another account already."
+
+
 class NothingToUnlink(ApiError):
     code, status, message = 987, 403, "Account cannot be unlinked"
     description = "Account has no second identity to unlink."

@@ -9,6 +9,9 @@ from typing import Any
 
 from app.identity.accounts import identifiers
 
+IDENTITIES = "identities"
+"""Under this name `private` keeps what other providers say of the person (accounts/linked.py)."""
+
 
 @dataclass(frozen=True)
 class Account:

@@ -10,7 +10,10 @@ from functools import lru_cache
 import phonenumbers
 from email_validator import EmailNotValidError, validate_email
 
-EMAIL, USERNAME, PHONE, PREVIOUS_UID, PROFILE = "email", "username", "phone", "previous_uid", "profile"
+from app.kit import randomness
+
+EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
+PREVIOUS_UID, PROFILE = "previous_uid", "profile"
 MOST_USERNAME_LETTERS = 32
 _MOST_EMAIL_LETTERS = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
@@ -45,6 +48,11 @@ def mailable(text: str) -> str:
 def shown_email(text: str) -> str:
     """Return an address as it is kept for showing: as typed, without the spaces around it."""
     return unicodedata.normalize("NFC", text.strip())
+
+
+def identity(provider: str, subject: str) -> str:
+    """Return the form of somebody at a provider, whose name for them may be of any length and any letters."""
+    return f"{provider} {randomness.digest(subject)}"
 
 
 def masked(text: str) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from app.contract.profile import FIELDS
-from app.identity.accounts import consents
+from app.identity.accounts import consents, linked
 from app.identity.accounts.account import Account, full_name
 from app.kit.clock import iso
 
@@ -31,8 +31,9 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "ID": account.profile_id,
         "Uid": account.uid,
         "Password": MASK if account.password_hash else None,
-        "Provider": "Email",
-        "RegistrationProvider": "Email",
+        "Provider": linked.provider(account),
+        "RegistrationProvider": account.private.get(linked.REGISTERED_BY) or linked.OWN,
+        "Identities": linked.entries(account),
         "IsActive": account.is_active,
         "IsDeleted": account.is_deleted,
         "IsLoginLocked": account.is_locked_now,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.accounts import consents, identifiers, store, waiting
+from app.identity.accounts import consents, identifiers, linked, store, waiting
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.waiting import SELF_REGISTERED
@@ -68,23 +68,26 @@ def _waits(entry: dict[str, Any], form: str) -> dict[str, Any]:
 
 
 def drop_ways_in(call: Call, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:
-    """Take away what opens the account without its password, and return the columns; the answers and the PIN leave
-    `private`, and it belongs to one mailbox from here on. What was agreed to is asked anew: it may have been somebody else.
+    """Take away what opens the account without its password, and return the columns; the answers, the PIN and the identities of
+    other providers leave `private`, and it belongs to one mailbox from here on. What was agreed to is asked anew: it may have
+    been somebody else.
 
     The number goes even where it was proved: whoever proved it did not need the mailbox. A username stays, as it opens nothing.
     """
     private.pop("security_answers", None)
     private.pop("pin", None)
     private.pop(UNCLAIMED, None)
+    linked.drop_all(call, fresh, private)
     consents.ask_anew(private)
     store.let_go(call, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}
 
 
 def drop_unproved(call: Call, fresh: Account) -> dict[str, Any]:
-    """Let go of the addresses and answers that were never proved, where a number is the first proof of an account."""
+    """Let go of the addresses, answers and identities that were never proved, where a number is the first proof of an account."""
     if not is_first(fresh) or fresh.phone_verified:
         return {}
     private = {name: held for name, held in fresh.private.items() if name not in ("security_answers", "pin")}
+    linked.drop_all(call, fresh, private)
     store.let_go(call, fresh.uid, EMAIL)
     return {"email": None, "emails": [], "private": private}

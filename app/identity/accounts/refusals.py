@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from app.contract import errors as e
 from app.contract.accounts import PolicyVersion
 from app.contract.configuration import TenantSettings
+from app.contract.errors.federation import IdentityTaken
 from app.identity.accounts.store import Taken
 from app.kit.errors import ApiError
 
@@ -15,6 +16,7 @@ _TAKEN: dict[str, type[ApiError]] = {
     "username": e.UsernameTaken,
     "phone": e.PhoneTaken,
     "uid": e.UidTaken,
+    "identity": IdentityTaken,
 }
 
 

@@ -10,8 +10,9 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.accounts.account import Account
-from app.identity.accounts.identifiers import PREVIOUS_UID, PROFILE
+from app.identity.accounts import identifiers as names
+from app.identity.accounts.account import IDENTITIES, Account
+from app.identity.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.call import Call
 
@@ -46,13 +47,14 @@ def by_identifier(call: Call, kind: str, value: str) -> Account | None:
 
 
 def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:
-    """Insert an account with its identifiers `(kind, value, is_verified)` and return it; raises Taken."""
+    """Insert an account with its identifiers `(kind, value, is_verified)` and its identities, and return it; raises Taken."""
     values = {**row, "tenant_id": call.tenant.tenant_id}
     try:
         added = call.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
     except IntegrityError:
         raise Taken("uid") from None
-    hold(call, row["uid"], [*held, (PROFILE, row["profile_id"], True)])
+    linked = [names.identity(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
+    hold(call, row["uid"], [*held, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)])
     return _account(call, added)
 
 

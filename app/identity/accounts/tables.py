@@ -39,7 +39,9 @@ accounts = tenant_table(
 
 identifiers = tenant_table(
     "identifiers",
-    Column("kind", String(16), primary_key=True),  # email, username, phone, previous_uid, profile (the interface's ID)
+    Column(
+        "kind", String(16), primary_key=True
+    ),  # email, username, phone, identity, previous_uid, profile (the interface's ID)
     Column("value", String(320), primary_key=True),  # normalized
     Column("uid", Id, nullable=False),
     Column("is_verified", Boolean, nullable=False, default=False),

@@ -14,7 +14,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.accounts import store
+from app.identity.accounts import linked, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL, PHONE, USERNAME, normal_email
 from app.identity.accounts.tables import waiting_accounts
@@ -231,7 +231,7 @@ def _kind(form: str) -> str:
 
 
 def _add(call: Call, held: dict[str, Any], email: str) -> Account:
-    """Add the account; a username or number that somebody else took meanwhile is theirs."""
+    """Add the account; a username, number or identity that somebody else took meanwhile is theirs."""
     names = [(_kind(email), email, False)]
     username = held.get("username")
     if username and store.by_identifier(call, USERNAME, username) is None:
@@ -244,5 +244,5 @@ def _add(call: Call, held: dict[str, Any], email: str) -> Account:
             names.append((PHONE, phone, False))
         else:
             held["phone"] = None
-    held["private"] = {**held["private"], WAITED: True}
+    held["private"] = {**linked.still_free(call, held["private"]), WAITED: True}
     return store.add(call, {**held, **dict.fromkeys(_INSTANTS, call.now)}, names)
