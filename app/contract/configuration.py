@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.captcha import Provider
+from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
 from app.contract.passkeys.settings import Passkeys
@@ -164,6 +165,13 @@ class TenantSettings(Stated):
     risk: Risk = Risk()
     push: PushSettings | None = None
     duo: DuoSettings | None = None
+    connections: Annotated[dict[ConnectionName, ConnectionSettings], AfterValidator(complete)] = Field(
+        default_factory=dict, max_length=30
+    )
+    account_linking: bool = True  # identities of other providers join an account that is there
+    no_callback_login: bool = (
+        False  # sign-ins through other providers that programs ask for by a GUID, instead of a callback
+    )
     passkeys: bool = False  # people may sign in with one in the place of a password
     passkey_settings: Passkeys = Passkeys()
     passwordless_email: bool = False  # sign in by a link or a code from a mail

@@ -9,11 +9,8 @@ from __future__ import annotations
 import hmac
 import logging
 import re
-import warnings
 from typing import Any, Final
 
-from authlib.deprecate import AuthlibDeprecationWarning
-from authlib.integrations.base_client import OAuthError
 from flask import Blueprint, Response, request
 from itsdangerous import BadData, URLSafeTimedSerializer
 from joserfc import jwt
@@ -30,10 +27,7 @@ from app.hub.keys import derive
 from app.hub.pages.trouble import ErrorPage, RequestTrouble
 from app.kit import randomness
 from app.kit.client import ServiceUnavailable
-
-with warnings.catch_warnings():  # Authlib would rather have the successor of httpx, which is not among our parts
-    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
-    from authlib.integrations.httpx_client import OAuth2Client
+from app.kit.oauth_client import OAuth2Client, OAuthError
 
 log = logging.getLogger("gatehouse.hub")
 

@@ -10,12 +10,14 @@ from app.identity.passwords.hashing import Hashing, TenantHashing
 from app.identity.providers.breaches import Breaches
 from app.identity.providers.locations.protocol import Locations
 from app.identity.providers.locations.registry import locations
+from app.identity.providers.openid import Upstreams
 from app.identity.store.database import Database
-from app.identity.tenants.directory import Directory, Recent
+from app.identity.tenants.directory import Directory
 from app.identity.tenants.keys import Keyring
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
+from app.kit.recent import Recent
 from app.settings import Settings
 
 _MOST_TEMPLATES = 2_000  # kinds of letters of tenants; most have none
@@ -36,6 +38,7 @@ class House:
     breaches: Breaches = field(init=False)
     locations: Locations = field(init=False)
     letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
+    upstreams: Upstreams = field(init=False)
     hub_key: bytes = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,6 +50,7 @@ class House:
         self.keyring = Keyring(self.vault, self.clock)
         self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
+        self.upstreams = Upstreams(self.clock)
         self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_key = derive(self.settings.secret, "hub calls")
 

@@ -33,6 +33,21 @@ class UnknownProvider(ApiError):
     description = "Provider name not valid for link/unlink."
 
 
+class AccountLinkingOff(ApiError):
+    code, status, message = 1054, 403, "Account linking is disabled"
+    description = "Account linking is off."
+
+
+class UnknownConnection(ApiError):
+    code, status, message = 1190, 403, "This Social Provider Name is not Valid"
+    description = "Provider unknown."
+
+
+class ConnectionNotConfigured(ApiError):
+    code, status, message = 1223, 403, "Social provider has not been configured for the site"
+    description = "Provider not configured."
+
+
 class NoCallbackLoginOff(ApiError):
     code, status, message = 1160, 403, "No callback login is not enabled for your site"
     description = "Social login without callback is off."

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 from app.identity.store.database import Database
 from app.identity.store.unit import Cost, UnitOfWork
@@ -14,40 +11,11 @@ from app.identity.tenants import own, store
 from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.clock import monotonic
+from app.kit.recent import Recent
 
 FRESH_SECONDS = 2.5  # the hub keeps a copy for 2 s more: together within the 5 s that a change may take
 _MOST_TENANTS = 2_000
 _MOST_APPLICATIONS = 20_000
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-
-class Recent(Generic[Key, Value]):
-    """The entries used last, up to a number."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: OrderedDict[Key, Value] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Key) -> Value | None:
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-                return self._held[key]
-            return None
-
-    def put(self, key: Key, value: Value) -> None:
-        with self._lock:
-            self._held[key] = value
-            self._held.move_to_end(key)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._held.clear()
 
 
 @dataclass

@@ -10,6 +10,8 @@ from app.identity.tenants import changes
 from app.identity.tenants.tenant import Tenant
 from app.identity.vault import Vault
 
+CONNECTIONS = "connections"
+"""The service under which the secrets of connections lie, by their names."""
 Secrets = dict[str, dict[str, str]]
 
 

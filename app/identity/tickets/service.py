@@ -40,6 +40,7 @@ class TicketKind(StrEnum):
     SMART_LOGIN = "smart_login"  # user.md section 8: clientguid
     PUSH = "push"
     DUO = "duo"
+    CONNECTION = "connection"  # one way to another provider and back
     SEEN = "seen"  # from where an account signed in
 
 

@@ -1,0 +1,168 @@
+"""Other providers through which people may sign in, as a tenant states them, and what is known of the usual ones.
+
+A connection whose name is one of `PRESETS` needs no more than what the provider gave the tenant. Whoever states an address
+states everything: nothing but the title of a preset is left then, its trust least of all.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from app.contract.stated import Stated
+from app.kit.web_addresses import is_web_address
+
+ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
+ClaimedMember = Literal[
+    "subject", "email", "email_verified", "full_name", "first_name", "last_name", "middle_name", "nick_name", "prefix", "suffix",
+    "company", "website", "gender", "birth_date", "local_language", "picture", "profile_url",
+]  # fmt: skip
+MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "full_name": "FullName", "first_name": "FirstName", "last_name": "LastName", "middle_name": "MiddleName",
+        "nick_name": "NickName", "prefix": "Prefix", "suffix": "Suffix", "company": "Company", "website": "Website",
+        "gender": "Gender", "birth_date": "BirthDate", "local_language": "LocalLanguage", "picture": "ImageUrl",
+        "profile_url": "ProfileUrl",
+    }
+)  # fmt: skip
+"""The keys of `claims`, and the members of the profile that they fill."""
+STANDARD_CLAIMS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "subject": "sub", "email": "email", "email_verified": "email_verified", "full_name": "name", "first_name": "given_name",
+        "last_name": "family_name", "middle_name": "middle_name", "nick_name": "nickname", "website": "website",
+        "local_language": "locale", "picture": "picture", "profile_url": "profile",
+    }
+)  # fmt: skip
+"""OpenID Connect Core section 5.1."""
+_LOCAL: Final = re.compile(r"(localhost|[a-z0-9.-]+\.localhost)\Z")
+
+
+def is_local(address: str) -> bool:
+    """Return whether the address is one of this machine, by its name."""
+    return _LOCAL.match(urlsplit(address).hostname or "") is not None
+
+
+def is_provider_address(address: str) -> bool:
+    """Return whether a provider may be there: https, or http on this machine."""
+    parts = urlsplit(address) if is_web_address(address) else None
+    return parts is not None and not parts.fragment and (parts.scheme == "https" or is_local(address))
+
+
+def _provider_address(address: str) -> str:
+    if not is_provider_address(address):
+        raise ValueError("an https address (http works on localhost only)")
+    return address
+
+
+def _issuer(address: str) -> str:
+    if urlsplit(_provider_address(address)).query:
+        raise ValueError("an issuer such as https://id.example.com, without a query")
+    return address
+
+
+Issuer = Annotated[str, AfterValidator(_issuer), Field(max_length=500)]
+ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_length=2_000)]
+
+
+class ConnectionSettings(Stated):
+    """A provider through which people may sign in. Either it has an `issuer`, which speaks OpenID Connect and is asked for the
+    rest; or the three endpoints are stated, and it speaks OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
+    host."""
+
+    key: str = Field(min_length=1, max_length=500)  # the client id that the provider gave you
+    is_active: bool = True
+    title: str = Field(default="", max_length=60)  # what the button says; the name where it is empty
+    issuer: Issuer | None = None
+    authorization_endpoint: ProviderAddress | None = None
+    token_endpoint: ProviderAddress | None = None
+    userinfo_endpoint: ProviderAddress | None = None
+    emails_endpoint: ProviderAddress | None = None  # a list of addresses, of which one is primary, as GitHub has it
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = None  # absent: as it says
+    scope: str = Field(default="", max_length=500)  # absent: openid profile email, where there is an issuer
+    claims: dict[ClaimedMember, str] = Field(default_factory=dict)  # beside the standard ones; `a.b` is b within a
+    trusts_email: bool | None = None  # an address that it calls verified is linked to the account that has it
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The provider's words for all that it may tell."""
+        return {**STANDARD_CLAIMS, **{str(member): claim for member, claim in self.claims.items()}}
+
+
+class ConnectionFile(ConnectionSettings):
+    """The same with its secret; an absent one stays as it is, and without one PKCE alone protects the code."""
+
+    secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = None
+
+
+_HTTPS: Final = "https://"
+_FACEBOOK: Final = "graph.facebook.com/v21.0"
+PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
+    {
+        "google": ConnectionSettings(
+            key="-", title="Google", issuer=f"{_HTTPS}accounts.google.com", trusts_email=True
+        ),
+        "github": ConnectionSettings(
+            key="-",
+            title="GitHub",
+            authorization_endpoint=f"{_HTTPS}github.com/login/oauth/authorize",
+            token_endpoint=f"{_HTTPS}github.com/login/oauth/access_token",
+            userinfo_endpoint=f"{_HTTPS}api.github.com/user",
+            emails_endpoint=f"{_HTTPS}api.github.com/user/emails",
+            scope="read:user user:email",
+            claims={
+                "subject": "id", "nick_name": "login", "picture": "avatar_url", "profile_url": "html_url",
+                "company": "company",
+            },
+            trusts_email=True,
+        ),
+        "facebook": ConnectionSettings(
+            key="-",
+            title="Facebook",
+            authorization_endpoint=f"{_HTTPS}www.facebook.com/v21.0/dialog/oauth",
+            token_endpoint=f"{_HTTPS}{_FACEBOOK}/oauth/access_token",
+            userinfo_endpoint=f"{_HTTPS}{_FACEBOOK}/me?fields=id,name,email,first_name,middle_name,last_name,picture",
+            scope="public_profile email",
+            claims={
+                "subject": "id", "first_name": "first_name", "middle_name": "middle_name", "last_name": "last_name",
+                "picture": "picture.data.url",
+            },
+        ),
+        "linkedin": ConnectionSettings(key="-", title="LinkedIn", issuer=f"{_HTTPS}www.linkedin.com/oauth"),
+        "live": ConnectionSettings(
+            key="-",
+            title="Microsoft",
+            issuer=f"{_HTTPS}login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",  # personal accounts
+        ),
+    }
+)  # fmt: skip
+"""What is known of the usual providers; the key is the tenant's own."""
+_PLACES: Final = ("issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint")
+
+
+def resolved(name: str, stated: ConnectionSettings) -> ConnectionSettings:
+    """Return a connection with what its preset adds."""
+    preset = PRESETS.get(name)
+    if preset is None:
+        return stated
+    said = {key: getattr(stated, key) for key in stated.model_fields_set}
+    if any(said.get(place) for place in _PLACES):
+        return stated if stated.title else stated.model_copy(update={"title": preset.title})
+    return preset.model_copy(update={key: value for key, value in said.items() if value or value is False})
+
+
+def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
+    """Check that each connection says where its provider is."""
+    for name, stated in connections.items():
+        whole = resolved(name, stated)
+        endpoints = (whole.authorization_endpoint, whole.token_endpoint, whole.userinfo_endpoint)
+        if whole.issuer and any((*endpoints, whole.emails_endpoint)):
+            raise ValueError(f"{name}: an issuer or endpoints, not both")
+        if not whole.issuer and not all(endpoints):
+            raise ValueError(
+                f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; without any of them "
+                f"a name that is known: {', '.join(PRESETS)}"
+            )
+    return connections

@@ -1,0 +1,1 @@
+"""Sign-in through other providers: which a tenant offers, and the way there and back."""

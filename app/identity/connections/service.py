@@ -1,0 +1,160 @@
+"""The way to another provider and back: one ticket for each, bound to the attempt, to the tenant and to the connection."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract.connections import ConnectionSettings, resolved
+from app.contract.errors import federation as e
+from app.contract.linking import PROVIDERS
+from app.identity.call import Call
+from app.identity.providers.oauth2 import OAuth2Provider
+from app.identity.providers.openid import OpenIdProvider
+from app.identity.providers.social import Asked, Claimed, Provider, ProviderDenied, ProviderUnavailable
+from app.identity.tenants import services
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import Ticket, TicketKind
+from app.kit import randomness
+from app.kit.clock import aware
+
+log = logging.getLogger("gatehouse.identity")
+
+LIVES_FOR: Final = timedelta(minutes=10)
+CALLBACK: Final = "/socialauth/validate.sauth"
+"""Where browsers come back to: the redirect URI that tenants state at their providers."""
+
+
+class ConnectionRefused(Exception):
+    """The person said no at the provider, or it let nobody in."""
+
+
+class ConnectionBroken(Exception):
+    """The provider does not answer, or answers what cannot be believed."""
+
+
+class UnknownState(Exception):
+    """Nobody was sent out with this state: it is over, was used, or is another tenant's."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One provider through which people of the tenant may sign in."""
+
+    name: str
+    title: str
+    trusts_email: bool
+
+
+def offered(call: Call) -> tuple[Connection, ...]:
+    """Return the connections of the tenant that are active, in the order of its configuration."""
+    return tuple(_shown(name, stated) for name, stated in call.tenant.settings.connections.items() if stated.is_active)
+
+
+def find(call: Call, name: str) -> Connection:
+    """Return an active connection by its name. Raises UnknownConnection (1190), ConnectionNotConfigured (1223)."""
+    wanted = name.strip().lower()
+    stated = call.tenant.settings.connections.get(wanted)
+    if stated is None and wanted not in PROVIDERS:
+        raise e.UnknownConnection
+    if stated is None or not stated.is_active:
+        raise e.ConnectionNotConfigured
+    return _shown(wanted, stated)
+
+
+def begin(
+    call: Call,
+    connection: Connection,
+    attempt_id: str,
+    *,
+    facts: Mapping[str, Any],
+    again: bool = False,
+    hint: str = "",
+) -> str:
+    """Return the provider's address to which the browser is led.
+
+    Args:
+        facts: what `finish` gives back.
+        again: whether the provider is to ask for a proof, whoever is signed in there.
+        hint: the address that was typed.
+
+    Raises:
+        ConnectionBroken: the provider does not say where people sign in.
+    """
+    text = randomness.token()
+    asked = Asked(f"{attempt_id}.{text}", randomness.token(16), randomness.token(48), f"{call.issuer}{CALLBACK}")
+    language = call.visit.language if call.visit else ""
+    provider = _provider(call, connection.name)
+    call.work.pause()
+    try:
+        address = provider.address(asked, hint=hint, again=again, language=language)
+    except ProviderUnavailable as problem:
+        raise _broken(connection.name, problem) from None
+    kept = {
+        "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
+        "facts": dict(facts),
+    }  # fmt: skip
+    tickets.issue(call, TicketKind.CONNECTION, tickets.NOBODY, lives_for=LIVES_FOR, facts=kept, text=text)
+    return address
+
+
+def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, Connection, dict[str, Any]]:
+    """Use a state up, and have the provider say whom the browser brought back; returns the facts of `begin` with it.
+
+    Args:
+        answer: the parameters with which the browser came back.
+
+    Raises:
+        UnknownState: see there.
+        ConnectionRefused: see there.
+        ConnectionBroken: see there.
+    """
+    ticket = _spent(call, state)
+    name, facts = str(ticket.facts["connection"]), dict(ticket.facts["facts"])
+    try:
+        connection = find(call, name)
+    except (e.UnknownConnection, e.ConnectionNotConfigured):
+        raise ConnectionBroken(f"{name} was taken away") from None
+    since = aware(ticket.created_at) if ticket.facts["again"] else None
+    asked = Asked(state, ticket.facts["nonce"], ticket.facts["verifier"], f"{call.issuer}{CALLBACK}", since)
+    provider = _provider(call, name)
+    call.work.pause()
+    try:
+        return provider.claimed(asked, answer, call.now), connection, facts
+    except ProviderDenied as reason:
+        log.info("connection %s refused: %s", name, reason)
+        raise ConnectionRefused from None
+    except ProviderUnavailable as problem:
+        raise _broken(name, problem) from None
+
+
+def _spent(call: Call, state: str) -> Ticket:
+    attempt_id, _, text = state.rpartition(".")
+    found = tickets.find(call, TicketKind.CONNECTION, text)
+    if found is None or found.is_over(call.now) or found.facts["attempt"] != attempt_id:
+        raise UnknownState
+    with call.work.apart() as own:
+        if not tickets.spend(replace(call, work=own), found):
+            raise UnknownState
+    return found
+
+
+def _broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
+    log.warning("connection %s: %s", name, problem)
+    return ConnectionBroken(name)
+
+
+def _shown(name: str, stated: ConnectionSettings) -> Connection:
+    whole = resolved(name, stated)
+    return Connection(name, whole.title or name, bool(whole.trusts_email))
+
+
+def _provider(call: Call, name: str) -> Provider:
+    whole = resolved(name, call.tenant.settings.connections[name])
+    secret = services.secrets_of(call.house.vault, call.tenant, services.CONNECTIONS).get(name, "")
+    if whole.issuer:
+        return OpenIdProvider(name, whole, secret, call.house.upstreams)
+    return OAuth2Provider(name, whole, secret)

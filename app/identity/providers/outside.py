@@ -1,0 +1,101 @@
+"""HTTP to providers of identities: bounded in time and size, without redirects, and to this machine where the name says so.
+
+A name below `localhost` is this machine for browsers (RFC 6761 section 6.3), and not for every system: so it is here.
+"""
+
+from __future__ import annotations
+
+import ssl
+from functools import cache
+from threading import BoundedSemaphore
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic_core import from_json
+
+from app.identity.providers.social import ProviderUnavailable
+from app.kit.clock import monotonic
+
+SECONDS: Final = 5.0
+MOST_BYTES: Final = 256_000
+_PATIENCE_SECONDS: Final = 1.0  # for those who ask before
+_AT_ONCE: Final = BoundedSemaphore(16)  # a provider that hangs must not hold every thread of the server
+_HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
+
+
+class Unbelievable(httpx.TransportError):
+    """The answer is too long, too slow, or packed although nobody asked for that."""
+
+
+class Bounded(httpx.BaseTransport):
+    """Sends one request, and returns an answer that is read to its end."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if not _AT_ONCE.acquire(timeout=_PATIENCE_SECONDS):
+            raise Unbelievable("too many requests wait for providers", request=request)
+        try:
+            return _sent(request)
+        finally:
+            _AT_ONCE.release()
+
+
+def _sent(request: httpx.Request) -> httpx.Response:
+    is_ours = request.url.host.endswith(".localhost")
+    if is_ours:
+        request.extensions["sni_hostname"] = request.url.host
+        request.url = request.url.copy_with(host="127.0.0.1")  # the Host header is made already
+    request.headers["Accept-Encoding"] = "identity"
+    with httpx.Client(verify=_tls(), timeout=SECONDS, follow_redirects=False, trust_env=not is_ours) as client:
+        answer = client.send(request, stream=True)
+        try:
+            return httpx.Response(
+                answer.status_code, headers=_headers(answer), content=_content(answer), request=request
+            )
+        finally:
+            answer.close()
+
+
+def _content(answer: httpx.Response) -> bytes:
+    until, content = monotonic() + SECONDS, b""
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise Unbelievable("a packed answer", request=answer.request)
+    for part in answer.iter_raw():
+        content += part
+        if len(content) > MOST_BYTES or monotonic() > until:
+            raise Unbelievable("the provider talks too long", request=answer.request)
+    return content
+
+
+def _headers(answer: httpx.Response) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in answer.headers.multi_items() if name.lower() not in _HIDDEN]
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+def read(url: str, token: str | None = None) -> Any:
+    """Return the JSON that is there, for whoever holds the token. Raises ProviderUnavailable."""
+    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    place = urlsplit(url).netloc
+    try:
+        with httpx.Client(transport=Bounded()) as client:
+            answer = client.get(url, headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # its text may bear the address
+        raise ProviderUnavailable(f"{place} did not answer: {type(problem).__name__}") from None
+    if answer.status_code != httpx.codes.OK:
+        raise ProviderUnavailable(f"{place} answered {answer.status_code}")
+    try:
+        return from_json(answer.content)
+    except ValueError:
+        raise ProviderUnavailable(f"{place} answered no JSON") from None
+
+
+def read_object(url: str, token: str | None = None) -> dict[str, Any]:
+    """Return the JSON object that is there. Raises ProviderUnavailable."""
+    members = read(url, token)
+    if not isinstance(members, dict):
+        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
+    return members
