@@ -68,7 +68,7 @@ def claimed_by(provider: str, names: Mapping[str, str], told: Mapping[str, Any])
         raise ProviderUnavailable("it names nobody")
     email = (said["email"] if len(said["email"]) <= _MOST_LETTERS_OF_EMAIL else "") or None
     verified = _found(told, names["email_verified"])
-    is_verified = email is not None and (verified is True or verified == "true")  # some providers tell everything as a text
+    is_verified = email is not None and (verified is True or verified == "true")  # some tell everything as a text
     profile = {member: said[key][:_MOST_LETTERS] for key, member in MEMBERS.items() if said.get(key)}
     return Claimed(provider, subject, email, is_verified, profile)
 
