@@ -1,6 +1,6 @@
 """Identities of other providers, linked to an account (interface user.md sections 2 and 3, rows U13, U29 to U31).
 
-No provider is configured yet: what the rows refuse without one is refused, and nothing can be linked.
+What a program shows here it got of a browser that came back from a provider (rows U14, U29, U30).
 """
 
 from typing import Annotated
@@ -10,7 +10,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
-from app.contract.sign_in import Login
+from app.contract.sign_in import GATE_REFUSALS, Login
 from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From
@@ -38,7 +38,7 @@ class Ping(F):
 
 
 class Link(AT, PW):
-    """`candidatetoken`, a user token of the other identity's sign-in, or the client GUID of one."""
+    """`candidatetoken`, with which a browser came back from a provider, or the client GUID that it was led there with."""
 
     candidate_token: Annotated[str | None, Field(max_length=2_000)] = None
     client_guid: Guid = None
@@ -55,25 +55,31 @@ class Unlink(AT, PW):
     provider_id: Name = None
 
 
+LINK_REFUSALS = (
+    refusals.NotLinkable, refusals.IdentityTaken, refusals.AccountLinkingOff, refusals.NoCallbackLoginOff,
+    e.WrongClientGuid, e.ClientGuidTaken, e.PrivacyPolicyOutdated,
+)  # fmt: skip
+
 sign_in = state(
-    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, errors=(refusals.NoCallbackLoginOff,),
+    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K,
+    errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, *GATE_REFUSALS),
     summary="Finish a sign-in through another provider that began without a callback.", row="U13",
 )  # fmt: skip
 link = state(
     "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U,
-    errors=(refusals.WrongCandidate, refusals.NotLinkable, refusals.NoCallbackLoginOff, e.PrivacyPolicyOutdated),
+    errors=(*LINK_REFUSALS, refusals.WrongCandidate),
     summary="Link an identity of another provider to the signed-in account.", row="U29",
 )  # fmt: skip
 link_by_guid = state(
     "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U,
-    errors=(refusals.NoCallbackLoginOff, e.PrivacyPolicyOutdated),
+    errors=LINK_REFUSALS,
     summary="Link the identity of a sign-in without a callback.", row="U30",
 )  # fmt: skip
 unlink = state(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U,
     errors=(
         refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept,
-        e.PrivacyPolicyOutdated,
+        refusals.IdentityElsewhere, refusals.LastWayIn, e.PrivacyPolicyOutdated,
     ),
     summary="Unlink an identity of another provider.", row="U31",
 )  # fmt: skip

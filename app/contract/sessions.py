@@ -93,6 +93,12 @@ revoke_refresh_of_account = state(
 )  # fmt: skip
 
 
+class RequestToken(Lower):
+    """`token`: what a browser brought to the program's page after a sign-in."""
+
+    token: Annotated[str | None, Query, Field(max_length=500)] = None
+
+
 class ShownToken(Lower):
     """A token that the caller asks about, not one that admits it; absent it is 1060."""
 
@@ -137,6 +143,10 @@ class ActiveSessions(Wire):
     next_cursor: int = Field(default=0, alias="nextcursor")
 
 
+exchange = state(
+    "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S,
+    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens, once.", row="A26",
+)  # fmt: skip
 validate_shown = state(
     "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),

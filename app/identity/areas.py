@@ -1,6 +1,7 @@
 """The areas whose operations are served."""
 
 from app.identity.accounts import handlers as accounts
+from app.identity.connections import handlers as connections
 from app.identity.consent_forms import handlers as consent_forms
 from app.identity.custom_objects import handlers as custom_objects
 from app.identity.journeys import handlers as journeys
@@ -19,6 +20,6 @@ from app.identity.tokens import handlers as tokens
 from app.identity.verification import handlers as verification
 
 AREAS = (
-    journeys, oauth, management, brought, self_service, custom_objects, consent_forms, passwordless, sign_in, registration,
-    recovery, forgotten_pins, verification, letters, accounts, tokens, tenants,
+    journeys, oauth, management, brought, self_service, custom_objects, consent_forms, passwordless, sign_in, connections,
+    registration, recovery, forgotten_pins, verification, letters, accounts, tokens, tenants,
 )  # fmt: skip

@@ -56,3 +56,13 @@ class NoCallbackLoginOff(ApiError):
 class OwnIdentityKept(ApiError):
     code, status, message = 1219, 403, "Account cannot be unlinked"
     description = "Own identity cannot be unlinked."
+
+
+class IdentityElsewhere(ApiError):
+    code, status, message = 989, 403, "Provider ID cannot be unlinked"
+    description = "Provider id is not linked here."
+
+
+class LastWayIn(ApiError):
+    code, status, message = 1008, 403, "This provider cannot be unlinked"
+    description = "Nothing else would open the account."

@@ -207,3 +207,9 @@ def _entry(one: Identity) -> dict[str, Any]:
         "ProfileModifiedDate": used_at,
         "LastLoginDate": used_at,
     }
+
+
+__all__ = [
+    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "at_registration", "drop_all",
+    "entries", "holder", "keeps_a_way_in", "link", "of", "provider", "still_free", "unlink", "used",
+]  # fmt: skip

@@ -1,19 +1,31 @@
-"""Identities of other providers. None can be configured yet, so that an account has its own alone; what is asked is refused by it."""
+"""Identities of other providers: signed in with, linked and unlinked by programs."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
 
 from app.contract import errors as e
 from app.contract import linking as contract
 from app.contract.errors import federation as refusals
 from app.contract.groups import Deleted, Posted
 from app.contract.sign_in import Login
+from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
+from app.identity.accounts import store as account_store
+from app.identity.accounts.account import Account
 from app.identity.call import Call
+from app.identity.connections import handing, linking
+from app.identity.connections import service as connections
+from app.identity.passkeys import store as passkeys
+from app.identity.providers.social import Claimed
+from app.identity.sign_in import entry
+from app.identity.sign_in.second_factor import Way
+from app.identity.tickets import service as tickets
 from app.identity.tokens import service as tokens
 from app.kit.server import Server
 
-_OWN = "email"
-"""The provider of an account's own identity, as its profile names it."""
+_OWN: Final = linked.OWN.lower()
 
 
 def register(server: Server) -> None:
@@ -25,28 +37,33 @@ def register(server: Server) -> None:
 
 
 def sign_in(call: Call, req: contract.Ping) -> Login:
-    del call
-    _need_guid(req.client_guid)
-    raise refusals.NoCallbackLoginOff
+    """The browser's sign-in was whole, and is counted: this is the session of it that the program gets."""
+    account, methods, provider = handing.signed_in(call, handing.found(call, _guid(req.client_guid)))
+    before = replace(account, logins=max(0, account.logins - 1))
+    return entry.plain(entry.session(call, before, Way(methods, provider), req.fields_))
 
 
 def link(call: Call, req: contract.Link) -> Posted:
-    """Whoever signed in here has an account, which is never merged into another one."""
-    accounts.own(call)
+    account = accounts.own(call)
+    linking.refuse_off(call)
     if not req.candidate_token:
         if req.client_guid:
-            raise refusals.NoCallbackLoginOff
+            return _linked_by_guid(call, account, req.client_guid, is_silent=req.is_silent)
         raise e.BadParameter.names("candidatetoken")
-    candidate = tokens.find(call, req.candidate_token)
-    if candidate is None or candidate.expires_at <= call.now:
+    found = handing.candidate_of(call, req.candidate_token)
+    if found is None:
+        raise _not_linkable(call, account, req.candidate_token)
+    claimed, ticket = found
+    _link(call, account, claimed, is_silent=req.is_silent)
+    if not tickets.spend(call, ticket):
         raise refusals.WrongCandidate
-    raise refusals.NotLinkable
+    return Posted()
 
 
 def link_by_guid(call: Call, req: contract.LinkByGuid) -> Posted:
-    accounts.own(call)
-    _need_guid(req.client_guid)
-    raise refusals.NoCallbackLoginOff
+    account = accounts.own(call)
+    linking.refuse_off(call)
+    return _linked_by_guid(call, account, _guid(req.client_guid), is_silent=req.is_silent)
 
 
 def unlink(call: Call, req: contract.Unlink) -> Deleted:
@@ -58,9 +75,81 @@ def unlink(call: Call, req: contract.Unlink) -> Deleted:
     provider = req.provider.strip().lower()
     if provider == _OWN:
         raise refusals.OwnIdentityKept if req.provider_id == account.profile_id else refusals.UnknownIdentity
-    raise refusals.NothingToUnlink if provider in contract.PROVIDERS else refusals.UnknownProvider
+    _refuse_not_there(call, account, provider, req.provider_id)
+    remove(call, account, provider, req.provider_id, is_silent=req.is_silent)
+    return Deleted()
 
 
-def _need_guid(guid: str | None) -> None:
-    if not guid:
+def remove(call: Call, account: Account, provider: str, subject: str, *, is_silent: bool = False) -> Account:
+    """Unlink an identity and return the account as it is then. Raises IdentityElsewhere, and LastWayIn where nothing else opens
+    the account: of two that are taken away at once the last one stays.
+    """
+    fresh = account_store.change(call, account.uid, {}) or account
+    if is_last_way_in(call, fresh, provider, subject):
+        raise refusals.LastWayIn
+    try:
+        return linked.unlink(call, fresh, provider, subject, is_silent=is_silent)
+    except linked.NotLinked:
+        raise refusals.IdentityElsewhere from None
+
+
+def is_last_way_in(call: Call, account: Account, provider: str, subject: str) -> bool:
+    """Return whether nothing but this identity opens the account, as the tenant has it today."""
+    settings = call.tenant.settings
+    has_passkey = settings.passkeys and any(
+        not one.facts.get(passkeys.BESIDE) for one in passkeys.of_account(call, account.uid)
+    )
+    working = [one.name for one in connections.offered(call)]
+    return not linked.keeps_a_way_in(account, provider, subject, has_passkey=has_passkey, working=working)
+
+
+def _linked_by_guid(call: Call, account: Account, guid: str, *, is_silent: bool) -> Posted:
+    found = handing.found(call, guid)
+    claimed = handing.claimed_of(found)
+    if claimed is None:
+        raise refusals.NotLinkable
+    _link(call, account, claimed, is_silent=is_silent)
+    handing.spend(call, found)
+    return Posted()
+
+
+def _link(call: Call, account: Account, claimed: Claimed, *, is_silent: bool) -> None:
+    """What stands for the identity is spent in the same transaction, once the account is locked."""
+    try:
+        linking.link(call, account, claimed, is_silent=is_silent)
+    except linked.TooMany:
+        raise refusals.NotLinkable from None
+    except linked.Taken:
+        raise refusals.IdentityTaken from None
+
+
+def _not_linkable(call: Call, account: Account, token: str) -> Exception:
+    """Return why a text that is no candidate links nothing. Somebody else's sign-in has an account, which is never merged into
+    another one."""
+    holder = tokens.find(call, token)
+    if holder is None or holder.expires_at <= call.now:
+        return refusals.WrongCandidate()
+    other = accounts.by_uid(call, holder.uid)
+    is_linked = other is not None and other.uid != account.uid and holder.facts.get("provider") in _providers(other)
+    return refusals.IdentityTaken() if is_linked else refusals.NotLinkable()
+
+
+def _refuse_not_there(call: Call, account: Account, provider: str, subject: str) -> None:
+    held = {one.key for one in linked.of(account)}
+    if (provider, subject) in held:
+        return
+    if provider not in contract.PROVIDERS and provider not in call.tenant.settings.connections:
+        raise refusals.UnknownProvider
+    if not held:
+        raise refusals.NothingToUnlink
+    raise refusals.IdentityElsewhere if provider in _providers(account) else refusals.UnknownIdentity
+
+
+def _providers(account: Account) -> set[str]:
+    return {one.provider for one in linked.of(account)}
+
+
+def _guid(text: str | None) -> str:
+    if not text:
         raise e.BadParameter.names("clientguid")
+    return text

@@ -36,6 +36,8 @@ from app.identity.sign_in.second_factor import Way
 from app.kit.clock import iso
 
 PLAIN: Final = Wish()
+_OWN_KINDS: Final = ("email", "username", "phone")
+"""Any other kind of a way in is the provider that somebody came by."""
 
 
 def enter(call: Call, account: Account, way: Way, *, fields: str | None = None, wish: Wish = PLAIN) -> FactorLogin:
@@ -107,7 +109,8 @@ def session(
     one beyond that which was just passed.
     """
     gates.refuse(call, account, way, after)
-    issued = service.issue(call, account, way.methods)
+    by_provider = {} if way.kind in _OWN_KINDS else {"provider": way.kind}
+    issued = service.issue(call, account, way.methods, **by_provider)
     before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
     profile = accounts.signed_in_profile(call, before)
     return FactorLogin(

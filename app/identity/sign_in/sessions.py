@@ -11,6 +11,7 @@ from sqlalchemy.engine import Row
 
 from app.contract import errors as e
 from app.identity.call import Call
+from app.identity.connections import handing
 from app.identity.sign_in.tables import sessions
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
@@ -171,8 +172,8 @@ def end(call: Call, uid: str, session_id: str) -> bool:
 
 
 def end_all(call: Call, uid: str, except_id: str | None = None) -> int:
-    """End every session of the account but one, and what a PIN would open again; returns how many ended."""
-    tickets.close_all(call, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP)
+    """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
+    tickets.close_all(call, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP, *handing.KINDS)
     where = [S.tenant_id == call.tenant.tenant_id, S.uid == uid]
     if except_id is not None:
         where.append(S.session_id != except_id)

@@ -41,6 +41,9 @@ class TicketKind(StrEnum):
     PUSH = "push"
     DUO = "duo"
     CONNECTION = "connection"  # one way to another provider and back
+    REQUEST_TOKEN = "request_token"  # account.md row A26
+    CANDIDATE = "candidate"  # user.md row U29: candidatetoken
+    CLIENT_GUID = "client_guid"  # user.md rows U13, U30
     SEEN = "seen"  # from where an account signed in
 
 

@@ -1,0 +1,171 @@
+"""What a program gets of a sign-in that happened in a browser (interface user.md rows U13, U14, U29, U30, account.md row A26).
+
+A browser that was led away by a program's link goes back to it with a *request token*, which the program's server exchanges, or
+with a *candidate*, an identity that an account may be linked to. Without a callback the program asks by a *client GUID* of its own
+making: whoever knows that gets what the browser finished, so that whoever sits there must have said yes to it on our page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.smart_login import GUID
+from app.identity.accounts import store as accounts
+from app.identity.accounts.account import Account
+from app.identity.call import Call
+from app.identity.providers.social import Claimed
+from app.identity.tickets import service as tickets
+from app.identity.tickets.service import NOBODY, Ticket, TicketKind
+from app.identity.tokens import service as tokens
+from app.identity.tokens.service import Issued
+from app.kit.clock import iso
+
+LIVES_FOR: Final = timedelta(minutes=15)
+KINDS: Final = (TicketKind.REQUEST_TOKEN, TicketKind.CLIENT_GUID)
+"""Of what stands for somebody's sign-in: it ends with their sessions."""
+USED: Final = "used"
+_GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
+
+
+def access_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> Issued:
+    """Return tokens of the interface for somebody whose sign-in in this browser is whole."""
+    return _issued(call, account.uid, _way(call, account, methods, provider))
+
+
+def request_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> str:
+    """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
+    facts = _way(call, account, methods, provider)
+    return tickets.issue(call, TicketKind.REQUEST_TOKEN, account.uid, lives_for=LIVES_FOR, facts=facts).text
+
+
+def exchange(call: Call, text: str) -> Issued:
+    """Use a request token up. Of many at once one wins. Raises WrongRequestToken, ExpiredRequestToken."""
+    found = tickets.find(call, TicketKind.REQUEST_TOKEN, text)
+    if found is None:
+        raise e.WrongRequestToken
+    if found.is_over(call.now):
+        raise e.ExpiredRequestToken
+    if _still(call, found.uid, found.facts) is None or not tickets.spend(call, found):
+        raise e.WrongRequestToken
+    call.ledger.record("request_token.exchanged", uid=found.uid)
+    return _issued(call, found.uid, found.facts)
+
+
+def candidate(call: Call, claimed: Claimed) -> str:
+    """Return a text that stands for an identity until an account is linked to it."""
+    return tickets.issue(call, TicketKind.CANDIDATE, NOBODY, lives_for=LIVES_FOR, facts=asdict(claimed)).text
+
+
+def candidate_of(call: Call, text: str) -> tuple[Claimed, Ticket] | None:
+    """Return the identity that a text stands for, with the ticket to spend; None where it stands for none any more."""
+    found = tickets.find(call, TicketKind.CANDIDATE, text)
+    return (Claimed(**found.facts), found) if found is not None and not found.is_over(call.now) else None
+
+
+def expect(call: Call, guid: str, *, links: bool) -> None:
+    """Keep that a program asks by a GUID of its own for what this browser begins.
+
+    Args:
+        links: whether it wants an identity to link, and nobody is signed in.
+
+    Raises:
+        NoCallbackLoginOff: the tenant has no sign-ins without a callback.
+        WrongClientGuid: it could be guessed. ClientGuidTaken: it was used before.
+    """
+    refuse_off(call)
+    if not _GUID.match(guid):
+        raise e.WrongClientGuid
+    waits = {"links": links, "is_finished": False}
+    try:
+        tickets.issue(call, TicketKind.CLIENT_GUID, NOBODY, lives_for=LIVES_FOR, facts=waits, text=guid)
+    except tickets.Taken:
+        raise e.ClientGuidTaken from None
+
+
+def finished(call: Call, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
+    """Let the program have the session of somebody whose sign-in is whole; False where it asks no more, or wants to link."""
+    return _finish(call, guid, account.uid, _way(call, account, methods, provider), links=False)
+
+
+def finished_to_link(call: Call, guid: str, claimed: Claimed) -> bool:
+    """Let the program have an identity to link; False where it asks no more, or wants a session."""
+    return _finish(call, guid, NOBODY, {"claimed": asdict(claimed)}, links=True)
+
+
+def found(call: Call, guid: str) -> Ticket:
+    """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over, or the
+    browser is not back yet. ClientGuidTaken: it was used."""
+    refuse_off(call)
+    held = tickets.find(call, TicketKind.CLIENT_GUID, guid)
+    if held is None or held.is_over(call.now) or not held.facts["is_finished"]:
+        raise e.WrongClientGuid
+    if held.state == USED:
+        raise e.ClientGuidTaken
+    return held
+
+
+def claimed_of(held: Ticket) -> Claimed | None:
+    """Return the identity that a finished GUID stands for; None where somebody signed in."""
+    return Claimed(**held.facts["claimed"]) if held.facts["links"] else None
+
+
+def signed_in(call: Call, held: Ticket) -> tuple[Account, tuple[str, ...], str]:
+    """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid, ClientGuidTaken."""
+    if held.facts["links"]:
+        raise e.WrongClientGuid
+    account = accounts.change(call, held.uid, {})  # everybody locks the account first
+    if account is None or _still(call, account.uid, held.facts) is None:
+        raise e.WrongClientGuid
+    spend(call, held)
+    return account, tuple(held.facts["amr"]), str(held.facts["provider"])
+
+
+def spend(call: Call, held: Ticket) -> None:
+    """Use a finished GUID up. Of many at once one wins; raises ClientGuidTaken."""
+    if not tickets.move(call, held, USED, claimed=None):
+        raise e.ClientGuidTaken
+
+
+def refuse_off(call: Call) -> None:
+    """Raise 1160 where the tenant has no sign-ins without a callback."""
+    if not call.tenant.settings.no_callback_login:
+        raise e.NoCallbackLoginOff
+
+
+def _finish(call: Call, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
+    """Put what was finished in the place of what waits. Of many at once one wins."""
+    held = tickets.find(call, TicketKind.CLIENT_GUID, guid)
+    if held is None or held.facts != {"links": links, "is_finished": False} or not tickets.spend(call, held):
+        return False
+    kept = {**facts, "links": links, "is_finished": True}
+    tickets.issue(call, TicketKind.CLIENT_GUID, uid, lives_for=LIVES_FOR, facts=kept, text=guid)
+    return True
+
+
+def _way(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
+    came = {"provider": provider, "agent": call.agent, "address": call.address, "amr": list(methods)}
+    return {**came, "password_changed_at": iso(account.password_changed_at)}
+
+
+def _still(call: Call, uid: str, facts: Mapping[str, Any]) -> Account | None:
+    """Return the account, where it may sign in today and nobody set another password meanwhile."""
+    account = accounts.by_uid(call, uid)
+    if (
+        account is None
+        or not account.is_active
+        or account.is_deleted
+        or account.login_disabled
+        or account.is_locked_now
+    ):
+        return None
+    return account if facts["password_changed_at"] == iso(account.password_changed_at) else None
+
+
+def _issued(call: Call, uid: str, facts: Mapping[str, Any]) -> Issued:
+    kept = {name: facts[name] for name in ("provider", "agent", "address", "amr")}
+    return tokens.issue(call, uid=uid, facts=kept)

@@ -1,0 +1,104 @@
+"""What providers say of people, and what a browser that came back from one leaves for a program."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from app.identity.accounts import linked, store
+from app.identity.accounts.account import Account
+from app.identity.call import Call
+from app.identity.connections import handing
+from app.identity.providers.social import Claimed
+from tests.support.callers import call_of
+from tests.support.tenant_server import TenantServer
+
+CONNECTIONS = {"google": {"key": "g"}, "github": {"key": "h"}}
+SOCIAL = {"connections": CONNECTIONS}
+NO_CALLBACK = {**SOCIAL, "no_callback_login": True}
+ADA = Claimed(
+    "google", "108", "Ada@elsewhere.test", email_verified=True,
+    profile={
+        "FirstName": "Ada", "LastName": "Lovelace", "FullName": "Ada King", "ImageUrl": "https://pics.example/ada.png",
+        "Uid": "x", "Roles": "admin",
+    },
+)  # fmt: skip
+
+
+def anybody(provider: str = "google") -> Claimed:
+    """Somebody at a provider whom nobody has seen before."""
+    return replace(ADA, provider=provider, subject=secrets.token_hex(8))
+
+
+@contextmanager
+def doing(tenant: TenantServer) -> Iterator[Call]:
+    """Give a call of the tenant whose work is kept, as that of a page's visit is."""
+    with call_of(tenant.house, tenant.name) as call:
+        yield call
+        call.ledger.write(call.work)
+        call.work.commit()
+
+
+def account_of(call: Call, uid: str) -> Account:
+    account = store.by_uid(call, uid)
+    assert account is not None
+    return account
+
+
+def linked_to(tenant: TenantServer, uid: str, claimed: Claimed) -> Claimed:
+    """Link an identity to an account, as a browser's journey does."""
+    with doing(tenant) as call:
+        linked.link(call, account_of(call, uid), claimed)
+    return claimed
+
+
+def candidate(tenant: TenantServer, claimed: Claimed) -> str:
+    """What a browser brings to a program that wants to link."""
+    with doing(tenant) as call:
+        return handing.candidate(call, claimed)
+
+
+def request_token(tenant: TenantServer, uid: str) -> str:
+    """What a browser brings to a program after a sign-in."""
+    with doing(tenant) as call:
+        return handing.request_token(call, account_of(call, uid), ("fed",), "google")
+
+
+def guid() -> str:
+    return secrets.token_hex(16)
+
+
+def began(tenant: TenantServer, *, links: bool = False) -> str:
+    """A client GUID with which a browser was led to a provider."""
+    held = guid()
+    with doing(tenant) as call:
+        handing.expect(call, held, links=links)
+    return held
+
+
+def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
+    """A client GUID whose browser signed in."""
+    held = held or began(tenant)
+    with doing(tenant) as call:
+        assert handing.finished(call, held, account_of(call, uid), ("fed",), "google")
+    return held
+
+
+def brought(tenant: TenantServer, claimed: Claimed) -> str:
+    """A client GUID whose browser came back with an identity to link."""
+    held = began(tenant, links=True)
+    with doing(tenant) as call:
+        assert handing.finished_to_link(call, held, claimed)
+    return held
+
+
+def without_password(tenant: TenantServer, claimed: Claimed, *, email: str = "") -> str:
+    """The id of an account that somebody made by a provider, without a password; without an address it is named by a username."""
+    named = {"Email": [{"Type": "Primary", "Value": email}]} if email else {"UserName": f"u{secrets.token_hex(5)}"}
+    uid = str(tenant.create(**named, EmailVerified=bool(email))["Uid"])
+    with doing(tenant) as call:
+        store.change(call, uid, {"password_hash": None})
+    linked_to(tenant, uid, claimed)
+    return uid
