@@ -140,6 +140,13 @@ class BrandView(Wire):
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
+class ConnectionView(Wire):
+    """Another provider where people may prove who they are, as pages name it."""
+
+    name: str
+    title: str
+
+
 class TenantView(Wire):
     """What pages need of a tenant's configuration."""
 
@@ -152,6 +159,7 @@ class TenantView(Wire):
     identifiers: list[str] = Field(default_factory=lambda: ["email"])  # of email, username, phone: what sign-in accepts
     remember_me: bool = True
     ways: list[str] = Field(default_factory=list)  # of mail, sms, device: sign-in without a password
+    connections: list[ConnectionView] = Field(default_factory=list)  # other providers, in the tenant's order
     one_touch: bool = False  # whoever is new gets an account by it
     passkeys: str = ""  # autofill, button or both: how they are offered; empty where there are none
     related_origins: list[str] = Field(default_factory=list)  # other addresses where the tenant's passkeys work

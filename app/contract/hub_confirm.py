@@ -14,7 +14,7 @@ from app.kit.wire import Wire
 class ConfirmBegun(Wire):
     """`landing`: the path on this host to go on to, with what that page is about."""
 
-    landing: str = Field(pattern=r"^/[a-z][a-z/-]*(\?(kind|id)=[A-Za-z0-9_-]{1,64})?$", max_length=100)
+    landing: str = Field(pattern=r"^/[a-z][a-z/-]*(\?(kind|id|provider)=[A-Za-z0-9_-]{1,64})?$", max_length=100)
     attempt: str | None = None  # of an application that wishes for two factors: on with it instead
 
 

@@ -39,6 +39,7 @@ class SecurityView(Wire):
     has_pin: bool = False
     factors: FactorsView | None = None  # None: the tenant has no second factors
     passkeys: int | None = None  # None: the tenant has none
+    identities: int = 0  # linked ones of other providers
     phone: str | None = None  # as people read it
     answered: int = 0  # how many security questions have an answer
     sessions: list[SessionView] = Field(default_factory=list)

@@ -38,9 +38,9 @@ LANDINGS: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
     "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
-    "/pin",
+    "/pin", "/identities", "/identities/add", "/identities/remove",
 )  # fmt: skip
-_PARAMETER: Final = re.compile(r"(kind|id)=[A-Za-z0-9_-]{1,64}")
+_PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MOST: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from flask_babel import lazy_gettext as _l
 
 from app.hub import visit
 
 MAIL, SMS, DEVICE = "mail", "sms", "device"
+ELSEWHERE: Final = "/sign-in/with"
 ADDRESSES: Final = {MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device"}
 
 
@@ -36,9 +38,27 @@ def offered() -> tuple[OtherWay, ...]:
     return tuple(_way(name) for name in visit.current().tenant.ways if name in _ROWS)
 
 
+def connections() -> tuple[OtherWay, ...]:
+    """Return the other providers of the tenant, in its order."""
+    return tuple(_elsewhere(name, title) for name, title in visit.current().tenant.connections)
+
+
+def sample_connections() -> tuple[OtherWay, ...]:
+    """Return a few; for samples."""
+    return _elsewhere("google", "Google"), _elsewhere("live", "Microsoft")
+
+
 def every_way() -> tuple[OtherWay, ...]:
     """Return every way there is; for samples."""
     return tuple(_way(name) for name in _ROWS)
+
+
+def _elsewhere(name: str, title: str) -> OtherWay:
+    attempt = visit.current().attempt
+    query = urlencode({"provider": name, **({"attempt": attempt.id} if attempt else {})})
+    return OtherWay(
+        _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"connection:{name}"
+    )
 
 
 def _way(name: str) -> OtherWay:

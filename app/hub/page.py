@@ -162,6 +162,11 @@ def attempt_targets(here: Visit) -> tuple[str, ...]:
     return (here.attempt.redirect_scheme,) if here.attempt else ()
 
 
+def other_sites() -> tuple[str, ...]:
+    """Where redirects after a form may lead that goes to another provider: the schemes, as it may send people on (CSP)."""
+    return tuple(dict.fromkeys(("https:", f"{visit.current().scheme}:")))
+
+
 def _answer(
     html: str,
     status: int,

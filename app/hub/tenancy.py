@@ -69,6 +69,8 @@ class Tenant:
     """What a new account is asked for, whoever makes it; part of it is what people change later."""
     every_question: tuple[tuple[str, str], ...] = ()
     """The security questions, each by its id, that people may answer beforehand."""
+    connections: tuple[tuple[str, str], ...] = ()
+    """Other providers where people may prove who they are: each by its name, with its title."""
     ways: tuple[str, ...] = ()
     """Of mail, sms and device: sign-in without a password."""
     has_one_touch: bool = False
@@ -167,6 +169,7 @@ def seen(view: contract.TenantView) -> Tenant:
         if view.registration
         else None,
         password_policy=view.password_policy,
+        connections=tuple((one.name, one.title) for one in view.connections),
         ways=tuple(view.ways),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import code_entry, qr, visit
+from app.hub import code_entry, qr
 from app.hub.factors.face import Face, FactorForm
-from app.hub.page import Page
+from app.hub.page import Page, other_sites
 from app.hub.qr import Qr
 
 
@@ -60,7 +60,7 @@ class FactorPage(Page):
 
 def elsewhere(*kinds: str) -> tuple[str, ...]:
     """Where a click leads that chooses one of these kinds: to Duo's page, too."""
-    return tuple(dict.fromkeys(("https:", f"{visit.current().scheme}:"))) if FactorKind.DUO in kinds else ()
+    return other_sites() if FactorKind.DUO in kinds else ()
 
 
 def fresh_form(face: Face, target: str | None = None) -> FactorForm:

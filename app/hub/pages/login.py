@@ -59,6 +59,8 @@ class LoginPage(Page):
     """A new password was just set."""
     ways: tuple[OtherWay, ...] = ()
     """How one signs in without a password here."""
+    connections: tuple[OtherWay, ...] = ()
+    """Where else one may prove who one is."""
     is_passkey_set: bool = False
     """A new passkey was just set, by a mailed link."""
     unknown: str = ""
@@ -137,6 +139,9 @@ class LoginPage(Page):
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.every_way()),
+            "with other providers": cls(
+                LoginForm.of((email,)), relying_party="Acme Shop", connections=other_ways.sample_connections()
+            ),
             **cls._asked_again(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
@@ -156,6 +161,12 @@ class LoginPage(Page):
             "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=Refusal.WRONG),
             "once more, without a password": cls(form, has_remember_me=False, again=elsewhere, ways=ways),
             "once more, without anything": cls(form, has_remember_me=False, again=unknown),
+            "once more, at another provider": cls(
+                form,
+                has_remember_me=False,
+                again=Again.sample("connection:google"),
+                connections=other_ways.sample_connections()[:1],
+            ),
         }
 
 
@@ -299,12 +310,18 @@ def _page(
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
     known = (here.tenant.identifiers, asking, here.tenant.has_remember_me and again is None, refusal, wait_seconds)
-    ways = tuple(way for way in other_ways.offered() if again is None or way.key in again.ways)
+    offered = {"ways": other_ways.offered(), "connections": other_ways.connections()}
+    shown: dict[str, Any] = {name: _open_to(again, ways) for name, ways in offered.items()}
     if form.captcha.is_asked or form.asks_question:
-        return LockedLoginPage(form, *known, ways=ways, again=again)
+        return LockedLoginPage(form, *known, **shown, again=again)
     if here.tenant.passkeys and (again is None or again.has_passkey):
-        return PasskeyLoginPage(form, *known, ways=ways, again=again, passkeys=here.tenant.passkeys)
-    return LoginPage(form, *known, ways=ways, again=again)
+        return PasskeyLoginPage(form, *known, **shown, again=again, passkeys=here.tenant.passkeys)
+    return LoginPage(form, *known, **shown, again=again)
+
+
+def _open_to(again: Again | None, ways: tuple[OtherWay, ...]) -> tuple[OtherWay, ...]:
+    """Return which of the ways are open to whoever proves it once more; all of them to anybody else."""
+    return tuple(way for way in ways if again is None or way.key in again.ways)
 
 
 def fresh_form(**given: Any) -> LoginForm:

@@ -17,9 +17,10 @@ from app.contract.hub import Step
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
-from app.hub import captcha, journey, visit
+from app.hub import captcha, journey, other_ways, visit
 from app.hub.arrival import api, named_attempt
 from app.hub.captcha_widget import Widget
+from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import pages
 from app.hub.pages.username import ONE_ALPHABET
@@ -44,6 +45,8 @@ class RegisterPage(Page):
     refusal: Refusal | None = None
     wait_seconds: int = 0
     problem: Notice | None = None
+    connections: tuple[OtherWay, ...] = ()
+    """Where else one may prove who one is, in place of a password."""
 
     @property
     def notice(self) -> Notice | None:
@@ -87,6 +90,7 @@ class RegisterPage(Page):
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
+            "with other providers": cls(plain, rules, connections=other_ways.sample_connections()),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "captcha of a provider": cls(boxed, rules),
@@ -255,7 +259,7 @@ def _page(
     rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
     offered = here.tenant.registration
     kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
-    return kind(form, rules, asking, refusal, wait_seconds)
+    return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connections())
 
 
 def _off() -> Response:

@@ -123,6 +123,7 @@ class SecurityPage(Page):
         ways = (
             password,
             Row(_l("Passkeys"), _keys(2), "key", "/passkeys"),
+            Row(_l("Connected accounts"), _connected(2), "link", "/identities"),
             Row(_l("Second step"), _l("Authenticator app") + " · " + _left(8), "shield", "/second-factors"),
             Row(_l("PIN"), _l("Set"), "lock", "/pin"),
             Row(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
@@ -133,7 +134,7 @@ class SecurityPage(Page):
             "full": cls(EndSessionForm(), ways, (here, *others), trusted, 3),
             "this one alone": bare,
             "without a password": replace(
-                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[2], hint=_OFF))
+                bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[3], hint=_OFF))
             ),
             "token": replace(bare, form=EndSessionForm().refused_token()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
@@ -211,6 +212,8 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
         yield Row(_l("Passkeys"), _keys(known.passkeys or 0), "key", "/passkeys")
+    if tenant.connections or known.identities:
+        yield Row(_l("Connected accounts"), _connected(known.identities), "link", "/identities")
     if known.factors is not None and (known.factors.held or known.factors.offered):
         yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")
     if tenant.pin.is_on:
@@ -236,6 +239,10 @@ def _changed(day: str) -> Any:
 
 def _keys(count: int) -> Any:
     return _n("%(num)s passkey", "%(num)s passkeys", count) if count else _l("None yet")
+
+
+def _connected(count: int) -> Any:
+    return _n("%(num)s account", "%(num)s accounts", count) if count else _l("None yet")
 
 
 def _left(count: int) -> Any:

@@ -24,6 +24,7 @@ from app.identity.journeys import (
     own_account,
     own_data,
     own_factors,
+    own_identities,
     own_names,
     own_password,
     own_security,
@@ -62,6 +63,7 @@ def register(server: Server) -> None:
     pins.register(server)
     own_factors.register(server)
     own_data.register(server)
+    own_identities.register(server)
     own_security.register(server)
     recovering.register(server)
     alarms.register(server)

@@ -6,6 +6,7 @@ from app.contract import hub_security as contract
 from app.contract.groups import Posted
 from app.contract.hub import ScopeView
 from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import linked
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
@@ -41,6 +42,7 @@ def read(call: Call, req: contract.OwnRead) -> contract.SecurityView:  # noqa: A
         has_pin=account.has_pin,
         factors=own_factors.view(call, session, account) if settings.two_factor != "disabled" else None,
         passkeys=_passkeys(call, account) if settings.passkeys else None,
+        identities=len(linked.of(account)),
         phone=shown_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(call, held, session) for held in sessions.of_account(call, session.uid)],

@@ -6,6 +6,7 @@ from app.contract import hub
 from app.contract.captcha import Widget
 from app.contract.configuration import Captcha
 from app.identity.call import Call
+from app.identity.connections import service as connections
 from app.identity.passwordless import ways
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
@@ -32,6 +33,7 @@ def tenant(call: Call) -> hub.TenantView:
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
+        connections=[hub.ConnectionView(name=one.name, title=one.title) for one in connections.offered(call)],
         ways=ways.offered(call),
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",

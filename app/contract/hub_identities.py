@@ -1,0 +1,66 @@
+"""What the hub asks for the page of linked identities: which there are, one more, one less."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.errors import federation as refusals
+from app.contract.families import HUB
+from app.contract.hub import ConnectionView, Next, PersonView
+from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
+from app.contract.stating import state
+from app.kit.operation import H
+from app.kit.wire import Wire
+
+Name = Annotated[str, Field(max_length=60)]
+Id = Annotated[str, Field(max_length=64)]
+
+
+class OwnIdentitiesRead(Wire):
+    """Nothing: the session says whose."""
+
+
+class LinkedView(Wire):
+    """An account at another provider that opens this one; `id` names it here, not there."""
+
+    id: str
+    provider: str
+    title: str
+    email: str = ""
+    name: str = ""
+    since: str | None = None
+    used_at: str | None = None
+    is_last_way: bool = False  # nothing else would open the account
+
+
+class OwnIdentities(Wire):
+    person: PersonView
+    identities: list[LinkedView] = Field(default_factory=list)
+    connections: list[ConnectionView] = Field(default_factory=list)  # where one more may be linked
+    needs_password: bool = False
+    must_confirm: bool = False  # as `needs_password`, and the password is none or not enough
+
+
+class IdentityBegun(Proved):
+    provider: Name
+
+
+class IdentityNamed(Proved):
+    id: Id
+
+
+read = state(
+    "hub.own_identities", "GET /hub/own/identities", OwnIdentitiesRead, OwnIdentities, auth=H, family=HUB, public=False,
+    errors=(e.NotAuthenticated,), summary="Read the identities that are linked to the signed-in person's account.",
+)  # fmt: skip
+connect = state(
+    "hub.link_identity", "POST /hub/own/identities", IdentityBegun, Next, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
+    summary="Begin to link an identity: answers the provider's address, and the attempt that its answer belongs to.",
+)  # fmt: skip
+disconnect = state(
+    "hub.unlink_identity", "POST /hub/own/identities/remove", IdentityNamed, Done, auth=H, family=HUB, public=False,
+    errors=(*PROOF_REFUSALS, refusals.UnknownIdentity, refusals.NothingToUnlink),
+    summary="Unlink an identity, unless nothing else opens the account.",
+)  # fmt: skip

@@ -1,0 +1,118 @@
+"""Linked identities on our own pages: which there are, one more, one less. A change asks for a proof that is minutes old."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import hub_identities as contract
+from app.contract.connections import PRESETS
+from app.contract.errors import federation as refusals
+from app.contract.hub import ConnectionView, Next, Step
+from app.contract.hub_self_service import Done
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import linked
+from app.identity.accounts import store as accounts
+from app.identity.accounts.account import Account
+from app.identity.accounts.linked import Identity
+from app.identity.call import Call
+from app.identity.connections import service as connections
+from app.identity.credentials import store as credentials
+from app.identity.journeys import freshness, own_account
+from app.identity.journeys import next as journey
+from app.identity.oauth import views as oauth_views
+from app.identity.sign_in import attempts, sessions
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.server import Server
+
+LANDING: Final = "/identities"
+LINKS: Final = "links"
+"""The member of an attempt's request that names the session whose person links an identity."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.connect)(connect)
+    server.implements(contract.disconnect)(disconnect)
+
+
+def read(call: Call, req: contract.OwnIdentitiesRead) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
+    session, account = own_account.owner(call)
+    sessions.touch(call, session)
+    titles = {one.name: one.title for one in connections.offered(call)}
+    return contract.OwnIdentities(
+        person=oauth_views.person(account),
+        identities=[_shown(call, account, one, titles) for one in linked.of(account)],
+        connections=[ConnectionView(name=name, title=title) for name, title in _open_to(call, account, titles).items()],
+        needs_password=not freshness.is_fresh(call, session),
+        must_confirm=freshness.must_confirm(call, session, account),
+    )
+
+
+def connect(call: Call, req: contract.IdentityBegun) -> Next:
+    """Lead the browser to the provider. Only this browser, with this session, finishes it."""
+    known = own_account.proved(call, req)
+    if not call.tenant.settings.account_linking:
+        raise refusals.AccountLinkingOff
+    connection, drawn = connections.find(call, req.provider), attempts.draw()
+    try:
+        address = connections.begin(call, connection, drawn.attempt_id, facts={})
+    except connections.ConnectionBroken:
+        renewed = own_account.done(call, known).session
+        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem=broken", session=renewed)
+    attempt, binding = attempts.open(call, journey.RETURN, {LINKS: known.session.session_id}, drawn)
+    return Next(
+        step=Step.REDIRECT,
+        address=address,
+        attempt=attempt.attempt_id,
+        binding=binding,
+        session=own_account.done(call, known).session,
+    )
+
+
+def disconnect(call: Call, req: contract.IdentityNamed) -> Done:
+    known = own_account.proved(call, req)
+    account = accounts.change(call, known.account.uid, {}) or known.account  # its row is locked from here on
+    one = next((one for one in linked.of(account) if _id(one) == req.id), None)
+    if one is None:
+        raise refusals.UnknownIdentity
+    if _is_last_way(call, account, one):
+        raise refusals.NothingToUnlink
+    linked.unlink(call, account, one.provider, one.subject)
+    return own_account.done(call, known)
+
+
+def _shown(call: Call, account: Account, one: Identity, titles: dict[str, str]) -> contract.LinkedView:
+    preset = PRESETS.get(one.provider)
+    return contract.LinkedView(
+        id=_id(one),
+        provider=one.provider,
+        title=titles.get(one.provider) or (preset.title if preset else one.provider),
+        email=one.email or "",
+        name=one.name or "",
+        since=iso(one.linked_at),
+        used_at=iso(one.used_at),
+        is_last_way=_is_last_way(call, account, one),
+    )
+
+
+def _open_to(call: Call, account: Account, titles: dict[str, str]) -> dict[str, str]:
+    """Return the connections where the account may have one more identity: none where it has one already."""
+    held = linked.of(account)
+    if not call.tenant.settings.account_linking or len(held) >= linked.MOST:
+        return {}
+    return {name: title for name, title in titles.items() if name not in {one.provider for one in held}}
+
+
+def _is_last_way(call: Call, account: Account, one: Identity) -> bool:
+    has_passkey = call.tenant.settings.passkeys and any(
+        passkey.is_enrolled for passkey in credentials.of_kind(call, account.uid, FactorKind.PASSKEY)
+    )
+    working = [offered.name for offered in connections.offered(call)]
+    return not linked.keeps_a_way_in(account, one.provider, one.subject, has_passkey=has_passkey, working=working)
+
+
+def _id(one: Identity) -> str:
+    """Return the name of an identity in our addresses: its subject is nobody's to read there."""
+    return randomness.digest(f"{one.provider} {one.subject}")[:32]

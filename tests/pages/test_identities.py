@@ -1,0 +1,196 @@
+"""Connected accounts: people see which identities of other providers open their account, add one, and take one away."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from app.identity.accounts import linked
+from app.identity.accounts import service as accounts
+from app.identity.providers.social import Claimed
+from tests.pages.test_own_factors import signed_in
+from tests.support.callers import call_of
+from tests.support.oauth_world import CHEAP, NewWorld, World
+from tests.support.relying_party import Person
+from tests.support.visitor import Seen, Visitor
+
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+ELSEWHERE = "https://id.example"
+PROVIDER = {
+    "key": "our key",
+    "title": "Example ID",
+    **{f"{name}_endpoint": f"{ELSEWHERE}/{name}" for name in ("authorization", "token", "userinfo")},
+}
+OTHER = {**PROVIDER, "title": "Other ID"}
+
+
+@pytest.fixture
+def there(new_world: NewWorld) -> World:
+    return new_world(connections={"example": PROVIDER, "other": OTHER})
+
+
+@pytest.fixture
+def visitor(there: World, new_visitor_at: Any) -> Visitor:
+    someone: Visitor = new_visitor_at(there)
+    return someone
+
+
+@pytest.fixture
+def ada(there: World) -> Person:
+    return there.person("ada@example.com")
+
+
+def has(there: World, person: Person, provider: str = "example", subject: str = "4711") -> None:
+    """Let an identity be linked, as the answer of its provider would."""
+    with call_of(there.house, there.name) as call:
+        account = accounts.by_uid(call, person.uid)
+        assert account is not None
+        linked.link(call, account, Claimed(provider, subject, "countess@id.example", email_verified=True))
+        call.work.commit()
+
+
+def held(there: World, person: Person) -> list[str]:
+    with call_of(there.house, there.name) as call:
+        account = accounts.by_uid(call, person.uid)
+        assert account is not None
+        return [one.provider for one in linked.of(account)]
+
+
+def open_to(page: Seen) -> list[str]:
+    """The providers that a page leads to."""
+    return re.findall(r'href="/identities/add\?provider=(\w+)"', page.html)
+
+
+def test_the_way_to_a_provider_begins_on_a_page_that_says_what_happens(
+    there: World, visitor: Visitor, ada: Person
+) -> None:
+    page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
+    assert (page.heading, open_to(page)) == ("Connected accounts", ["example", "other"])
+    asked = page.follow("Example ID You sign in there once, and come back")
+    assert asked.heading == "Connect Example ID"
+    led = asked.press("Go to Example ID")
+    assert led.address.startswith(f"{ELSEWHERE}/authorization?")
+    sent = parse_qs(urlsplit(led.address).query)
+    assert sent["redirect_uri"] == [f"{visitor.home}/socialauth/validate.sauth"]
+    assert sent["state"][0].split(".")[0], "the attempt that the answer belongs to"
+    assert visitor.cookies("attempt"), "bound to this browser"
+    assert held(there, ada) == [], "nothing is linked before the answer"
+
+
+def test_only_the_page_that_leads_to_a_provider_lets_its_form_go_elsewhere(
+    there: World, visitor: Visitor, ada: Person
+) -> None:
+    has(there, ada)
+    signed_in(visitor, ada, "/identities")
+    targets = {}
+    for path in ("/identities", "/identities/add?provider=other", visitor.open("/identities").html):
+        address = re.findall(r"/identities/remove\?id=[\w-]+", path)[0] if "<" in path else path
+        answer = visitor.open(address).answer
+        assert answer is not None
+        targets[address.partition("?")[0]] = re.findall(
+            "form-action ([^;]+)", answer.headers["Content-Security-Policy"]
+        )
+    assert targets.pop("/identities/add") == [f"'self' https: {urlsplit(visitor.home).scheme}:"]
+    assert list(targets.values()) == [["'self'"], ["'self'"]]
+
+
+def test_whoever_signed_in_a_while_ago_proves_it_first(there: World, visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada, "/identities")
+    there.house.clock.advance(minutes=10)
+    page = visitor.open("/identities/add?provider=example")
+    before = visitor.session_cookie()
+    wrong = page.press("Go to Example ID", password="wrong")
+    assert (wrong.heading, "That is not your password." in wrong.text) == ("Connect Example ID", True)
+    assert wrong.press("Go to Example ID", password=ada.password).address.startswith(ELSEWHERE)
+    assert visitor.session_cookie() != before
+
+
+def test_without_a_password_a_new_sign_in_leads_back(there: World, visitor: Visitor, ada: Person) -> None:
+    there.restate(passwordless_email=True)
+    signed_in(visitor, ada, "/identities")
+    there.house.clock.advance(minutes=10)
+    ada.lives(password_hash=None)
+    page = visitor.open("/identities/add?provider=example")
+    assert page.heading == "Is it still you?"
+    ada.lives(password_hash=there.house.hashing.hash(ada.password, CHEAP))
+    page = visitor.open(page.address).press("Continue", password=ada.password)
+    assert page.heading == "Connect Example ID"
+
+
+def test_one_is_taken_away(there: World, visitor: Visitor, ada: Person, new_visitor_at: Any) -> None:
+    has(there, ada)
+    page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
+    assert page.heading == "Disconnect Example ID?"
+    assert "countess@id.example" in page.text
+    there.house.clock.advance(minutes=10)
+    assert page.press("Yes, disconnect it").status == 401
+    assert held(there, ada) == ["example"]
+    after = visitor.open(page.address).press("Yes, disconnect it", password=ada.password)
+    assert (after.address.partition("?")[2], open_to(after)) == ("done=removed", ["example", "other"])
+    assert held(there, ada) == []
+    assert page.press("Yes, disconnect it").heading == "Connected accounts", "another tab"
+
+
+def test_nobody_takes_away_what_is_another_accounts(there: World, visitor: Visitor, ada: Person) -> None:
+    grace = there.person("grace@example.com")
+    has(there, grace)
+    has(there, ada, "other")
+    theirs = signed_in(visitor, grace, "/identities").follow("Disconnect").query["id"]
+    visitor.forget("session")
+    page = signed_in(visitor, ada, "/identities").follow("Disconnect")
+    assert page.press("Yes, disconnect it", identity=theirs).heading == "Connected accounts"
+    assert visitor.open(f"/identities/remove?id={theirs}").heading == "Connected accounts"
+    assert (held(there, grace), held(there, ada)) == (["example"], ["other"])
+
+
+def test_the_last_way_into_an_account_stays(there: World, visitor: Visitor, ada: Person) -> None:
+    has(there, ada)
+    page = signed_in(visitor, ada, "/identities").follow("Disconnect")
+    ada.lives(password_hash=None, email_verified=False)
+    refused = page.press("Yes, disconnect it")
+    assert (refused.status, "Set a password first" in refused.text) == (403, True)
+    assert held(there, ada) == ["example"]
+    assert refused.follow("Set a password").heading == "Set a password"
+    has(there, ada, "other")
+    assert visitor.open(page.address).press("Yes, disconnect it").query == {"done": "removed"}
+
+
+def test_what_is_off_is_not_offered_and_does_not_begin(there: World, visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada, "/identities")
+    page = visitor.open("/identities/add?provider=example")
+    there.restate(account_linking=False)
+    assert page.press("Go to Example ID").heading == "Connected accounts"
+    assert visitor.open("/identities/add?provider=example").heading == "Connected accounts"
+    assert "None can be connected here now." in visitor.open("/identities").text
+    there.restate(account_linking=True, connections={"other": OTHER, "example": {**PROVIDER, "is_active": False}})
+    assert open_to(visitor.open("/identities")) == ["other"]
+    assert page.press("Go to Example ID").heading == "Connected accounts"
+
+
+def test_a_tenant_without_connections_does_not_speak_of_them(there: World, visitor: Visitor, ada: Person) -> None:
+    there.restate(connections={})
+    assert "Connected accounts" not in signed_in(visitor, ada, "/security").text
+    for path in ("/login", "/register"):
+        assert "Continue with" not in visitor.open(path).text
+    has(there, ada)
+    page = visitor.open("/security").follow("Connected accounts 1 account")
+    assert "example" in page.text, "it is still there, and goes when its owner wants"
+
+
+@pytest.mark.parametrize("path", ["/login", "/register"])
+def test_providers_stand_first_and_keep_the_attempt(there: World, visitor: Visitor, path: str) -> None:
+    assert "/sign-in/with?provider=example&" not in visitor.open(path).html
+    attempt = visitor.asked_by(there.application("shop")).query["attempt"]
+    page = visitor.open(f"{path}?attempt={attempt}")
+    links = re.findall(r'href="(/sign-in/with[^"]+)"', page.html)
+    assert links == [f"/sign-in/with?provider={name}&amp;attempt={attempt}" for name in ("example", "other")]
+    assert page.html.index("/sign-in/with") < page.html.index("<form")
+
+
+def test_every_problem_that_comes_back_is_said(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada, "/identities")
+    said = {word: visitor.open(f"/identities?problem={word}").text for word in ("taken", "denied", "broken", "x")}
+    assert len(set(said.values())) == len(said)
