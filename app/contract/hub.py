@@ -40,6 +40,9 @@ class Step(StrEnum):
     SECOND_FACTOR = "second_factor"  # the first factor is passed; the attempt keeps it for ten minutes
     PASSKEY_OFFER = "passkey_offer"  # signed in; a passkey would make the next time easier
     BACKUP_CODES = "backup_codes"  # a second factor was just enrolled: codes on paper for whoever loses it
+    ELSEWHERE = (
+        "elsewhere"  # a program on another device gets in by this sign-in, if the person says so; `problem`: done, no
+    )
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the present version is not accepted yet
     CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events `consents` are not answered

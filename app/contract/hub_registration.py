@@ -26,6 +26,7 @@ class RegisterRequest(Wire):
     fields: dict[str, FieldText] = Field(max_length=60)
     captcha: CaptchaAnswer | None = None
     credential: ShownCredential | None = None  # a passkey in the place of the password
+    is_connected: bool = False  # what another provider said stands there: it waits in the attempt
 
 
 _PASSKEY = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)

@@ -13,7 +13,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, TooManyRequests, UnknownTenant
-from app.hub import arrival, callback, drawing, older_addresses, protocol, visit
+from app.hub import arrival, callback, connections, drawing, older_addresses, protocol, visit
 from app.hub import pages as page_modules
 from app.hub.arrival import Workings
 from app.hub.door import Door
@@ -50,7 +50,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     arrival.install(app)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
-    for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views):
+    for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views, connections.views):
         app.register_blueprint(views)
     if settings.development:
         app.register_blueprint(gallery)

@@ -20,6 +20,8 @@ from app.kit.clock import Clock
 from app.settings import Settings
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
+RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
+"""Where other providers send browsers back to, with a state that begins with the attempt (interface federation.md section 12)."""
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 _WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 
@@ -118,6 +120,8 @@ def receive() -> None:
 
 def named_attempt() -> str:
     """The attempt that the address or the form names; whether this browser began it is another question."""
+    if request.path == RETURN_FROM_PROVIDER:
+        return request.args.get("state", "").partition(".")[0]
     return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
 
 

@@ -23,6 +23,7 @@ PAGES: Final = {
     Step.SECOND_FACTOR: "/second-factor",
     Step.PASSKEY_OFFER: "/passkeys/offer",
     Step.BACKUP_CODES: "/backup-codes",
+    Step.ELSEWHERE: "/sign-in/elsewhere",
     Step.CONSENT: "/consent",
     Step.PROFILE: "/profile",
     Step.PRIVACY_POLICY: "/privacy-policy",
@@ -61,6 +62,10 @@ def _query(step: Next, said: dict[str, str]) -> str:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
     if step.step is Step.LOGIN and step.problem:
         said = {"needs": step.problem, **said}
+    if step.step is Step.REGISTER and step.problem:
+        said = {"with": step.problem, **said}
+    if step.step is Step.ELSEWHERE and step.problem:
+        said = {"said": step.problem, **said}
     if step.step is Step.EMAIL_CONFIRMED:
         said = {"confirmed": step.problem or "now", **said}
     if step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):

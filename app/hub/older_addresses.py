@@ -9,7 +9,6 @@ from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
-from app.contract import linking
 from app.hub import journey, visit
 from app.hub.arrival import api
 from app.hub.pages.logout import sign_out
@@ -56,14 +55,6 @@ def profile() -> Response:
 def start() -> Response:
     """The root: the profile, or with `action` what the authentication page does."""
     return auth() if request.args.get("action") else journey.onward("/profile")
-
-
-@views.get("/requesthandler.aspx")
-def provider() -> Response:
-    """Where a sign-in through another provider begins: none is set up, and the code says whether there is such a one."""
-    code = "1223" if request.args.get("provider", "").lower() in linking.PROVIDERS else "1190"
-    here = visit.current()
-    return ErrorPage(RequestTrouble.NO_PROVIDER, 403, here.reference, detail=code, again="/login").render(403)
 
 
 @views.get("/error.aspx")

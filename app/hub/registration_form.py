@@ -22,18 +22,26 @@ class RegisterForm(HubForm):
 
     captcha = CaptchaField()
     credential = HiddenField()
+    connection = HiddenField(name="with")
     asked: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
+    is_connected: ClassVar[bool] = False
 
     @classmethod
     def of(
-        cls, form: tuple[FormField, ...], data: Mapping[str, Any] | None = None, *, is_by_passkey: bool = False
+        cls,
+        form: tuple[FormField, ...],
+        data: Mapping[str, Any] | None = None,
+        *,
+        is_by_passkey: bool = False,
+        is_connected: bool = False,
     ) -> RegisterForm:
-        """Return the form with the tenant's fields, in their order; `is_by_passkey` needs no password."""
+        """Return the form with the tenant's fields, in their order; `is_by_passkey` needs no password, `is_connected` has none."""
+        form = tuple(field for field in form if not (is_connected and _is_password(field)))
         names = [field.name for field in form if field.name in IDENTIFIERS]
         asked = tuple(_not_needed(field) if is_by_passkey else field for field in form)
         widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in asked}
-        told = {**widgets, "asked": form, "is_by_passkey": is_by_passkey}
+        told = {**widgets, "asked": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
         kind: type[RegisterForm] = type("TenantsForm", (cls,), told)
         return kind(data=data)
 
@@ -53,7 +61,11 @@ class RegisterForm(HubForm):
         typed = {field.name: as_sent(field, self[field.name].data) for field in asked}
         made = given(self) if self.is_by_passkey else None
         return RegisterRequest(
-            attempt=attempt.id if attempt else None, fields=typed, captcha=self.answered, credential=made
+            attempt=attempt.id if attempt else None,
+            fields=typed,
+            captcha=self.answered,
+            credential=made,
+            is_connected=self.is_connected,
         )
 
     @property
@@ -61,9 +73,12 @@ class RegisterForm(HubForm):
         return self.captcha.answer
 
 
+def _is_password(field: FormField) -> bool:
+    return "password" in (field.name, field.matches)
+
+
 def _not_needed(field: FormField) -> FormField:
-    is_password = "password" in (field.name, field.matches)
-    return field.model_copy(update={"required": False}) if is_password else field
+    return field.model_copy(update={"required": False}) if _is_password(field) else field
 
 
 def as_sent(field: FormField, typed: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -28,12 +28,26 @@ from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refus
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
-_ONE_STEP = Notice(
-    _l("Now your password"),
-    _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
-    "note",
-)
-
+_NEEDS: Final = {
+    "password": Notice(
+        _l("Now your password"),
+        _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
+        "note",
+    ),
+    "denied": Notice(
+        _l("You are not signed in"),
+        _l("You left the other page without signing in there. Try again, or take another way."),
+    ),
+    "nobody": Notice(
+        _l("Nobody here is connected to that account"),
+        _l("If you have an account here, sign in to it. You can connect the two under your security settings."),
+        "note",
+    ),
+    "broken": Notice(
+        _l("That way does not work now"),
+        _l("The other service did not answer as it should. Try again in a while, or take another way."),
+    ),
+}
 
 _WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
 
@@ -53,8 +67,8 @@ class LoginPage(Page):
     refusal: Refusal | None = None
     wait_seconds: int = 0
     """How long until another try is worth while, where that is known."""
-    needs_password: bool = False
-    """Whoever came here proved a mailbox or a number, which is one step of two."""
+    needs: str = ""
+    """Why whoever came here is not signed in yet: one word of `_NEEDS`."""
     is_reset: bool = False
     """A new password was just set."""
     ways: tuple[OtherWay, ...] = ()
@@ -105,8 +119,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        if self.needs_password and not self.refusal:
-            return _ONE_STEP
+        if self.needs in _NEEDS and not self.refusal:
+            return _NEEDS[self.needs]
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.is_passkey_set and not self.refusal:
@@ -134,7 +148,10 @@ class LoginPage(Page):
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
             "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
-            "after one step of two": cls(LoginForm.of((email,), **given), needs_password=True),
+            "after one step of two": cls(LoginForm.of((email,), **given), needs="password"),
+            "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
+            "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
+            "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
@@ -278,8 +295,8 @@ def show_login() -> Response:
         return drawn_once(("login", asking), lambda: _page(fresh_form()), calls_home=calls_home)
     named = again.name if again is not None else hint
     page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": named}), again=again)
-    told, needs_password = request.args.get("reset"), request.args.get("needs") == "password"
-    page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs_password=needs_password)
+    told, needs = request.args.get("reset"), request.args.get("needs", "")
+    page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs=needs)
     return page.render()
 
 

@@ -14,6 +14,7 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
+from app.contract.hub_connections import Connected, ConnectedRead, connected
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
@@ -38,6 +39,7 @@ class RegisterPage(Page):
 
     template = "pages/register.html"
     scripts = (*Page.scripts, "reveal", "rules", "work")
+    query = {**Page.query, "with": 60}
 
     form: RegisterForm
     rules: tuple[Rule, ...] = ()
@@ -47,6 +49,8 @@ class RegisterPage(Page):
     problem: Notice | None = None
     connections: tuple[OtherWay, ...] = ()
     """Where else one may prove who one is, in place of a password."""
+    connection: str = ""
+    """The provider that said who this is: nothing else proves it here, no password and no passkey."""
 
     @property
     def notice(self) -> Notice | None:
@@ -74,6 +78,9 @@ class RegisterPage(Page):
         full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
         full.refuse("birth_date", _l("There is no such day."))
         full.refuse(TERMS, _l("Tick this box to go on."))
+        brought = RegisterForm.of(_USUAL, {**typed, "connection": "globex"}, is_connected=True)
+        nothing = RegisterForm.of(_USUAL, {"connection": "globex"}, is_connected=True)
+        nothing.refuse("email", _l("Enter your email."))
         puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, typed)
         puzzled.captcha.ask(captcha.sample())
         again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
@@ -87,6 +94,8 @@ class RegisterPage(Page):
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
+            "from another provider": cls(brought, relying_party="Acme Shop", connection="Globex"),
+            "from another provider, no address": cls(nothing, connection="Globex"),
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
@@ -183,6 +192,10 @@ def show_register() -> Response:
     if offered is None:
         return _off()
     asking = here.attempt.relying_party if here.attempt else ""
+    if request.args.get("with") and (brought := _brought()) is not None:
+        data = {**brought.fields, "connection": request.args["with"]}
+        form = RegisterForm.of(offered.form, data, is_connected=True)
+        return _page(_asking(form) if offered.has_captcha else form, connection=brought.title).render()
     if offered.has_captcha:
         return _page(_asking(RegisterForm.of(offered.form))).render()
     hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
@@ -209,7 +222,8 @@ def submit_register() -> Response:
     if offered is None:
         return _off()
     by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
-    form = RegisterForm.of(offered.form, is_by_passkey=by_passkey)
+    is_connected = bool(request.form.get("with")) and not by_passkey
+    form = RegisterForm.of(offered.form, is_by_passkey=by_passkey, is_connected=is_connected)
     if not form.validate():
         return _page(form).render(form.refusal_status)
     try:
@@ -228,6 +242,15 @@ def _scriptless(offered: Registration, form: RegisterForm) -> Response:
     api()(begin_with_passkey, form.to_request())
     drawn = _asking(form) if offered.has_captcha else form
     return replace(_page(drawn), problem=_SCRIPTLESS).render(422)
+
+
+def _brought() -> Connected | None:
+    """Return what a provider said of whoever registers in this attempt."""
+    attempt = visit.current().attempt
+    try:
+        return api()(connected, ConnectedRead(attempt=attempt.id)) if attempt else None
+    except e.UnknownAccount:
+        return None
 
 
 def _asking(form: RegisterForm) -> RegisterForm:
@@ -252,12 +275,21 @@ def _resumed() -> contract.Next:
 
 
 def _page(
-    form: RegisterForm, refusal: Refusal | None = None, wait_seconds: int = 0, of_password: ApiError | None = None
+    form: RegisterForm,
+    refusal: Refusal | None = None,
+    wait_seconds: int = 0,
+    of_password: ApiError | None = None,
+    *,
+    connection: str = "",
 ) -> RegisterPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
     rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
     offered = here.tenant.registration
+    if form.is_connected:
+        brought = None if connection else _brought()
+        title = connection or (brought.title if brought else "")
+        return RegisterPage(form, (), asking, refusal, wait_seconds, connection=title)
     kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
     return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connections())
 

@@ -28,6 +28,7 @@ OWN = "Email"
 MOST = 20
 """How many identities an account may have."""
 _MOST_LETTERS = 1_000
+_MOST_NAME_LETTERS = 100
 _MEMBERS = {member.name: member.kind for member in FIELDS["Identities"].members}
 _ABSENT = {name: FIELDS[name].absent if name in FIELDS else None for name in _MEMBERS}
 
@@ -128,6 +129,12 @@ def keeps_a_way_in(
 def at_registration(claimed: Claimed, now: datetime) -> dict[str, Any]:
     """Return what is kept of an account that somebody makes by a provider; `store.add` holds the identity for it."""
     return {IDENTITIES: [_as_kept(_made(claimed, now))], REGISTERED_BY: claimed.provider}
+
+
+def names(claimed: Claimed) -> dict[str, str]:
+    """Return the names that a provider said, as an account may have them."""
+    said = {name: _text(claimed.profile.get(name))[:_MOST_NAME_LETTERS] for name in ("FirstName", "LastName")}
+    return {name: text for name, text in said.items() if text}
 
 
 def still_free(call: Call, private: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.sought import Identifier
 from app.identity.call import Call
-from app.identity.journeys import awaiting, entering
+from app.identity.journeys import awaiting, entering, linking
 from app.identity.journeys import next as journey
 from app.identity.journeys.awaiting import MAIL, SMS, Checking
 from app.identity.oauth import views as oauth
@@ -82,7 +82,7 @@ def begin(
     if before is not None and before.subject == state.subject:
         state = replace(state, sent_at=before.sent_at)
         if before.uid == uid:
-            own = (passkey, state.methods) if passkey else (before.passkey, before.methods)
+            own = (passkey, state.methods) if methods else (before.passkey, before.methods)
             state = replace(state, held=held or before.held, passkey=own[0], methods=own[1])
     if is_sent or not awaiting.seconds_left(call, state):
         state = awaiting.sent(call, attempt, state, is_sent=is_sent)
@@ -276,13 +276,13 @@ def _confirmed(
 
 
 def _knows(call: Call, attempt: Attempt | None, proof: Proof, password_hash: str | None) -> bool:
-    """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or its passkey
-    made there."""
+    """Return whether the account's password was shown in the browser of this attempt, which waits for the proof, or what
+    stands in its place: a passkey that was made there, a provider that it came from."""
     state = awaiting.of(attempt) if attempt is not None else None
     if state is None or (state.uid, state.subject) != (proof.uid, proof.subject):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
-    return is_typed or _has_passkey(call, state)
+    return is_typed or _has_passkey(call, state) or linking.waits_for(attempt, proof.uid)
 
 
 def _has_passkey(call: Call, state: Checking) -> bool:
@@ -333,7 +333,7 @@ def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, 
     knows = _knows(call, attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     remember = entering.remembering(call, knows and state is not None and state.remember)
-    known = tuple(state.methods) if state is not None and state.passkey else (sign_in.PASSWORD,)
+    known = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
     way = Way(known, remember=remember) if knows else Way((_BY_MAIL,), channel=FactorKind.EMAIL)
     if may_enter and (entered := entering.enter(call, attempt, account, way)) is not None:
         return entered

@@ -7,7 +7,7 @@ from app.contract.hub import Next, Step
 from app.identity.accounts.account import Account
 from app.identity.authenticators.protocol import Wish
 from app.identity.call import Call
-from app.identity.journeys import expiry, passkey_offers, views
+from app.identity.journeys import expiry, linking, passkey_offers, views
 from app.identity.journeys import next as journey
 from app.identity.second_factors.service import Wanted
 from app.identity.sign_in import attempts, risks, second_factor, sessions
@@ -54,6 +54,7 @@ def session(call: Call, attempt: Attempt | None, account: Account, way: Way, *, 
     """
     if (too_old := expiry.step(call, account, attempt, way)) is not None:
         return too_old
+    linking.settle(call, attempt, account)
     held = sessions.of_person(call, account.uid)
     renewed = sessions.renew(call, held, way.methods, way.remember) if held is not None else None
     if renewed is not None:

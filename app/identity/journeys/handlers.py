@@ -17,6 +17,7 @@ from app.identity.journeys import (
     awaiting,
     checking,
     confirming,
+    connecting,
     consents,
     entering,
     factor_steps,
@@ -55,6 +56,7 @@ def register(server: Server) -> None:
     """Implement the hub's operations."""
     checking.register(server)
     confirming.register(server)
+    connecting.register(server)
     consents.register(server)
     factor_steps.register(server)
     readdressing.register(server)

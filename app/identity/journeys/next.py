@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.hub import Next, RelyingPartyView, Step
 from app.identity.accounts import service as accounts
 from app.identity.call import Call
-from app.identity.journeys import freshness
+from app.identity.journeys import freshness, handing
 from app.identity.oauth import authorize
 from app.identity.oauth import views as oauth
 from app.identity.oauth.views import redirect_origin
@@ -44,6 +44,8 @@ def _advance(call: Call, attempt: Attempt, session: BrowserSession | None) -> Ne
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
     if (wanted := unmet.step(call, session)) is not None:
         return wanted.model_copy(update={"attempt": attempt.attempt_id})
+    if (wish := handing.of(attempt)) is not None:
+        return handing.with_session(call, attempt, session, wish)
     attempts.finish(call, attempt)
     return to_return_address(call, session, attempt.request.get("return_url"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.contract import errors as e
@@ -14,11 +14,11 @@ from app.contract.captcha import Lock
 from app.contract.hub import Next, Step
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
-from app.identity.accounts import identifiers
+from app.identity.accounts import identifiers, linked
 from app.identity.accounts.account import name_in
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import awaiting, checking, entering
+from app.identity.journeys import awaiting, checking, entering, linking
 from app.identity.journeys import next as journey
 from app.identity.passkeys import ceremonies
 from app.identity.passkeys.ceremonies import Made, Use
@@ -52,6 +52,7 @@ class Typed:
     form: tuple[FormField, ...]
     fields: dict[str, str]
     country: str | None
+    names: dict[str, str] = field(default_factory=dict)  # that another provider said
     email: list[EmailEntry] | None = None
     user_name: str | None = None
     phone_id: str | None = None
@@ -74,10 +75,18 @@ class Typed:
     @property
     def free(self) -> dict[str, Any]:
         """What fills the free profile: only what the form has, and only where something was typed."""
-        given = [(field, text) for field in self.form if (text := self.said(field.name))]
-        free: dict[str, Any] = {field.member: text for field, text in given if field.member}
-        custom = {field.name.removeprefix(CUSTOM): text for field, text in given if field.is_custom}
-        return {**free, "CustomFields": custom} if custom else free
+        given = [(one, text) for one in self.form if (text := self.said(one.name))]
+        free: dict[str, Any] = {one.member: text for one, text in given if one.member}
+        custom = {one.name.removeprefix(CUSTOM): text for one, text in given if one.is_custom}
+        return {**self.names, **free, **({"CustomFields": custom} if custom else {})}
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What stands in the place of a password: a passkey, or the identity of another provider that waits in the attempt."""
+
+    methods: tuple[str, ...]
+    passkey: str = ""  # its WebAuthn id
 
 
 def submit(call: Call, req: contract.RegisterRequest) -> Next:
@@ -89,14 +98,23 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
         return journey.after_the_end(sessions.current(call))
     registration.refuse_off(call)
     own = attempts.draw()  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    made = _made(call, req)
-    typed, ask = _read(call, req, attempt.attempt_id if attempt else own.attempt_id, has_passkey=made is not None)
+    made, brought = _made(call, req), linking.of(attempt) if req.is_connected else None
+    if req.is_connected and brought is None:
+        return journey.START_AGAIN
+    has_password = made is None and brought is None
+    typed, ask = _read(call, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
+    if brought is not None:
+        typed.names, ask = linked.names(brought.claimed), replace(ask, provider=brought.claimed.provider)
     drafted = registration.draft(call, typed, ask)
     if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
-        return _onward(call, attempt or own, typed, sign_up.registered(call, made, drafted, ask), made)
+        return _onward(call, attempt or own, typed, sign_up.registered(call, made, drafted, ask), _of_passkey(made))
     with _captcha_first(call, req):
-        outcome = sign_up.registered(call, made, drafted, ask) if made else registration.register(call, drafted, ask)
-        return _onward(call, attempt or own, typed, outcome, made)
+        if made is not None:
+            return _onward(call, attempt or own, typed, sign_up.registered(call, made, drafted, ask), _of_passkey(made))
+        outcome = registration.register(call, drafted, ask)
+        if attempt is not None and brought is not None and outcome.account is not None:
+            attempt = linking.note(call, attempt, brought.claimed, outcome.account.uid)
+        return _onward(call, attempt or own, typed, outcome, Instead((linking.FEDERATED,)) if brought else None)
 
 
 def begin_with_passkey(call: Call, req: contract.RegisterRequest) -> PasskeyOptions:
@@ -105,7 +123,7 @@ def begin_with_passkey(call: Call, req: contract.RegisterRequest) -> PasskeyOpti
     registration.refuse_off(call)
     ceremonies.refuse_misconfigured(call)
     ceremonies.spend_lookup(call)
-    typed, ask = _read(call, req, "", has_passkey=True)
+    typed, ask = _read(call, req, "", has_password=False)
     drafted = registration.weighed(call, typed, ask)
     if not drafted.addresses.primary or "email" not in call.tenant.settings.login_kinds:
         raise e.PasskeyNeedsEmail
@@ -138,47 +156,52 @@ def _made(call: Call, req: contract.RegisterRequest) -> Made | None:
     return ceremonies.made(call, Use.SIGN_UP, req.credential)
 
 
-def _read(call: Call, req: contract.RegisterRequest, attempt_id: str, *, has_passkey: bool) -> tuple[Typed, Ask]:
+def _of_passkey(made: Made) -> Instead:
+    return Instead(sign_up.methods(made), made.facts["id"])
+
+
+def _read(call: Call, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool) -> tuple[Typed, Ask]:
     form = registration_form.of(call.tenant.settings)
-    asked = {field.name for field in form if not (has_passkey and "password" in (field.name, field.matches))}
+    asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
     given = {name: text for name, text in req.fields.items() if name in asked}
     typed = Typed(form, given, call.tenant.settings.default_country)
     ask = Ask(
         Wish(attempt=attempt_id),
         source=f"{call.issuer}/register",
         accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
-        has_passkey=has_passkey,
+        has_password=has_password,
         hides_taken=True,
     )
     return typed, ask
 
 
-def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, made: Made | None) -> Next:
+def _onward(call: Call, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, instead: Instead | None) -> Next:
     attempt = begun if isinstance(begun, Attempt) else None
     if outcome.account is None or not outcome.may_sign_in:
         if isinstance(begun, Attempt) or not outcome.waits_for:
-            return _waiting(call, attempt, typed, outcome, made)
+            return _waiting(call, attempt, typed, outcome, instead)
         own, binding = attempts.open(call, journey.RETURN, {}, begun)
-        return _waiting(call, own, typed, outcome, made).model_copy(update={"binding": binding})
-    way = Way(sign_up.methods(made) if made is not None else (sign_in.PASSWORD,))
+        return _waiting(call, own, typed, outcome, instead).model_copy(update={"binding": binding})
+    way = Way(instead.methods if instead else (sign_in.PASSWORD,))
     wanted = None if second_factor.TWO in way.methods else factors.wanted(call, outcome.account)
     if wanted is None:
         risks.note(call, outcome.account)
     return entering.onward(call, attempt, outcome.account, way, wanted)
 
 
-def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome, made: Made | None) -> Next:
+def _waiting(call: Call, attempt: Attempt | None, typed: Typed, outcome: Outcome, instead: Instead | None) -> Next:
     """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
     wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == journey.RETURN else None
     if attempt is not None and wanted and whitelist.is_allowed(call, wanted):
         attempts.finish(call, attempt)
         return Next(step=Step.REDIRECT, address=whitelist.with_query(wanted, action_completed=COMPLETED))
     if outcome.waits_for == "email":
-        shown = {"passkey": made.facts["id"], "methods": sign_up.methods(made)} if made is not None else {}
+        shown = instead or Instead(())
         known, held = outcome.password_hash, outcome.held
         return checking.begin(
-            call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held, **shown
-        )
+            call, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held,
+            passkey=shown.passkey, methods=shown.methods,
+        )  # fmt: skip
     if outcome.waits_for == "phone":
         number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
         return checking.begin(

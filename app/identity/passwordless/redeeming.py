@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.accounts import EmailEntry, PinInfo
-from app.identity.accounts import identifiers, proving, store, waiting
+from app.identity.accounts import identifiers, linked, proving, store, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.service import Account
@@ -15,6 +15,7 @@ from app.identity.consent_forms import service as consent_forms
 from app.identity.credentials import store as credentials
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
+from app.identity.providers.social import Claimed
 from app.identity.recovery.sending import still_reaches
 from app.identity.registration import demands, drafting
 from app.identity.registration import service as registration
@@ -42,13 +43,20 @@ class _Newcomer:
 
 
 def account_of(
-    call: Call, proof: Proof, gone: type[ApiError], *, is_silent: bool = False, template: str | None = None
+    call: Call,
+    proof: Proof,
+    gone: type[ApiError],
+    *,
+    is_silent: bool = False,
+    template: str | None = None,
+    by: Claimed | None = None,
 ) -> Account:
     """Return the account that a proof, just used up, opens, as it is then.
 
     Args:
         gone: what is raised where no account has the address or the number any more.
         template: of the welcome that follows the first proof of an address.
+        by: what a provider said, whose word is the proof: somebody new gets the name.
 
     Raises:
         RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: somebody new, whom the tenant does not take.
@@ -66,7 +74,7 @@ def account_of(
         if known is None:
             template = template or proof.facts.get("welcome")
             name = str(proof.facts.get("name") or "")
-            return register(call, email=email, phone=phone, name=name, is_silent=is_silent, template=template)
+            return register(call, email=email, phone=phone, name=name, is_silent=is_silent, template=template, by=by)
     if email:
         return _mailbox_proved(call, known, email, is_silent, template or proof.facts.get("welcome"))
     return _number_proved(call, known, phone, is_silent)
@@ -80,21 +88,26 @@ def register(
     name: str = "",
     is_silent: bool = False,
     template: str | None = None,
+    by: Claimed | None = None,
 ) -> Account:
     """Make an account of a proved address or number. Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff,
     EmailRegistered, PhoneTaken."""
     registration.refuse_off(call)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
-    given = _Newcomer(email=entries, phone_id=phone or None, free={"FirstName": name} if name else {})
-    drafted = drafting.read(call, given, SOURCE, needs_password=False)
+    free = linked.names(by) if by is not None else {"FirstName": name} if name else {}
+    source = by.provider if by is not None else SOURCE
+    drafted = drafting.read(
+        call, _Newcomer(email=entries, phone_id=phone or None, free=free), source, needs_password=False
+    )
     demands.refuse_person(call, drafted)
     proved = {"email_verified": bool(email), "phone_verified": bool(phone)}
-    made = drafting.add(
-        call, drafted, drafting.row(call, drafted, **proved, private=consent_forms.at_registration(call, None))
+    private = consent_forms.at_registration(call, None) | (
+        {linked.REGISTERED_BY: by.provider} if by is not None else {}
     )
+    made = drafting.add(call, drafted, drafting.row(call, drafted, **proved, private=private))
     for form in filter(None, (identifiers.normal_email(email), phone)):
         waiting.end(call, form)
-    call.ledger.record("account.registered", uid=made.uid, source=SOURCE)
+    call.ledger.record("account.registered", uid=made.uid, source=source)
     events.emit(call, "Register", made, is_silent)
     return verification.welcome(call, made, template) if email else made
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from app.contract import errors as e
 from app.contract.consents import ConsentsGiven
-from app.identity.accounts import identifiers, naming, policies, waiting
+from app.identity.accounts import identifiers, linked, naming, policies, waiting
 from app.identity.accounts import service as accounts
 from app.identity.accounts.identifiers import PHONE
 from app.identity.accounts.service import Account
@@ -38,7 +38,8 @@ class Ask:
     consents: ConsentsGiven | None = None
     sends_mail: bool = True
     is_silent: bool = False  # prevent_webhook
-    has_passkey: bool = False  # in the place of the password
+    has_password: bool = True  # else something stands in its place
+    provider: str = ""  # whose word stands there
     hides_taken: bool = False  # an address that has an account is answered as one that has none
 
 
@@ -81,11 +82,11 @@ def weighed(call: Call, given: Given, ask: Ask) -> Draft:
     has_a_step = call.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
     if policies.is_strict(settings) and not ask.accepts_terms and not has_a_step:
         raise e.PolicyNotAccepted
-    demands.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=not ask.has_passkey)
+    demands.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=ask.has_password)
     consent_forms.stated(call, ask.consents)
     if call.visit is None:  # our pages have a step for it
         pins.refuse_missing(settings, given.pin_info)
-    drafted = drafting.read(call, given, ask.source, needs_password=not ask.has_passkey)
+    drafted = drafting.read(call, given, ask.source, needs_password=ask.has_password)
     if len(drafted.addresses.forms) > naming.MOST_EMAILS:
         raise e.BadParameter(f"An account has at most {naming.MOST_EMAILS} addresses.")
     demands.refuse_person(call, drafted)
@@ -115,6 +116,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         private["terms_accepted_at"] = call.now.isoformat()
         private |= policies.first_acceptance(call.tenant.settings.privacy_policy, ask.source, call.now)
     private |= consent_forms.at_registration(call, consent_forms.stated(call, ask.consents))
+    private |= {linked.REGISTERED_BY: ask.provider} if ask.provider else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
     columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:

@@ -52,7 +52,7 @@ def finish(call: Call, req: contract.SignUpFinish) -> Registered:
     found = ceremonies.made(call, Use.SIGN_UP, req.passkey_credential)
     email = str(found.ticket.facts["name"])
     given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    ask = replace(registration.asked(call, req), has_passkey=True)
+    ask = replace(registration.asked(call, req), has_password=False)
     outcome = registered(call, found, service.draft(call, given, ask), ask)
     return registration.registered(call, req, outcome, methods(found), is_two=found.is_user_verified)
 

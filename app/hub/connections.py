@@ -1,0 +1,83 @@
+"""To another provider and back (interface user.md row U14, federation.md section 12). No form leads there: browsers hold the
+`form-action` of a page against every redirect that follows."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from app.contract import errors as e
+from app.contract import hub_connections as contract
+from app.contract.errors import federation as refusals
+from app.hub import journey, visit
+from app.hub.arrival import RETURN_FROM_PROVIDER, api, named_attempt
+from app.hub.pages import delete_account, login
+from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.hub.sign_in_refusals import reason_of
+from app.kit.errors import ApiError
+
+views = Blueprint("connections", __name__)
+START: Final = "/sign-in/with"
+_YES: Final = ("true", "1", "yes")
+
+
+@views.get(START)
+def start() -> Response:
+    """Lead the browser to a provider that the page of sign-in names."""
+    if named_attempt() and visit.current().attempt is None:
+        return journey.start_again()
+    asked = contract.ConnectionStart(provider=request.args.get("provider", "")[:100], attempt=named_attempt() or None)
+    try:
+        return journey.follow(api()(contract.start, asked))
+    except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
+        return _no_provider(refusal)
+
+
+@views.get("/requesthandler.aspx")
+def handle() -> Response:
+    """Lead a program's visitor to a provider, and back to the program."""
+    given = {name.lower(): value for name, value in request.args.items()}
+    asked = contract.ConnectionHandler(
+        provider=given.get("provider", "")[:100],
+        api_key=given.get("apikey"),
+        callback=given.get("callback", "")[:2_000] or None,
+        callback_type=given.get("callbacktype", "")[:20],
+        is_access_token=given.get("is_access_token", "").lower() in _YES,
+        ac_linking=given.get("ac_linking", "").lower() in _YES,
+        disable_sign_up=given.get("disablesignup", "").lower() in _YES,
+        callback_guid=(given.get("callbackguid") or given.get("clientguid") or "")[:100] or None,
+    )
+    try:
+        return journey.follow(api()(contract.handle, asked))
+    except ApiError as refusal:
+        return _no_provider(refusal)
+
+
+@views.get(RETURN_FROM_PROVIDER)
+def finish() -> Response:
+    """Take what the browser brings back, once; the page that comes next has none of it in its address."""
+    if visit.current().attempt is None:
+        return journey.start_again()
+    answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
+    try:
+        return journey.follow(api()(contract.finish, contract.ConnectionAnswer(**answer)))
+    except e.AccountLeaving as refusal:
+        return delete_account.offer_to_keep(refusal)
+    except ApiError as refusal:
+        return login.again(reason_of(refusal), status=refusal.status)
+
+
+@views.post(RETURN_FROM_PROVIDER)
+def take() -> Response:
+    """Take what is posted (OAuth 2.0 Form Post Response Mode): browsers bring no cookies with it, so that it is asked for again."""
+    answer = {name: request.form[name][:4_000] for name in ("state", "code", "error", "iss") if name in request.form}
+    return journey.onward(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
+
+
+def _no_provider(refusal: ApiError) -> Response:
+    here = visit.current()
+    again = f"/login?{urlencode({'attempt': here.attempt.id})}" if here.attempt else "/login"
+    detail = str(refusal.code)
+    return ErrorPage(RequestTrouble.NO_PROVIDER, 403, here.reference, detail=detail, again=again).render(403)

@@ -1,0 +1,58 @@
+"""A program on another device asks for the sign-in that was finished here: it gets in when the person says so, and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+
+from app.contract import hub_connections as contract
+from app.hub import journey, visit
+from app.hub.arrival import api
+from app.hub.code_entry import ClickForm
+from app.hub.page import Page
+from app.hub.pages import pages
+
+ADDRESS: Final = "/sign-in/elsewhere"
+
+
+@dataclass(frozen=True)
+class ElsewherePage(Page):
+    """Did you begin this on another device?"""
+
+    template = "pages/elsewhere.html"
+    query = {**Page.query, "said": 4}
+
+    form: ClickForm
+    said: str = ""
+    """`done` or `no`, once it is answered."""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ElsewherePage]:
+        return {
+            "asked": cls(ClickForm()),
+            "yes": cls(ClickForm(), "done"),
+            "no": cls(ClickForm(), "no"),
+            "token": cls(ClickForm().refused_token()),
+        }
+
+
+@pages.get(ADDRESS)
+def show_elsewhere() -> Response:
+    said = request.args.get("said", "")
+    if said not in ("done", "no") and (visit.current().attempt is None or journey.is_attempt_gone()):
+        return journey.start_again()
+    return ElsewherePage(ClickForm(), said).render()
+
+
+@pages.post(ADDRESS)
+def submit_elsewhere() -> Response:
+    attempt, form = visit.current().attempt, ClickForm()
+    if attempt is None:
+        return journey.start_again()
+    if not form.validate():
+        return ElsewherePage(form).render(form.refusal_status)
+    allow = request.form.get("do") == "yes"
+    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=attempt.id, allow=allow)))

@@ -1,0 +1,119 @@
+"""A program's visitor goes to another provider, and afterwards back to the program (interface user.md rows U13, U14, U30)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_connections as contract
+from app.contract.hub import Next, Step
+from app.identity.accounts import service as accounts
+from app.identity.accounts.linked import OWN
+from app.identity.call import Call
+from app.identity.connections import handing
+from app.identity.journeys import linking
+from app.identity.providers.social import Claimed
+from app.identity.sign_in import attempts
+from app.identity.sign_in.attempts import Attempt
+from app.identity.sign_in.sessions import BrowserSession
+from app.identity.tenants.whitelist import is_allowed, with_query
+
+DONE, NO = "done", "no"
+_KEY: Final = "handing"
+_QUERY, _HASH = "querystring", "hash"
+
+
+@dataclass(frozen=True)
+class Handing:
+    """What a program's link asks for."""
+
+    callback: str = ""
+    by: str = ""  # how the callback gets it: posted, unless it is `querystring` or `hash`
+    is_access_token: bool = False
+    links: bool = False
+    registers: bool = True
+    guid: str = ""
+
+
+def of(attempt: Attempt | None) -> Handing | None:
+    """Return what the attempt ends with, where a program's link began it."""
+    held = attempt.request.get(_KEY) if attempt is not None else None
+    return Handing(**held) if held else None
+
+
+def asked(call: Call, req: contract.ConnectionHandler) -> Handing | None:
+    """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160."""
+    if req.api_key is not None and req.api_key.lower() != call.tenant.api_key.lower():
+        raise e.UnknownKey
+    callback = req.callback or ""
+    if not (req.callback_guid or callback):
+        raise e.BadParameter.names("callback")
+    if req.callback_guid:
+        handing.refuse_off(call)
+    elif not is_allowed(call, callback):
+        return None
+    return Handing(
+        callback="" if req.callback_guid else callback,
+        by=req.callback_type.lower(),
+        is_access_token=req.is_access_token,
+        links=req.ac_linking,
+        registers=not req.disable_sign_up,
+        guid=req.callback_guid or "",
+    )
+
+
+def kept(wish: Handing) -> dict[str, object]:
+    """Return the member of an attempt's request."""
+    return {_KEY: asdict(wish)}
+
+
+def with_session(call: Call, attempt: Attempt, session: BrowserSession, wish: Handing) -> Next:
+    """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in."""
+    if wish.guid:
+        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
+    account = accounts.by_uid(call, session.uid)
+    if account is None or wish.links or not attempts.finish(call, attempt):
+        return Next(step=Step.PROFILE)
+    provider = _provider(attempt)
+    if wish.is_access_token:
+        text = handing.access_token(call, account, session.methods, provider).access_token
+    else:
+        text = handing.request_token(call, account, session.methods, provider)
+    return _to_callback(wish, text)
+
+
+def with_candidate(call: Call, attempt: Attempt, wish: Handing, claimed: Claimed) -> Next:
+    """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
+    if wish.guid:
+        linking.note(call, attempt, claimed)
+        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
+    attempts.finish(call, attempt)
+    return _to_callback(wish, handing.candidate(call, claimed))
+
+
+def answered(call: Call, attempt: Attempt, session: BrowserSession | None, *, allow: bool) -> Next:
+    """Let the program that asks by its GUID have what was finished here, once the person said so."""
+    wish, waits = of(attempt), linking.of(attempt)
+    account = accounts.by_uid(call, session.uid) if session is not None else None
+    if wish is None or not wish.guid or not attempts.finish(call, attempt):
+        return Next(step=Step.PROFILE if session else Step.START_AGAIN)
+    is_given = False
+    if allow and wish.links and waits is not None:
+        is_given = handing.finished_to_link(call, wish.guid, waits.claimed)
+    elif allow and not wish.links and session is not None and account is not None:
+        is_given = handing.finished(call, wish.guid, account, session.methods, _provider(attempt))
+    return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
+
+
+def _provider(attempt: Attempt) -> str:
+    waits = linking.of(attempt)
+    return waits.claimed.provider if waits is not None else OWN
+
+
+def _to_callback(wish: Handing, text: str) -> Next:
+    if wish.by == _QUERY:
+        return Next(step=Step.REDIRECT, address=with_query(wish.callback, token=text))
+    if wish.by == _HASH:
+        return Next(step=Step.REDIRECT, address=f"{wish.callback.partition('#')[0]}#lr-token={text}")
+    return Next(step=Step.FORM_POST, address=wish.callback, fields={"token": text})

@@ -1,0 +1,174 @@
+"""Sign-in through another provider on our pages: who is let in, into which account, and what nobody learns by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.elsewhere import Elsewhere
+from tests.support.letterbox import code_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import Seen, Visitor
+
+ADA: dict[str, Any] = {
+    "email": "ada@example.test",
+    "email_verified": True,
+    "given_name": "Ada",
+    "family_name": "Lovelace",
+}
+START = "/sign-in/with?provider=globex"
+
+
+@pytest.fixture
+def new_there(new_world: NewWorld, elsewhere: Elsewhere) -> NewWorld:
+    def make(*, trusts: bool = True, **settings: Any) -> World:
+        return new_world(connections={"globex": elsewhere.stated(trusts_email=trusts)}, **settings)
+
+    return make
+
+
+class Traveller:
+    """Somebody with a browser here and an account at the provider."""
+
+    def __init__(self, there: World, visitor: Visitor, elsewhere: Elsewhere) -> None:
+        self.there, self.visitor, self.elsewhere = there, visitor, elsewhere
+
+    def comes(self, subject: str = "1", *, start: str = START, **claims: Any) -> Seen:
+        """Go to the provider and come back signed in there."""
+        led = self.visitor.open(start)
+        return self.visitor.open(self.elsewhere.back(led.address, subject, **{**ADA, **claims}))
+
+    @property
+    def is_in(self) -> bool:
+        return self.visitor.open("/profile").heading != "Welcome back"
+
+
+@pytest.fixture
+def traveller(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> Traveller:
+    there = new_there()
+    return Traveller(there, new_visitor_at(there), elsewhere)
+
+
+def test_whoever_is_new_is_registered_and_comes_back_to_the_same_account(traveller: Traveller) -> None:
+    page = traveller.comes()
+    assert page.heading == "Ada Lovelace", page.text
+    traveller.visitor.forget("session")
+    assert traveller.comes(email="ada@another.test").heading == "Ada Lovelace"
+
+
+def sent(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
+    return mailed_to(traveller.there.house, traveller.there.tenant_id, address)
+
+
+def test_an_account_with_the_address_is_opened_where_the_provider_is_trusted(traveller: Traveller) -> None:
+    ada = traveller.there.person(ADA["email"])
+    assert traveller.comes().heading == ada.email
+    assert not sent(traveller)
+    traveller.visitor.forget("session")
+    assert traveller.comes(email="ada@another.test", email_verified=False).heading == ada.email
+
+
+def test_an_unproved_address_at_the_provider_proves_nothing_here(traveller: Traveller) -> None:
+    traveller.there.person(ADA["email"])
+    page = traveller.comes(email_verified=False)
+    assert page.heading == "Create your account"
+    assert not traveller.is_in
+
+
+@pytest.fixture
+def doubted(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> Traveller:
+    there = new_there(trusts=False)
+    return Traveller(there, new_visitor_at(there), elsewhere)
+
+
+def test_whose_address_it_is_is_not_told_where_the_provider_is_not_trusted(doubted: Traveller) -> None:
+    """The page, and what it answers to a registration, are the same for an address that somebody has."""
+    free = doubted.comes("2", email="free@example.test")
+    after_free = free.press("Create account", email="free@example.test")
+    doubted.there.person(ADA["email"])
+    doubted.visitor.forget("attempt")
+    taken = doubted.comes("3")
+    assert taken.says(ADA["email"]) == free.says("free@example.test")
+    after_taken = taken.press("Create account", email=ADA["email"])
+    assert after_taken.says(ADA["email"]) == after_free.says("free@example.test")
+    assert not doubted.is_in
+
+
+def test_whoever_is_new_there_proves_the_mailbox_and_has_no_password(doubted: Traveller) -> None:
+    page = doubted.comes()
+    assert page.form("Create account").fields["email"] == ADA["email"]
+    assert "password" not in page.form("Create account").fields
+    page = page.press("Create account")
+    assert page.heading == "Check your mail"
+    assert page.press("Confirm", code=code_in(sent(doubted)[-1])).heading == "Ada Lovelace"
+    doubted.visitor.forget("session")
+    assert doubted.comes(email="other@example.test").heading == "Ada Lovelace"
+
+
+def test_whoever_has_an_account_signs_in_once_and_it_is_connected(doubted: Traveller) -> None:
+    ada = doubted.there.person(ADA["email"])
+    login = doubted.comes().follow("Sign in")
+    assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == ada.email
+    doubted.visitor.forget("session")
+    assert doubted.comes().heading == ada.email
+
+
+def test_it_is_connected_to_nobody_else(doubted: Traveller) -> None:
+    """Somebody else's browser may have brought it: only the account with the very address takes it."""
+    eve = doubted.there.person("eve@example.test")
+    login = doubted.comes().follow("Sign in")
+    assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
+    doubted.visitor.forget("session")
+    assert doubted.comes().heading == "Create your account"
+
+
+def test_who_says_no_there_is_told_and_goes_on(traveller: Traveller) -> None:
+    led = traveller.visitor.open(START)
+    page = traveller.visitor.open(traveller.elsewhere.denied(led.address))
+    assert "You are not signed in" in page.text
+    assert traveller.visitor.open(traveller.elsewhere.denied(led.address)).heading == "Welcome back"
+
+
+def test_what_cannot_be_believed_is_told(traveller: Traveller) -> None:
+    led = traveller.visitor.open(START)
+    page = traveller.visitor.open(traveller.elsewhere.back(led.address, subject=""))
+    assert "That way does not work now" in page.text
+
+
+def test_an_answer_counts_once(traveller: Traveller) -> None:
+    led = traveller.visitor.open(START)
+    back = traveller.elsewhere.back(led.address, **ADA)
+    assert traveller.visitor.open(back).heading == "Ada Lovelace"
+    traveller.visitor.forget("session")
+    assert traveller.visitor.open(back).status == 410
+
+
+def test_nobody_is_signed_in_to_who_began_it_elsewhere(traveller: Traveller, new_visitor_at: Any) -> None:
+    """An attacker's answer in another browser signs nobody in there (RFC 6749 section 10.12)."""
+    led = traveller.visitor.open(START)
+    back = traveller.elsewhere.back(led.address, **ADA)
+    other = new_visitor_at(traveller.there)
+    assert other.open(back).status == 410
+    assert not other.cookies("session")
+    assert traveller.visitor.open(back).heading == "Ada Lovelace"
+
+
+def test_where_nobody_registers_whoever_is_unknown_is_told_so(
+    new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere
+) -> None:
+    there = new_there(registration=False)
+    assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
+
+
+def test_a_provider_that_is_not_there_is_none(traveller: Traveller) -> None:
+    page = traveller.visitor.open("/sign-in/with?provider=initech")
+    assert (page.status, page.heading) == (403, "That way to sign in is not set up")
+
+
+def test_a_second_factor_is_asked_after_it(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> None:
+    there = new_there(two_factor="required", second_factors={"email": False, "passkey": False})
+    there.person(ADA["email"])
+    traveller = Traveller(there, new_visitor_at(there), elsewhere)
+    assert "app" in traveller.comes().text
+    assert not traveller.is_in
