@@ -131,7 +131,9 @@ def kind(schema: dict[str, Any]) -> str:
     if schema.get("type") == "array":
         return f"list of {kind(schema.get('items', {}))}"
     if schema.get("type") == "object":
-        return "keys with values"
+        values = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()]
+        named = [kind(one) for one in values if isinstance(one, dict) and "$ref" in one]
+        return f"keys with {named[0]}" if named else "keys with values"
     words = {"string": "text", "boolean": "true, false", "integer": "whole number"}.get(
         str(schema.get("type")), "anything"
     )

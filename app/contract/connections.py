@@ -72,18 +72,34 @@ class ConnectionSettings(Stated):
     rest; or the three endpoints are stated, and it speaks OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
     host."""
 
-    key: str = Field(min_length=1, max_length=500)  # the client id that the provider gave you
+    key: str = Field(min_length=1, max_length=500, description="The client id that the provider gave you.")
     is_active: bool = True
-    title: str = Field(default="", max_length=60)  # what the button says; the name where it is empty
-    issuer: Issuer | None = None
+    title: str = Field(default="", max_length=60, description="What pages call it; absent: its usual name, or yours.")
+    issuer: Issuer | None = Field(default=None, description="Where it answers `/.well-known/openid-configuration`.")
     authorization_endpoint: ProviderAddress | None = None
     token_endpoint: ProviderAddress | None = None
     userinfo_endpoint: ProviderAddress | None = None
-    emails_endpoint: ProviderAddress | None = None  # a list of addresses, of which one is primary, as GitHub has it
-    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = None  # absent: as it says
-    scope: str = Field(default="", max_length=500)  # absent: openid profile email, where there is an issuer
-    claims: dict[ClaimedMember, str] = Field(default_factory=dict)  # beside the standard ones; `a.b` is b within a
-    trusts_email: bool | None = None  # an address that it calls verified is linked to the account that has it
+    emails_endpoint: ProviderAddress | None = Field(
+        default=None,
+        description="A list of addresses, of which one is `primary` and maybe `verified`, as GitHub has it.",
+    )
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = Field(
+        default=None,
+        description="How the secret is shown; absent: as the issuer says, and `client_secret_post` to endpoints.",
+    )
+    scope: str = Field(
+        default="", max_length=500, description="Absent: `openid profile email`, where there is an issuer."
+    )
+    claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        default_factory=dict,
+        description="The provider's words, where they are not those of OpenID Connect: `first_name: given`. "
+        "`a.b` is b within a; `subject` names the person, and must never be given to another one.",
+    )
+    trusts_email: bool | None = Field(
+        default=None,
+        description="Whether an address that it calls verified is linked at once to the account that has it: only where the "
+        "provider proves addresses as well as you do. Absent: true for google and github as they are known here, else false.",
+    )
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -92,7 +108,7 @@ class ConnectionSettings(Stated):
 
 
 class ConnectionFile(ConnectionSettings):
-    """The same with its secret; an absent one stays as it is, and without one PKCE alone protects the code."""
+    """The same with its secret. An absent one stays as it is, null takes it away: PKCE alone protects the code then."""
 
     secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = None
 

@@ -86,5 +86,9 @@ class DuoFile(DuoSettings):
     client_secret: Secret | None = None
 
 
-SECRETS_IN_FILE: Mapping[str, str] = {"push": "secrets", "duo": "client_secret"}
+SECRETS_IN_FILE: Mapping[str, Mapping[str, object]] = {
+    "push": {"secrets": True},
+    "duo": {"client_secret": True},
+    "connections": {"__all__": {"secret": True}},
+}
 """Which member of a service's part of the file is kept sealed, apart from the rest."""

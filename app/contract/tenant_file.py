@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.services_settings import DuoFile, PushFile
@@ -23,9 +24,9 @@ RESERVED_APPLICATIONS = frozenset(
     {"authorize", "token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"}
     | {"gatehouse-profile"}
 )
-LATER = frozenset({"roles", "organizations", "webhooks", "providers"})
+LATER = frozenset({"roles", "organizations", "webhooks"})
 """Keys of a tenant that the format knows and this version does not serve yet."""
-BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo")
+BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings that the file states beside `settings`: long lists of their own, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
 LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
@@ -206,6 +207,12 @@ class TenantFile(Stated):
     )
     duo: DuoFile | None = Field(
         default=None, description="Your application at Duo. Another secret replaces the one that stands."
+    )
+    connections: Annotated[dict[ConnectionName, ConnectionFile], AfterValidator(complete)] | None = Field(
+        default=None,
+        max_length=30,
+        description="Other providers through which people may sign in, by the names that addresses and profiles have for them. "
+        f"These names know where their provider is: {', '.join(PRESETS)}. Another secret replaces the one that stands.",
     )
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")

@@ -40,7 +40,7 @@ def test_they_are_sealed_kept_and_left_out(own_house: House, tmp_path: object) -
     assert services.secrets_of(own_house.vault, tenant, "push")["secret_access_key"] == "hidden-key"
     assert services.secrets_of(own_house.vault, tenant, "duo") == {"client_secret": "hidden-secret"}
     told = applied(own_house, FILE.format(secrets="", duo="another-secret"), tmp_path)
-    assert "secrets of push or duo" in told
+    assert "secrets of push, duo or connections" in told
     assert "another-secret" not in told
     tenant = own_house.directory.by_name("acme")
     assert tenant is not None

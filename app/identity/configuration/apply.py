@@ -166,7 +166,7 @@ class _OneTenant:
             details.append("captcha_secret: another one")
         kept_services = self._service_secrets(held.service_secrets)
         if kept_services != held.service_secrets:
-            details.append("secrets of push or duo: others")
+            details.append("secrets of push, duo or connections: others")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, "tenant", self.stated.name, *details, *self._kept(held))
         if self.run.writes and details:
@@ -189,7 +189,18 @@ class _OneTenant:
         stated = self.stated
         push = stated.push.secrets.model_dump(exclude_unset=True) if stated.push and stated.push.secrets else {}
         duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
-        return services.sealed_with(self.run.house.vault, self.work.tenant_id, held, push=push, duo=duo)
+        connections = self._connection_secrets(held)
+        vault, tenant_id = self.run.house.vault, self.work.tenant_id
+        return services.sealed_with(vault, tenant_id, held, push=push, duo=duo, connections=connections)
+
+    def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
+        """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
+        stated = self.stated.connections
+        if stated is None:
+            return {}
+        known = services.opened(self.run.house.vault, self.work.tenant_id, held).get(services.CONNECTIONS, {})
+        gone = {name: None for name in known if name not in stated}
+        return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}
 
     def _kept(self, held: HeldTenant) -> list[str]:
         """Say which key or secret of the file differs from the one that stands and stays."""
@@ -206,7 +217,7 @@ class _OneTenant:
         """Return the settings to keep: what the file states; the held ones where it says nothing of them."""
         stated = self.stated
         kept = held if stated.settings is None else stated.settings.model_dump(mode="json", exclude_unset=True)
-        secrets = {name: {member} for name, member in SECRETS_IN_FILE.items()}
+        secrets: Any = SECRETS_IN_FILE
         beside = {
             **held,
             **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True),

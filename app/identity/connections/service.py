@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract.connections import ConnectionSettings, resolved
+from app.contract.connections import PRESETS, ConnectionSettings, resolved
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.call import Call
@@ -50,8 +50,10 @@ class Connection:
 
 
 def offered(call: Call) -> tuple[Connection, ...]:
-    """Return the connections of the tenant that are active, in the order of its configuration."""
-    return tuple(_shown(name, stated) for name, stated in call.tenant.settings.connections.items() if stated.is_active)
+    """Return the connections of the tenant that are active: the usual ones first, then by name (a store keeps no order of keys)."""
+    stated, usual = call.tenant.settings.connections, list(PRESETS)
+    names = sorted(stated, key=lambda name: (usual.index(name) if name in usual else len(usual), name))
+    return tuple(_shown(name, stated[name]) for name in names if stated[name].is_active)
 
 
 def find(call: Call, name: str) -> Connection:

@@ -28,8 +28,15 @@ def opened(vault: Vault, tenant_id: str, sealed: bytes | None) -> Secrets:
     return held
 
 
-def sealed_with(vault: Vault, tenant_id: str, held: bytes | None, **stated: Mapping[str, str]) -> bytes | None:
-    """Return the sealed secrets with the stated ones in place of those that stand; the same bytes where nothing differs."""
+def sealed_with(vault: Vault, tenant_id: str, held: bytes | None, **stated: Mapping[str, str | None]) -> bytes | None:
+    """Return the sealed secrets with the stated ones in place of those that stand; the same bytes where nothing differs.
+
+    None takes a secret away.
+    """
     before = opened(vault, tenant_id, held)
-    after = {**before, **{name: {**before.get(name, {}), **given} for name, given in stated.items() if given}}
+    after = dict(before)
+    for name, given in stated.items():
+        merged = {**before.get(name, {}), **given}
+        after[name] = {key: secret for key, secret in merged.items() if secret is not None}
+    after = {name: secrets for name, secrets in after.items() if secrets}
     return held if after == before else vault.seal(to_json(after), changes.services_context(tenant_id))
