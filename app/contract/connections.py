@@ -110,7 +110,9 @@ class ConnectionSettings(Stated):
 class ConnectionFile(ConnectionSettings):
     """The same with its secret. An absent one stays as it is, null takes it away: PKCE alone protects the code then."""
 
-    secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = None
+    secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
+        default=None, description="What the provider gave you beside the key; kept sealed."
+    )
 
 
 _HTTPS: Final = "https://"

@@ -61,3 +61,44 @@ def test_what_is_malformed_is_named_and_no_secret_is_repeated(own_house: House, 
     said = "\n".join(str(one) for one in refused.value.problems)
     assert "region" in said
     assert "hidden-key" not in said
+
+
+CONNECTIONS = """
+tenants:
+  - name: acme
+    settings: {{account_linking: false}}
+    connections:
+      google: {{key: acme.apps.example, secret: {google}}}
+{more}
+"""
+COMPANY = """
+      company: {key: acme, issuer: "https://id.example.com", secret: hidden-company}
+"""
+
+
+def secrets_of_connections(house: House) -> dict[str, str]:
+    tenant = house.directory.by_name("acme")
+    assert tenant is not None
+    return dict(services.secrets_of(house.vault, tenant, services.CONNECTIONS))
+
+
+def test_secrets_of_connections_come_stay_and_go_with_them(own_house: House, tmp_path: object) -> None:
+    applied(own_house, CONNECTIONS.format(google="hidden-google", more=COMPANY), tmp_path)
+    both = {"google": "hidden-google", "company": "hidden-company"}
+    assert secrets_of_connections(own_house) == both
+    text = export(own_house, "acme")
+    assert "id.example.com" in text
+    assert "hidden" not in text
+    assert "unchanged" in applied(own_house, text, tmp_path).partition("\n")[0]
+    assert secrets_of_connections(own_house) == both
+    told = applied(own_house, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
+    assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in told
+    assert "secrets of push, duo or connections: others" in told
+    assert "hidden" not in told
+    assert secrets_of_connections(own_house) == {"google": "hidden-other"}
+    applied(own_house, CONNECTIONS.format(google="null", more=""), tmp_path)
+    assert secrets_of_connections(own_house) == {}
+    tenant = own_house.directory.by_name("acme")
+    assert tenant is not None
+    assert list(tenant.settings.connections) == ["google"]
+    assert tenant.settings.account_linking is False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import quote_plus
 
 from authlib.common.errors import AuthlibBaseError
 from httpx import HTTPError, InvalidURL
@@ -86,7 +87,7 @@ def exchanged(
                 endpoints.token, grant_type="authorization_code", code=code, code_verifier=asked.verifier
             )
         except OAuthError as refusal:
-            if refusal.error in _SPENT:
+            if str(refusal.error) in _SPENT:
                 raise ProviderDenied("the code is not good") from None
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
         except (
@@ -109,12 +110,14 @@ def token_of(answer: Mapping[str, Any]) -> str:
 
 
 def _client(settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked) -> OAuth2Client:
+    method = endpoints.auth_method if secret else "none"
+    is_basic = method == "client_secret_basic"  # there both are written as in a form (RFC 6749 section 2.3.1)
     return OAuth2Client(
-        settings.key,
-        secret or None,
+        quote_plus(settings.key) if is_basic else settings.key,
+        quote_plus(secret) if is_basic else secret or None,
         redirect_uri=asked.back,
         code_challenge_method="S256",
-        token_endpoint_auth_method=endpoints.auth_method if secret else "none",
+        token_endpoint_auth_method=method,
         transport=outside.Bounded(),
     )
 

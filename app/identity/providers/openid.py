@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import JWKRegistry, Key, OctKey
+from joserfc.jwk import JWKRegistry, Key
 
 from app.contract.connections import ConnectionSettings, is_local, is_provider_address
 from app.identity.providers import outside
@@ -44,6 +44,7 @@ _ALGORITHMS: Final = (
     "EdDSA",
     "Ed25519",
 )
+_KINDS_OF_KEYS: Final = ("RSA", "EC", "OKP")  # none whose secret a provider would have to publish
 _METHODS: Final = ("client_secret_basic", "client_secret_post")
 
 
@@ -199,7 +200,7 @@ def _configuration(issuer: str, now: datetime) -> Configuration:
     places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
     userinfo = said.get("userinfo_endpoint") or ""
     for name, place in {**places, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
-        if not isinstance(place, str) or not _may_name(issuer, place):
+        if not isinstance(place, str) or not may_name(issuer, place):
             raise ProviderUnavailable(f"its configuration has no {name} that can be asked")
     listed = said.get("token_endpoint_auth_methods_supported")
     methods = listed if isinstance(listed, list) else _METHODS
@@ -212,7 +213,7 @@ def _configuration(issuer: str, now: datetime) -> Configuration:
     return Configuration(endpoints, str(userinfo), str(places["jwks_uri"]), sends_issuer, now)
 
 
-def _may_name(issuer: str, place: str) -> bool:
+def may_name(issuer: str, place: str) -> bool:
     """Return whether an issuer may lead us to a place: not to this machine, unless it is on it."""
     return is_provider_address(place) and (is_local(issuer) or not is_local(place))
 
@@ -221,14 +222,12 @@ def _imported(listed: Any) -> tuple[Key, ...]:
     """Return the keys that can verify a signature; what is none, or is secret, is passed over."""
     keys = []
     for one in listed[:_MOST_KEYS] if isinstance(listed, list) else ():
-        if not isinstance(one, dict) or one.get("use", "sig") != "sig":
+        if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KINDS_OF_KEYS:
             continue
         try:
-            key = JWKRegistry.import_key(one)
+            keys.append(JWKRegistry.import_key(one))
         except (JoseError, ValueError, TypeError, KeyError):
             continue
-        if not isinstance(key, OctKey):
-            keys.append(key)
     if not keys:
         raise ProviderUnavailable("it publishes no key")
     return tuple(keys)

@@ -41,23 +41,23 @@ class Bounded(httpx.BaseTransport):
 
 
 def _sent(request: httpx.Request) -> httpx.Response:
-    is_ours = request.url.host.endswith(".localhost")
+    until, is_ours = monotonic() + SECONDS, request.url.host.endswith(".localhost")
     if is_ours:
         request.extensions["sni_hostname"] = request.url.host
         request.url = request.url.copy_with(host="127.0.0.1")  # the Host header is made already
+    request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
     request.headers["Accept-Encoding"] = "identity"
-    with httpx.Client(verify=_tls(), timeout=SECONDS, follow_redirects=False, trust_env=not is_ours) as client:
+    with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=not is_ours) as client:
         answer = client.send(request, stream=True)
         try:
-            return httpx.Response(
-                answer.status_code, headers=_headers(answer), content=_content(answer), request=request
-            )
+            content = _content(answer, until)
         finally:
             answer.close()
+    return httpx.Response(answer.status_code, headers=_headers(answer), content=content, request=request)
 
 
-def _content(answer: httpx.Response) -> bytes:
-    until, content = monotonic() + SECONDS, b""
+def _content(answer: httpx.Response, until: float) -> bytes:
+    content = b""
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise Unbelievable("a packed answer", request=answer.request)
     for part in answer.iter_raw():

@@ -1,0 +1,87 @@
+"""One tenant is the provider of another, in one process and over real HTTP, as its configuration file says it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from werkzeug.serving import make_server
+from werkzeug.test import Client
+
+from app import create_both
+from app.identity.configuration.apply import apply
+from app.identity.configuration.reading import read
+from app.identity.connections import service
+from app.identity.house import House
+from app.settings import Settings
+from tests.support.house import SECRET, make_house
+from tests.support.identities import doing
+from tests.support.servers import free_port
+from tests.support.tenant_server import TenantServer
+from tests.support.visitor import Visitor
+
+FILE = """
+tenants:
+  - name: company
+    settings: {{argon2: {{memory_kib: 8192, iterations: 1}}}}
+    applications:
+      - name: acme
+        client_id: acme
+        client_secret: "the secret of acme at the company"
+        redirect_uris: ["http://acme.localhost:{port}/socialauth/validate.sauth"]
+    accounts: [{{email: ada@example.com, password: "correct horse 7", email_verified: true, first_name: Ada}}]
+  - name: acme
+    connections:
+      company:
+        key: acme
+        secret: "the secret of acme at the company"
+        issuer: http://company.localhost:{port}
+        trusts_email: true
+"""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One process with two tenants."""
+
+    house: House
+    port: int
+    app: object
+
+
+@pytest.fixture
+def installed(migrated_file: Path, tmp_path: Path) -> Iterator[Installation]:
+    port = free_port()
+    url = f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'gatehouse.db')}"
+    settings = Settings(data_dir=tmp_path, database_url=url, secrets=(SECRET,), hub_domain=f"localhost:{port}")
+    house = make_house(settings)
+    apply(house, read(FILE.format(port=port).encode(), "both.yaml", tmp_path))
+    app = create_both(settings)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", port, app, threaded=True)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield Installation(house, port, app)
+    server.shutdown()
+    house.database.dispose()
+
+
+def test_people_of_one_tenant_come_in_at_another(installed: Installation) -> None:
+    house, port = installed.house, installed.port
+    tenant = house.directory.by_name("acme")
+    assert tenant is not None
+    acme = TenantServer(house, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
+    with doing(acme) as call:
+        address = service.begin(call, service.find(call, "company"), "attempt-1", facts={}, hint="ada@example.com")
+    browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
+    page = browser.open(address)
+    back = page.press("Sign in", password="correct horse 7")
+    assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
+    with doing(acme) as call:
+        claimed, connection, _ = service.finish(call, back.query["state"], back.query)
+    assert (claimed.email, claimed.email_verified, connection.trusts_email) == ("ada@example.com", True, True)
+    assert claimed.profile["FirstName"] == "Ada"

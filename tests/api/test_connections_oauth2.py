@@ -1,0 +1,122 @@
+"""The way to a provider that speaks OAuth 2.0 alone, and back (decisions/0130)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.contract.connections import PRESETS, resolved
+from app.identity.connections.service import ConnectionBroken, ConnectionRefused
+from app.identity.house import House
+from tests.support.connecting import asked, finished, led
+from tests.support.devices import keeps
+from tests.support.house import on_one_database
+from tests.support.tenant_server import NewTenantServer, TenantServer
+from tests.support.upstream import SECRET, FakeProvider, provider
+
+pytestmark = on_one_database
+OCTOCAT = {
+    "id": 583231, "login": "octocat", "name": "The Octocat", "email": "public@example.test", "company": "GitHub",
+    "avatar_url": "https://pictures.example/octocat.png", "html_url": "https://github.example/octocat",
+}  # fmt: skip
+EMAILS = [
+    {"email": "other@example.test", "primary": False, "verified": True},
+    {"email": "octocat@example.test", "primary": True, "verified": True},
+]
+
+
+@pytest.fixture
+def there(house: House) -> Iterator[FakeProvider]:
+    with provider(house) as running:
+        yield running
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer, there: FakeProvider) -> TenantServer:
+    """A tenant that knows the provider as GitHub is known, and as one without a list of addresses."""
+    github = PRESETS["github"]
+    stated = {"claims": github.claims, "emails_endpoint": f"{there.url}/user/emails", "trusts_email": True}
+    made = new_tenant_server(connections={"github": there.oauth2(**stated), "plain": there.oauth2()})
+    keeps(made, connections={"github": SECRET, "plain": SECRET})
+    return made
+
+
+def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, there: FakeProvider) -> None:
+    there.userinfo, there.emails = OCTOCAT, EMAILS
+    address = led(acme, "github", again=True, hint="ada@example.test")
+    assert asked(address).keys() == {
+        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+    }  # fmt: skip
+    claimed, connection, _ = finished(acme, there.signs_in(address))
+    assert (claimed.provider, claimed.subject) == ("github", "583231")
+    assert (claimed.email, claimed.email_verified) == ("octocat@example.test", True)
+    assert claimed.profile == {
+        "FullName": "The Octocat", "NickName": "octocat", "Company": "GitHub", "ImageUrl": OCTOCAT["avatar_url"],
+        "ProfileUrl": OCTOCAT["html_url"],
+    }  # fmt: skip
+    assert (connection.title, connection.trusts_email) == ("GitHub", True)
+    (heard,) = [one for one in there.heard if one.path == "/token"]
+    assert heard.form["client_secret"] == SECRET
+    assert "Authorization" not in heard.headers
+
+
+@pytest.mark.parametrize(
+    ("emails", "email", "is_verified"),
+    [
+        ([{"email": "a@example.test", "primary": True, "verified": False}], "a@example.test", False),
+        ([{"email": "a@example.test", "primary": False, "verified": True}], None, False),
+        ([{"email": ["a@example.test"], "primary": True, "verified": True}], None, False),
+        ([7, None, "a@example.test"], None, False),
+        ({"email": "a@example.test", "primary": True, "verified": True}, None, False),
+        ([], None, False),
+    ],
+    ids=str,
+)
+def test_a_list_that_says_less_is_believed_as_far_as_it_goes(
+    acme: TenantServer, there: FakeProvider, emails: Any, email: str | None, is_verified: bool
+) -> None:
+    there.userinfo, there.emails = OCTOCAT, emails
+    claimed, _, _ = finished(acme, there.signs_in(led(acme, "github")))
+    assert (claimed.email, claimed.email_verified) == (email, is_verified)
+
+
+@pytest.mark.parametrize("said", [{"id": None}, {"id": True}, {"id": 1.5}, {"id": ""}, {"id": {"a": 1}}], ids=str)
+def test_nobody_is_named_by_what_is_no_name(acme: TenantServer, there: FakeProvider, said: dict[str, Any]) -> None:
+    there.userinfo = said
+    with pytest.raises(ConnectionBroken):
+        finished(acme, there.signs_in(led(acme, "plain")))
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "refusal"),
+    [
+        ("/token", (200, {}, b'{"error": "bad_verification_code"}'), ConnectionRefused),
+        ("/token", (200, {}, b'{"error": "incorrect_client_credentials"}'), ConnectionBroken),
+        ("/token", (200, {}, b'{"access_token": "a\\r\\nX: y"}'), ConnectionBroken),
+        ("/token", (200, {}, b'{"access_token": 7}'), ConnectionBroken),
+        ("/user", (200, {}, b"[]"), ConnectionBroken),
+        ("/user", (302, {"Location": "http://169.254.169.254/"}, b""), ConnectionBroken),
+        ("/user", (403, {}, b"{}"), ConnectionBroken),
+        ("/user/emails", (500, {}, b"[]"), ConnectionBroken),
+    ],
+)
+def test_what_cannot_be_believed_opens_nothing(
+    acme: TenantServer, there: FakeProvider, path: str, answer: Any, refusal: type[Exception]
+) -> None:
+    there.userinfo, there.emails = OCTOCAT, EMAILS
+    address = led(acme, "github")
+    there.answers = {path: answer}
+    with pytest.raises(refusal):
+        finished(acme, there.signs_in(address))
+
+
+def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, there: FakeProvider) -> None:
+    claims = resolved("facebook", PRESETS["facebook"]).claims
+    tenant = new_tenant_server(connections={"facebook": there.oauth2(claims=claims)})
+    there.userinfo = {"id": "10", "first_name": "Ada", "picture": {"data": {"url": "https://pictures.example/a.png"}}}
+    claimed, connection, _ = finished(tenant, there.signs_in(led(tenant, "facebook")))
+    assert (claimed.subject, claimed.email, connection.trusts_email) == ("10", None, False)
+    assert claimed.profile["FirstName"] == "Ada"
+    assert claimed.profile["ImageUrl"] == "https://pictures.example/a.png"

@@ -1,0 +1,29 @@
+"""The way to a provider and back, without pages."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from app.identity.connections import service
+from app.identity.connections.service import Connection
+from app.identity.providers.social import Claimed
+from tests.support.identities import doing
+from tests.support.tenant_server import TenantServer
+
+
+def led(tenant: TenantServer, name: str, **how: Any) -> str:
+    """Begin a sign-in, and return where the browser is led."""
+    with doing(tenant) as call:
+        return service.begin(call, service.find(call, name), "attempt-1", facts={"links": "s1"}, **how)
+
+
+def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[Claimed, Connection, dict[str, Any]]:
+    """Come back with these parameters."""
+    with doing(tenant) as call:
+        return service.finish(call, answer.get("state", ""), answer)
+
+
+def asked(address: str) -> dict[str, str]:
+    """Return the parameters of an address."""
+    return dict(parse_qsl(urlsplit(address).query))

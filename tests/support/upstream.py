@@ -1,0 +1,227 @@
+"""A provider of identities elsewhere: a real HTTP server that speaks OpenID Connect and OAuth 2.0, checks what it is asked, and lies
+where a test says so."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from joserfc import jws, jwt
+from joserfc.jwk import Key, RSAKey
+
+from app.identity.house import House
+from app.identity.providers.openid import Upstreams
+from app.kit import randomness
+from tests.support.devices import keeps
+from tests.support.tenant_server import TenantServer
+
+CLIENT, SECRET = "gatehouse-of-acme", "the provider's own secret: 100% & more"
+ADA: dict[str, Any] = {
+    "sub": "ada-1815", "email": "ada@example.test", "email_verified": True, "name": "Ada Lovelace", "given_name": "Ada",
+    "family_name": "Lovelace", "picture": "https://pictures.example/ada.png",
+}  # fmt: skip
+
+
+@cache
+def key(number: int) -> RSAKey:
+    """One of the provider's keys, made when it is first needed."""
+    return RSAKey.generate_key(2048, parameters={"kid": f"key-{number}"})
+
+
+def public(*numbers: int) -> list[dict[str, Any]]:
+    return [dict(key(number).as_dict(private=False)) for number in numbers]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One request that came."""
+
+    path: str
+    headers: Mapping[str, str]
+    form: Mapping[str, str]
+
+
+@dataclass
+class FakeProvider:
+    """One provider. Whatever is changed here is what it says from then on."""
+
+    house: House
+    url: str = ""
+    claims: dict[str, Any] = field(default_factory=dict)
+    """Claims of the id_token that stand there instead; None leaves one out."""
+    header: dict[str, Any] = field(default_factory=dict)
+    key: Key = field(default_factory=lambda: key(1))
+    """What it signs with."""
+    published: list[dict[str, Any]] = field(default_factory=lambda: public(1))
+    says: dict[str, Any] = field(default_factory=dict)
+    """Members of its configuration that stand there instead; None leaves one out."""
+    answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
+    """Whole answers, by path."""
+    id_token: str | None = None
+    userinfo: dict[str, Any] = field(default_factory=dict)
+    emails: Any = None
+    delay_seconds: float = 0
+    drip_seconds: float = 0
+    """Between two letters of a body."""
+    back: dict[str, str] = field(default_factory=dict)
+    """Parameters with which browsers come back instead."""
+    sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
+    heard: list[Heard] = field(default_factory=list)
+
+    def openid(self, **stated: Any) -> dict[str, Any]:
+        """Return the settings of a connection to it."""
+        return {"key": CLIENT, "issuer": self.url, **stated}
+
+    def oauth2(self, **stated: Any) -> dict[str, Any]:
+        """Return the settings of a connection by its endpoints, as GitHub's are."""
+        return {
+            "key": CLIENT, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
+            "userinfo_endpoint": f"{self.url}/user", "scope": "read:user", "claims": {"subject": "id"}, **stated,
+        }  # fmt: skip
+
+    def known_to(self, tenant: TenantServer, *names: str, **settings: Any) -> None:
+        """Let a tenant know it by these names, with its secret; `settings` are those of the connections."""
+        keeps(tenant, connections=dict.fromkeys(names, SECRET))
+        tenant.restate(connections={name: self.openid(**settings) for name in names})
+
+    def signs_in(self, address: str, **who: Any) -> dict[str, str]:
+        """Sign in as somebody, by default Ada, in a browser that was led here; return what it goes back with."""
+        parts, asked = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
+        assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.url}/authorize"
+        assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
+        assert asked["code_challenge_method"] == "S256"
+        assert asked["redirect_uri"].endswith("/socialauth/validate.sauth")
+        code = randomness.token(16)
+        self.sent_out[code] = {**asked, "who": {**ADA, **who}}
+        return {"code": code, "state": asked["state"], "iss": self.url, **self.back}
+
+    def refuses(self, address: str, error: str = "access_denied") -> dict[str, str]:
+        """Say no in a browser that was led here."""
+        asked = dict(parse_qsl(urlsplit(address).query))
+        return {"error": error, "state": asked["state"], "iss": self.url, **self.back}
+
+    def way_back(self, address: str, **who: Any) -> str:
+        """Sign in as somebody, and return where the browser goes back to."""
+        asked = dict(parse_qsl(urlsplit(address).query))
+        return f"{asked['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
+
+    def asked_for(self, path: str) -> int:
+        return sum(1 for one in self.heard if one.path == path)
+
+    def configuration(self) -> dict[str, Any]:
+        said = {
+            "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
+            "userinfo_endpoint": f"{self.url}/userinfo", "jwks_uri": f"{self.url}/keys",
+            "authorization_response_iss_parameter_supported": True, "response_types_supported": ["code"], **self.says,
+        }  # fmt: skip
+        return {name: value for name, value in said.items() if value is not None}
+
+    def token(self, form: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        asked = self.sent_out.pop(form.get("code", ""), None)
+        if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        if challenge_of(form["code_verifier"]) != asked["code_challenge"]:
+            return 400, {"error": "invalid_grant"}
+        access_token = randomness.token(16)
+        self.tokens[access_token] = asked["who"]
+        said = {"access_token": access_token, "token_type": "Bearer", "expires_in": 300}
+        if "nonce" not in asked:
+            return 200, said
+        return 200, {**said, "id_token": self.id_token or self.signed(asked, access_token)}
+
+    def signed(self, asked: Mapping[str, Any], access_token: str) -> str:
+        now = int(self.house.clock.now().timestamp())
+        claims = {
+            "iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"],
+            "at_hash": half_of(access_token), **asked["who"], **self.claims,
+        }  # fmt: skip
+        stated = {name: value for name, value in claims.items() if value is not None}
+        header = {"alg": "RS256", "kid": self.key.kid, **self.header}
+        shown = {name: value for name, value in header.items() if value is not None}
+        registry = jws.JWSRegistry(algorithms=[str(shown["alg"])], strict_check_header=False)
+        return jwt.encode(shown, stated, self.key, registry=registry)
+
+    def answer(self, path: str, token: str, form: Mapping[str, str]) -> tuple[int, Any]:
+        who = self.tokens.get(token)
+        said: dict[str, tuple[int, Any]] = {
+            "/.well-known/openid-configuration": (200, self.configuration()),
+            "/keys": (200, {"keys": self.published}),
+            "/userinfo": (200, {**(who or {}), **self.userinfo}) if who else (401, {}),
+            "/user": (200, {"id": 1815, "login": "ada", "name": "Ada", **self.userinfo}) if who else (401, {}),
+            "/user/emails": (200, self.emails) if who else (401, {}),
+        }
+        return self.token(form) if path == "/token" else said.get(path, (404, {}))
+
+
+def challenge_of(verifier: str) -> str:
+    """RFC 7636 section 4.2."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def half_of(access_token: str) -> str:
+    """OpenID Connect Core section 3.1.3.6, for RS256."""
+    return base64.urlsafe_b64encode(hashlib.sha256(access_token.encode()).digest()[:16]).rstrip(b"=").decode()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    held: FakeProvider
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._respond({})
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self._respond(dict(parse_qsl(content)))
+
+    def _respond(self, form: dict[str, str]) -> None:
+        held, path = self.server.held, urlsplit(self.path).path
+        held.heard.append(Heard(path, dict(self.headers), form))
+        time.sleep(held.delay_seconds)
+        if path in held.answers:
+            status, headers, body = held.answers[path]
+        else:
+            status, said = held.answer(path, self.headers.get("Authorization", "").removeprefix("Bearer "), form)
+            headers, body = {"Content-Type": "application/json"}, json.dumps(said).encode()
+        try:
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            for part in [body[at : at + 1] for at in range(len(body))] if held.drip_seconds else [body]:
+                self.wfile.write(part)
+                time.sleep(held.drip_seconds)
+        except OSError:
+            self.close_connection = True  # whoever asked has heard enough
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def provider(house: House) -> Iterator[FakeProvider]:
+    """Serve one at a port of its own; whatever was heard at that port before is forgotten."""
+    house.upstreams = Upstreams(house.clock)
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.held = FakeProvider(house, f"http://provider.localhost:{server.server_port}")
+    threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
+    try:
+        yield server.held
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,98 @@
+"""Which addresses a provider may have, and where it may lead us."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from app.contract.configuration import TenantSettings
+from app.contract.connections import PRESETS, resolved
+from app.identity.configuration.problems import ConfigurationError
+from app.identity.configuration.reading import read
+from app.identity.providers.openid import may_name
+
+
+def stated(**connections: Any) -> TenantSettings:
+    return TenantSettings.model_validate({"connections": connections})
+
+
+def test_a_known_name_needs_a_key_alone() -> None:
+    held = stated(**{name: {"key": "k"} for name in PRESETS}).connections
+    whole = {name: resolved(name, one) for name, one in held.items()}
+    assert {one.key for one in whole.values()} == {"k"}
+    assert {name for name, one in whole.items() if one.trusts_email} == {"google", "github"}
+
+
+def test_whoever_states_where_a_known_name_is_states_its_trust() -> None:
+    held = stated(google={"key": "k", "issuer": "https://evil.example"}).connections["google"]
+    whole = resolved("google", held)
+    assert (whole.title, whole.issuer, bool(whole.trusts_email)) == ("Google", "https://evil.example", False)
+
+
+@pytest.mark.parametrize(
+    "connection",
+    [
+        {"key": "k"},
+        {"key": "", "issuer": "https://id.example"},
+        {"issuer": "https://id.example"},
+        {"key": "k", "issuer": "http://id.example"},
+        {"key": "k", "issuer": "http://localhost.evil.example"},
+        {"key": "k", "issuer": "https://id.example?a=b"},
+        {"key": "k", "issuer": "https://user:word@id.example"},
+        {"key": "k", "issuer": "https://id.example#a"},
+        {"key": "k", "issuer": "javascript:alert(1)"},
+        {"key": "k", "issuer": "https://id.example", "token_endpoint": "https://id.example/token"},
+        {"key": "k", "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://id.example/t"},
+        {"key": "k", "issuer": "https://id.example", "claims": {"uid": "sub"}},
+        {"key": "k", "issuer": "https://id.example", "secret": "hidden"},
+    ],
+    ids=str,
+)
+def test_a_connection_that_leads_nowhere_or_elsewhere_is_refused(connection: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        stated(elsewhere=connection)
+
+
+@pytest.mark.parametrize("name", ["", "Google", "1st", "a b", "a" * 61, "../a", "ä", "a\n"])
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        stated(**{name: {"key": "k", "issuer": "https://id.example"}})
+
+
+@pytest.mark.parametrize(
+    ("issuer", "place", "is_allowed"),
+    [
+        ("https://id.example.com", "https://token.example.com/", True),
+        ("http://acme.localhost:8000", "http://acme.localhost:8000/token", True),
+        ("https://id.example.com", "http://localhost:8000/token", False),
+        ("https://id.example.com", "https://acme.localhost/token", False),
+        ("https://id.example.com", "http://token.example.com/", False),
+        ("https://id.example.com", "//token.example.com/", False),
+    ],
+)
+def test_a_provider_on_the_web_does_not_lead_to_this_machine(issuer: str, place: str, is_allowed: bool) -> None:
+    assert may_name(issuer, place) is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("settings: {connections: {google: {key: k}}}", "settings.connections"),
+        ("connections: {Google: {key: k}}", "connections.Google"),
+        ("connections: {google: {secret: hidden}}", "connections.google.key"),
+        ("connections: {mine: {key: k, secret: hidden}}", "connections.mine: expected an issuer, or"),
+        ("connections: {mine: {key: k, issuer: 'http://id.example.com', secret: hidden}}", "connections.mine.issuer"),
+        ("connections: {google: {key: k, secret: [hidden]}}", "connections.google.secret"),
+        ("connections: {google: {key: k, claims: {uid: sub}}}", "connections.google.claims"),
+        ("connections: [google]", "connections"),
+    ],
+)
+def test_a_connection_that_cannot_be_is_named(tmp_path: Path, line: str, named: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read(f"tenants:\n  - name: acme\n    {line}\n".encode(), "acme.yaml", tmp_path)
+    said = "\n".join(str(one) for one in refused.value.problems)
+    assert named in said, said
+    assert "hidden" not in said
