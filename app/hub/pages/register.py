@@ -49,7 +49,7 @@ class RegisterPage(Page):
     problem: Notice | None = None
     connections: tuple[OtherWay, ...] = ()
     """Where else one may prove who one is, in place of a password."""
-    connection: str = ""
+    told_by: str = ""
     """The provider that said who this is: nothing else proves it here, no password and no passkey."""
 
     @property
@@ -78,9 +78,6 @@ class RegisterPage(Page):
         full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
         full.refuse("birth_date", _l("There is no such day."))
         full.refuse(TERMS, _l("Tick this box to go on."))
-        brought = RegisterForm.of(_USUAL, {**typed, "connection": "globex"}, is_connected=True)
-        nothing = RegisterForm.of(_USUAL, {"connection": "globex"}, is_connected=True)
-        nothing.refuse("email", _l("Enter your email."))
         puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, typed)
         puzzled.captcha.ask(captcha.sample())
         again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
@@ -94,8 +91,7 @@ class RegisterPage(Page):
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
-            "from another provider": cls(brought, relying_party="Acme Shop", connection="Globex"),
-            "from another provider, no address": cls(nothing, connection="Globex"),
+            **cls._brought(),
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
@@ -107,6 +103,15 @@ class RegisterPage(Page):
             "captcha of a provider alone refused": cls(alone, rules),
             "too many": cls(RegisterForm.of(_USUAL, typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
             "token": cls(RegisterForm.of(_USUAL, typed).refused_token(), rules),
+        }
+
+    @classmethod
+    def _brought(cls) -> Mapping[str, RegisterPage]:
+        told, silent = (RegisterForm.of(_USUAL, data, is_connected=True) for data in (_TOLD, {"connection": "globex"}))
+        silent.refuse("email", _l("Enter your email."))
+        return {
+            "from another provider": cls(told, relying_party="Acme Shop", told_by="Globex"),
+            "from another provider, no address": cls(silent, told_by="Globex"),
         }
 
 
@@ -156,6 +161,7 @@ class RegistrationOffPage(Page):
         return {"alone": cls(), "for an application": cls("Acme Shop")}
 
 
+_TOLD = {"email": "ada@example.com", "connection": "globex"}
 _PASSWORD = FormField(name="password", type="password", required=True)
 _USUAL = (FormField(name="email", required=True), _PASSWORD)
 _FULL = (
@@ -195,7 +201,7 @@ def show_register() -> Response:
     if request.args.get("with") and (brought := _brought()) is not None:
         data = {**brought.fields, "connection": request.args["with"]}
         form = RegisterForm.of(offered.form, data, is_connected=True)
-        return _page(_asking(form) if offered.has_captcha else form, connection=brought.title).render()
+        return _page(_asking(form) if offered.has_captcha else form, told_by=brought.title).render()
     if offered.has_captcha:
         return _page(_asking(RegisterForm.of(offered.form))).render()
     hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
@@ -280,16 +286,16 @@ def _page(
     wait_seconds: int = 0,
     of_password: ApiError | None = None,
     *,
-    connection: str = "",
+    told_by: str = "",
 ) -> RegisterPage:
     here = visit.current()
     asking = here.attempt.relying_party if here.attempt else ""
     rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
     offered = here.tenant.registration
     if form.is_connected:
-        brought = None if connection else _brought()
-        title = connection or (brought.title if brought else "")
-        return RegisterPage(form, (), asking, refusal, wait_seconds, connection=title)
+        brought = None if told_by else _brought()
+        title = told_by or (brought.title if brought else "")
+        return RegisterPage(form, (), asking, refusal, wait_seconds, told_by=title)
     kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
     return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connections())
 
