@@ -65,7 +65,7 @@ class Sott(Wire):
 
 
 REGISTRATION_REFUSALS = (
-    *MODEL_REFUSALS, e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.UsernameMissing, e.PhoneMissing,
+    *MODEL_REFUSALS, e.EmailOfProvider, e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.UsernameMissing, e.PhoneMissing,
     e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.NewPasswordBreached, e.MailLimitReached, e.SmsLimitReached,
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.VerificationUrlRefused, e.PhoneLoginOff, e.UidTaken, e.MalformedUid,
     e.UnknownRecord, e.MalformedRecord, e.RecordCodeMissing, e.WrongRecordCode, e.TooManyRequests,

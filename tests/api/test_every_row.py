@@ -29,7 +29,7 @@ from tests.api import (
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
 from tests.support.rows import Answer, Refusal
-from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, REFUSING_ROWS, ROWS
+from tests.support.stated_rows import LATER_ROWS, NOT_RAISED, ROWS
 
 FILES = (
     test_every_row_registration,
@@ -61,8 +61,7 @@ RAISED = {(one.row, one.code) for one in REFUSALS} | {
 
 
 def test_every_row_answers() -> None:
-    assert {one.row for one in ANSWERS} == set(ROWS) - set(REFUSING_ROWS)
-    assert {one.row for one in REFUSALS} >= set(REFUSING_ROWS)
+    assert {one.row for one in ANSWERS} == set(ROWS)
 
 
 def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
@@ -73,9 +72,9 @@ def test_every_code_of_every_row_is_raised_or_has_a_reason() -> None:
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
     ways = sum(len(list(one.ways())) for one in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
-    held = f"{len(ROWS)} rows, {len(REFUSING_ROWS)} of them refuse, {len(RAISED)} pairs raised, {ways} ways to ask"
+    held = f"{len(ROWS)} rows, {len(RAISED)} pairs raised, {ways} ways to ask"
     print(f"{held}; {len(LATER_ROWS)} rows and {sum(why.values())} pairs not here:")
-    for row, reason in {**LATER_ROWS, **REFUSING_ROWS}.items():
+    for row, reason in LATER_ROWS.items():
         print(f"  {row}: {reason}")
     for reason, count in why.most_common():
         print(f"  {count} pairs: {reason}")

@@ -1,4 +1,4 @@
-"""Every refusal of what another provider is needed for: rows U13, U29 to U31; where none can be set up, they refuse truthfully."""
+"""Every refusal and every answer of what another provider is needed for: rows U13, U29 to U31, and A26."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.rows import Act, Answer, Refusal, Somebody, refusals, somebody
+from tests.support import identities as by
+from tests.support.identities import ADA, NO_CALLBACK, SOCIAL
+from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
+from tests.support.shapes import DELETED, LOGIN, POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-GUID = "0f5a1c52-9c1e-4a6b-8a51-0d5f2b9c1c11"
+OFF = {**NO_CALLBACK, "account_linking": False}
 
 
 def link(**body: Any) -> Act:
@@ -26,28 +29,89 @@ def own(who: Somebody) -> TestResponse:
     return unlink(profile["Provider"], profile["ID"])(who)
 
 
+def linked(who: Somebody) -> Somebody:
+    by.linked_to(who.tenant, who.uid, ADA)
+    return who
+
+
+def others(who: Somebody) -> Somebody:
+    """Ada's identity is linked to somebody else."""
+    by.linked_to(who.tenant, who.tenant.create()["Uid"], ADA)
+    return who
+
+
+def with_candidate(who: Somebody) -> TestResponse:
+    return link(candidatetoken=by.candidate(who.tenant, ADA))(who)
+
+
+def with_guid(held: str) -> Act:
+    return lambda who: who.own("U30", {"clientguid": held})
+
+
+def brought(who: Somebody) -> TestResponse:
+    return with_guid(by.brought(who.tenant, ADA))(who)
+
+
+def of_a_sign_in(who: Somebody) -> TestResponse:
+    return with_guid(by.signed_in_with(who.tenant, who.uid))(who)
+
+
+def last(who: Somebody) -> TestResponse:
+    who.uid = by.without_password(who.tenant, ADA)
+    return unlink("google", ADA.subject)(who)
+
+
 REFUSALS: list[Refusal] = [
-    *refusals("U13", (1160, lambda who: who.call("U13", clientguid=GUID))),
+    *refusals(
+        "U13",
+        (1160, lambda who: who.call("U13", clientguid=by.guid()), SOCIAL),
+        (1140, lambda who: who.call("U13", clientguid=by.guid()), NO_CALLBACK),
+    ),
     *refusals(
         "U29",
         (905, link(candidatetoken="x" * 43)),
         (983, lambda who: link(candidatetoken=who.bearer)(who)),
+        (986, lambda who: with_candidate(others(who)), SOCIAL),
+        (1054, with_candidate, {**SOCIAL, "account_linking": False}),
     ),
-    *refusals("U30", (1160, lambda who: who.own("U30", {"clientguid": GUID}))),
-    *refusals("U31", (987, unlink("FACEBOOK")), (1065, unlink("Email")), (1078, unlink("myspace")), (1219, own)),
+    *refusals(
+        "U30",
+        (1160, lambda who: with_guid(by.guid())(who), SOCIAL),
+        (1140, lambda who: with_guid(by.began(who.tenant, links=True))(who), NO_CALLBACK),
+        (983, of_a_sign_in, NO_CALLBACK),
+        (986, lambda who: brought(others(who)), NO_CALLBACK),
+        (1054, brought, OFF),
+    ),
+    *refusals(
+        "U31",
+        (987, unlink("FACEBOOK")),
+        (989, lambda who: unlink("google")(linked(who)), SOCIAL),
+        (1008, last, SOCIAL),
+        (1065, unlink("Email")),
+        (1078, unlink("myspace")),
+        (1219, own),
+    ),
 ]
-_PROVIDER = "needs an account of another provider: the issue of federation"
-NOT_HERE: dict[tuple[str, int], str] = {
-    **{("U29", code): _PROVIDER for code in (986, 1054)},
-    **{("U30", code): _PROVIDER for code in (983, 986, 1054)},
-    **{("U31", code): _PROVIDER for code in (989, 1008)},
-}
-ANSWERS: list[Answer] = []
+NOT_HERE: dict[tuple[str, int], str] = {}
+ANSWERS: list[Answer] = [
+    Answer("U13", lambda who: Ask(query={"clientguid": by.signed_in_with(who.tenant, who.uid)}), LOGIN, NO_CALLBACK),
+    Answer("U29", lambda who: Ask({"candidatetoken": by.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
+    Answer("U30", lambda who: Ask({"clientguid": by.brought(who.tenant, ADA)}), POSTED, NO_CALLBACK),
+    Answer(
+        "U31", lambda who: Ask({"provider": "Google", "providerid": linked(who) and ADA.subject}), DELETED, SOCIAL,
+        events=("UnlinkAccount",),
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
 def test_refused(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)
+
+
+@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.ways()], ids=str)
+def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
+    answer.check(new_tenant_server, way)
 
 
 def test_another_persons_account_is_never_linked(new_tenant_server: NewTenantServer) -> None:
@@ -76,6 +140,6 @@ def test_what_is_missing_is_named(
 
 
 def test_the_guid_of_a_sign_in_is_taken_at_both_addresses(new_tenant_server: NewTenantServer) -> None:
-    who = somebody(new_tenant_server)
-    assert refused(who.own("U29", {"clientguid": GUID})) == (403, 1160)
+    who = somebody(new_tenant_server, **NO_CALLBACK)
+    answered(link(clientguid=by.brought(who.tenant, ADA))(who))
     assert refused(who.call("U13")) == (400, 908)

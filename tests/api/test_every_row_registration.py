@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.support import identities as by
 from tests.support.consents import asked, given
 from tests.support.registering import primary
 from tests.support.rows import (
@@ -55,6 +56,12 @@ def record(who: Somebody, **members: Any) -> str:
     """Add one choice to a list; return its id."""
     answered(who.managed("A51", {"Data": [{**SCHOOL, **members}]}))
     return str(who.managed("A52", at={"type": str(members.get("type", "school"))}).get_json()[-1]["Id"])
+
+
+def elsewhere(who: Somebody) -> str:
+    """The address of an account that opens by another provider alone."""
+    by.without_password(who.tenant, by.ADA, email="grace@new.example")
+    return "grace@new.example"
 
 
 def chosen(record_id: Any, **more: Any) -> dict[str, Any]:
@@ -109,6 +116,7 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         row,
         (1190, says(), {"registration": False}),
         (936, lambda who: register(who, Email=primary(who.email))),
+        (1030, lambda who: register(who, Email=primary(elsewhere(who)))),
         (1017, lambda who: register(who, UserName=who.username)),
         (1058, lambda who: register(who, PhoneId=who.phone), PHONE),
         (1056, says(), {"email_access": {"block": [EVE]}}),

@@ -263,22 +263,14 @@ LATER_ROWS = {
 }
 """Rows of the same sections that another issue builds, or another test shows."""
 
-REFUSING_ROWS = dict.fromkeys(
-    ("U13", "U29", "U30", "U31"), "no identity of another provider can be had yet: the issue of federation"
-)
-"""Rows that refuse what they are asked, by their own codes, and have nothing to answer 200 with yet."""
-
-_FEDERATION = "needs an account of another provider: the issue of federation"
-
 NOT_RAISED: dict[int, str] = {
     909: "every endpoint is open to every tenant",
     922: "908, as errors.md chooses for a missing key",
     942: "a tenant is known by its key: 901",
     958: "a body is read by its content type: 965",
-    1027: _FEDERATION,
-    1030: _FEDERATION,
+    1027: "936, which an update of a profile says of every address that is somebody's",
     1081: "a body is read by its content type: 1079",
-    1140: _FEDERATION,
+    1140: "a token names whose address is written to: U07 takes no client GUID",
     1144: "nothing is off for tenants of one version",
     1159: "1071, which says the same and has a text",
 }

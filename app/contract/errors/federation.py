@@ -66,3 +66,9 @@ class IdentityElsewhere(ApiError):
 class LastWayIn(ApiError):
     code, status, message = 1008, 403, "This provider cannot be unlinked"
     description = "Nothing else would open the account."
+
+
+class EmailOfProvider(ApiError):
+    code, status = 1030, 403
+    message = "This email address cannot be registered, as it is already registered under a social account"
+    description = "Address already belongs to a social account."

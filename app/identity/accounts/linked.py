@@ -78,7 +78,7 @@ def link(call: Call, account: Account, claimed: Claimed, *, is_silent: bool = Fa
     """
     fresh = store.change(call, account.uid, {}) or account
     held = of(fresh)
-    if any(one.key == (claimed.provider, claimed.subject) for one in held):
+    if _has(fresh, claimed):
         return _seen(call, fresh, claimed)
     if holder(call, claimed.provider, claimed.subject) is not None:
         raise Taken(IDENTITY)
@@ -106,8 +106,14 @@ def unlink(call: Call, account: Account, provider: str, subject: str, *, is_sile
 
 
 def used(call: Call, account: Account, claimed: Claimed) -> Account:
-    """Note a sign-in by an identity, and what its provider says today; one that is not linked any more changes nothing."""
-    return _seen(call, store.change(call, account.uid, {}) or account, claimed)
+    """Note a sign-in by an identity, and what its provider says today, and return the account as it is then.
+
+    Raises NotLinked: its owner took the account back, or the identity away, in this very moment.
+    """
+    fresh = store.change(call, account.uid, {})
+    if fresh is None or not _has(fresh, claimed):
+        raise NotLinked
+    return _seen(call, fresh, claimed)
 
 
 def keeps_a_way_in(
@@ -124,11 +130,6 @@ def keeps_a_way_in(
     is_linked = any(working is None or one.provider in working for one in others)
     is_reached = account.phone_verified or (account.email is not None and account.email_verified)
     return bool(account.password_hash) or is_reached or has_passkey or is_linked
-
-
-def at_registration(claimed: Claimed, now: datetime) -> dict[str, Any]:
-    """Return what is kept of an account that somebody makes by a provider; `store.add` holds the identity for it."""
-    return {IDENTITIES: [_as_kept(_made(claimed, now))], REGISTERED_BY: claimed.provider}
 
 
 def names(claimed: Claimed) -> dict[str, str]:
@@ -161,10 +162,14 @@ def entries(account: Account) -> list[dict[str, Any]] | None:
     return [_entry(one) for one in of(account)] or None
 
 
+def _has(account: Account, claimed: Claimed) -> bool:
+    return any(one.key == (claimed.provider, claimed.subject) for one in of(account))
+
+
 def _seen(call: Call, fresh: Account, claimed: Claimed) -> Account:
-    key, now = (claimed.provider, claimed.subject), call.now
-    told = [replace(_made(claimed, now), linked_at=one.linked_at) if one.key == key else one for one in of(fresh)]
-    return _keep(call, fresh, told) if any(one.key == key for one in told) else fresh
+    made = _made(claimed, call.now)
+    told = (replace(made, linked_at=one.linked_at) if one.key == made.key else one for one in of(fresh))
+    return _keep(call, fresh, told)
 
 
 def _keep(call: Call, fresh: Account, held: Iterable[Identity]) -> Account:
@@ -217,6 +222,6 @@ def _entry(one: Identity) -> dict[str, Any]:
 
 
 __all__ = [
-    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "at_registration", "drop_all",
+    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "drop_all",
     "entries", "holder", "keeps_a_way_in", "link", "of", "provider", "still_free", "unlink", "used",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ making: whoever knows that gets what the browser finished, so that whoever sits 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -23,7 +22,6 @@ from app.identity.tickets import service as tickets
 from app.identity.tickets.service import NOBODY, Ticket, TicketKind
 from app.identity.tokens import service as tokens
 from app.identity.tokens.service import Issued
-from app.kit.clock import iso
 
 LIVES_FOR: Final = timedelta(minutes=15)
 KINDS: Final = (TicketKind.REQUEST_TOKEN, TicketKind.CLIENT_GUID)
@@ -34,12 +32,12 @@ _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 
 def access_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> Issued:
     """Return tokens of the interface for somebody whose sign-in in this browser is whole."""
-    return _issued(call, account.uid, _way(call, account, methods, provider))
+    return tokens.issue(call, uid=account.uid, facts=_way(call, methods, provider))
 
 
 def request_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> str:
     """Return a text that the program's server exchanges for tokens, once, of somebody whose sign-in is whole."""
-    facts = _way(call, account, methods, provider)
+    facts = _way(call, methods, provider)
     return tickets.issue(call, TicketKind.REQUEST_TOKEN, account.uid, lives_for=LIVES_FOR, facts=facts).text
 
 
@@ -50,10 +48,10 @@ def exchange(call: Call, text: str) -> Issued:
         raise e.WrongRequestToken
     if found.is_over(call.now):
         raise e.ExpiredRequestToken
-    if _still(call, found.uid, found.facts) is None or not tickets.spend(call, found):
+    if not _is_open(accounts.by_uid(call, found.uid)) or not tickets.spend(call, found):
         raise e.WrongRequestToken
     call.ledger.record("request_token.exchanged", uid=found.uid)
-    return _issued(call, found.uid, found.facts)
+    return tokens.issue(call, uid=found.uid, facts=dict(found.facts))
 
 
 def candidate(call: Call, claimed: Claimed) -> str:
@@ -89,7 +87,7 @@ def expect(call: Call, guid: str, *, links: bool) -> None:
 
 def finished(call: Call, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
     """Let the program have the session of somebody whose sign-in is whole; False where it asks no more, or wants to link."""
-    return _finish(call, guid, account.uid, _way(call, account, methods, provider), links=False)
+    return _finish(call, guid, account.uid, _way(call, methods, provider), links=False)
 
 
 def finished_to_link(call: Call, guid: str, claimed: Claimed) -> bool:
@@ -119,7 +117,7 @@ def signed_in(call: Call, held: Ticket) -> tuple[Account, tuple[str, ...], str]:
     if held.facts["links"]:
         raise e.WrongClientGuid
     account = accounts.change(call, held.uid, {})  # everybody locks the account first
-    if account is None or _still(call, account.uid, held.facts) is None:
+    if account is None or not _is_open(account):
         raise e.WrongClientGuid
     spend(call, held)
     return account, tuple(held.facts["amr"]), str(held.facts["provider"])
@@ -147,25 +145,12 @@ def _finish(call: Call, guid: str, uid: str, facts: dict[str, Any], *, links: bo
     return True
 
 
-def _way(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
-    came = {"provider": provider, "agent": call.agent, "address": call.address, "amr": list(methods)}
-    return {**came, "password_changed_at": iso(account.password_changed_at)}
+def _way(call: Call, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
+    return {"provider": provider, "agent": call.agent, "address": call.address, "amr": list(methods)}
 
 
-def _still(call: Call, uid: str, facts: Mapping[str, Any]) -> Account | None:
-    """Return the account, where it may sign in today and nobody set another password meanwhile."""
-    account = accounts.by_uid(call, uid)
-    if (
-        account is None
-        or not account.is_active
-        or account.is_deleted
-        or account.login_disabled
-        or account.is_locked_now
-    ):
-        return None
-    return account if facts["password_changed_at"] == iso(account.password_changed_at) else None
-
-
-def _issued(call: Call, uid: str, facts: Mapping[str, Any]) -> Issued:
-    kept = {name: facts[name] for name in ("provider", "agent", "address", "amr")}
-    return tokens.issue(call, uid=uid, facts=kept)
+def _is_open(account: Account | None) -> bool:
+    """Return whether an account may sign in today. Another password ends its tickets with its sessions."""
+    if account is None or not account.is_active or account.is_deleted:
+        return False
+    return not account.login_disabled and not account.is_locked_now

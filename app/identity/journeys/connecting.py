@@ -9,6 +9,7 @@ from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
 from app.identity.accounts import identifiers, linked
 from app.identity.accounts import service as accounts
+from app.identity.accounts import store as account_store
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import EMAIL
 from app.identity.accounts.sought import Identifier
@@ -132,9 +133,12 @@ def _back(attempt: Attempt, problem: str) -> Next:
 
 
 def _linked(call: Call, attempt: Attempt, claimed: Claimed) -> Next:
-    """Link to whoever is signed in with the session that asked: nobody else's browser may finish it."""
+    """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
+    owner ended by taking the account back in this very moment.
+    """
+    asking = sessions.current(call)
+    account = account_store.change(call, asking.uid, {}) if asking is not None else None  # locked from here on
     session = sessions.current(call)
-    account = accounts.by_uid(call, session.uid) if session is not None else None
     if session is None or account is None or session.session_id != attempt.request[LINKS]:
         return Next(step=Step.REDIRECT, address=LANDING)
     attempts.finish(call, attempt)
@@ -152,7 +156,7 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
     """
     holder = linked.holder(call, claimed.provider, claimed.subject)
     if holder is not None:
-        return _entered(call, attempt, linked.used(call, holder, claimed), claimed)
+        return _known(call, attempt, holder, claimed)
     if claimed.email and claimed.email_verified and connection.trusts_email:
         known = accounts.by_email(call, claimed.email)
         if call.tenant.settings.account_linking if known is not None else registers:
@@ -161,6 +165,14 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
     if not registers:
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, problem=NOBODY_HERE)
     return Next(step=Step.REGISTER, attempt=attempt.attempt_id, problem=claimed.provider)
+
+
+def _known(call: Call, attempt: Attempt, holder: Account, claimed: Claimed) -> Next:
+    try:
+        account = linked.used(call, holder, claimed)
+    except linked.NotLinked:
+        return _back(attempt, DENIED)
+    return _entered(call, attempt, account, claimed)
 
 
 def _opened(call: Call, attempt: Attempt, claimed: Claimed, email: str) -> Next:

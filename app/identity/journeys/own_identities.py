@@ -9,17 +9,16 @@ from app.contract.connections import PRESETS
 from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next, Step
 from app.contract.hub_self_service import Done
-from app.contract.second_factors.challenge import FactorKind
 from app.identity.accounts import linked
 from app.identity.accounts import store as accounts
 from app.identity.accounts.account import Account
 from app.identity.accounts.linked import Identity
 from app.identity.call import Call
 from app.identity.connections import service as connections
-from app.identity.credentials import store as credentials
 from app.identity.journeys import freshness, own_account
 from app.identity.journeys import next as journey
 from app.identity.oauth import views as oauth_views
+from app.identity.self_service import identities
 from app.identity.sign_in import attempts, sessions
 from app.kit import randomness
 from app.kit.clock import iso
@@ -77,7 +76,7 @@ def disconnect(call: Call, req: contract.IdentityNamed) -> Done:
     one = next((one for one in linked.of(account) if _id(one) == req.id), None)
     if one is None:
         raise refusals.UnknownIdentity
-    if _is_last_way(call, account, one):
+    if identities.is_last_way_in(call, account, one):
         raise refusals.NothingToUnlink
     linked.unlink(call, account, one.provider, one.subject)
     return own_account.done(call, known)
@@ -93,7 +92,7 @@ def _shown(call: Call, account: Account, one: Identity, titles: dict[str, str]) 
         name=one.name or "",
         since=iso(one.linked_at),
         used_at=iso(one.used_at),
-        is_last_way=_is_last_way(call, account, one),
+        is_last_way=identities.is_last_way_in(call, account, one),
     )
 
 
@@ -103,14 +102,6 @@ def _open_to(call: Call, account: Account, titles: dict[str, str]) -> dict[str, 
     if not call.tenant.settings.account_linking or len(held) >= linked.MOST:
         return {}
     return {name: title for name, title in titles.items() if name not in {one.provider for one in held}}
-
-
-def _is_last_way(call: Call, account: Account, one: Identity) -> bool:
-    has_passkey = call.tenant.settings.passkeys and any(
-        passkey.is_enrolled for passkey in credentials.of_kind(call, account.uid, FactorKind.PASSKEY)
-    )
-    working = [offered.name for offered in connections.offered(call)]
-    return not linked.keeps_a_way_in(account, one.provider, one.subject, has_passkey=has_passkey, working=working)
 
 
 def _id(one: Identity) -> str:

@@ -104,7 +104,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     """Make the account and send what proves its address; one hash in every case, whoever holds the address.
 
     Raises:
-        EmailRegistered, UsernameTaken, PhoneTaken, UidTaken: another account has it.
+        EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has it.
         MailLimitReached, SmsLimitReached and others of `letters`: unless the address may not tell anything.
         FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
     """
@@ -121,9 +121,9 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
     columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:
         account = _add(call, drafted, columns)
-    except e.EmailRegistered:
+    except e.EmailRegistered as refusal:
         if not ask.hides_taken:
-            raise
+            raise _opened_elsewhere(call, drafted) or refusal from None
         return _hidden(call, drafted, columns, ask)
     except e.PhoneTaken:
         if waits_for != "phone" or not (ask.hides_taken or _is_anothers_word(call, drafted.phone or "")):
@@ -201,6 +201,14 @@ def _hidden(call: Call, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Ou
         account = None
     _text(call, None, drafted.phone, ask)
     return Outcome(account, waits_for="email", held=waiting.kept(columns))
+
+
+def _opened_elsewhere(call: Call, drafted: Draft) -> e.EmailOfProvider | None:
+    """Return the refusal of an address whose account opens by another provider, and by no password."""
+    call.work.rollback()
+    holders = [accounts.by_email(call, form) for form in drafted.addresses.forms]
+    is_elsewhere = any(one and linked.of(one) and not one.password_hash for one in holders)
+    return e.EmailOfProvider() if is_elsewhere else None
 
 
 def _is_anothers_word(call: Call, phone: str) -> bool:

@@ -14,8 +14,9 @@ from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
 from app.identity.accounts import store as account_store
 from app.identity.accounts.account import Account
+from app.identity.accounts.linked import Identity
 from app.identity.call import Call
-from app.identity.connections import handing, linking
+from app.identity.connections import handing
 from app.identity.connections import service as connections
 from app.identity.passkeys import store as passkeys
 from app.identity.providers.social import Claimed
@@ -45,7 +46,7 @@ def sign_in(call: Call, req: contract.Ping) -> Login:
 
 def link(call: Call, req: contract.Link) -> Posted:
     account = accounts.own(call)
-    linking.refuse_off(call)
+    _refuse_off(call)
     if not req.candidate_token:
         if req.client_guid:
             return _linked_by_guid(call, account, req.client_guid, is_silent=req.is_silent)
@@ -62,7 +63,7 @@ def link(call: Call, req: contract.Link) -> Posted:
 
 def link_by_guid(call: Call, req: contract.LinkByGuid) -> Posted:
     account = accounts.own(call)
-    linking.refuse_off(call)
+    _refuse_off(call)
     return _linked_by_guid(call, account, _guid(req.client_guid), is_silent=req.is_silent)
 
 
@@ -85,22 +86,22 @@ def remove(call: Call, account: Account, provider: str, subject: str, *, is_sile
     the account: of two that are taken away at once the last one stays.
     """
     fresh = account_store.change(call, account.uid, {}) or account
-    if is_last_way_in(call, fresh, provider, subject):
+    held = next((one for one in linked.of(fresh) if one.key == (provider, subject)), None)
+    if held is None:
+        raise refusals.IdentityElsewhere
+    if is_last_way_in(call, fresh, held):
         raise refusals.LastWayIn
-    try:
-        return linked.unlink(call, fresh, provider, subject, is_silent=is_silent)
-    except linked.NotLinked:
-        raise refusals.IdentityElsewhere from None
+    return linked.unlink(call, fresh, provider, subject, is_silent=is_silent)
 
 
-def is_last_way_in(call: Call, account: Account, provider: str, subject: str) -> bool:
+def is_last_way_in(call: Call, account: Account, one: Identity) -> bool:
     """Return whether nothing but this identity opens the account, as the tenant has it today."""
     settings = call.tenant.settings
     has_passkey = settings.passkeys and any(
-        not one.facts.get(passkeys.BESIDE) for one in passkeys.of_account(call, account.uid)
+        not held.facts.get(passkeys.BESIDE) for held in passkeys.of_account(call, account.uid)
     )
-    working = [one.name for one in connections.offered(call)]
-    return not linked.keeps_a_way_in(account, provider, subject, has_passkey=has_passkey, working=working)
+    working = [offered.name for offered in connections.offered(call)]
+    return not linked.keeps_a_way_in(account, one.provider, one.subject, has_passkey=has_passkey, working=working)
 
 
 def _linked_by_guid(call: Call, account: Account, guid: str, *, is_silent: bool) -> Posted:
@@ -114,13 +115,21 @@ def _linked_by_guid(call: Call, account: Account, guid: str, *, is_silent: bool)
 
 
 def _link(call: Call, account: Account, claimed: Claimed, *, is_silent: bool) -> None:
-    """What stands for the identity is spent in the same transaction, once the account is locked."""
+    """What stands for the identity is spent in the same transaction, once the account is locked. Whoever was signed in when its owner
+    took it back, in this very moment, links nothing to it."""
     try:
-        linking.link(call, account, claimed, is_silent=is_silent)
+        linked.link(call, account, claimed, is_silent=is_silent)
     except linked.TooMany:
         raise refusals.NotLinkable from None
     except linked.Taken:
         raise refusals.IdentityTaken from None
+    if tokens.find(call, call.account.token) is None:
+        raise e.NotAuthenticated
+
+
+def _refuse_off(call: Call) -> None:
+    if not call.tenant.settings.account_linking:
+        raise refusals.AccountLinkingOff
 
 
 def _not_linkable(call: Call, account: Account, token: str) -> Exception:

@@ -1,0 +1,391 @@
+"""Identities of other providers in the store, in the profile, and as what programs get of a sign-in in a browser."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.identity.accounts import linked, store, waiting
+from app.identity.connections import handing
+from app.identity.tokens import service as tokens
+from app.kit import randomness
+from tests.support import identities as by
+from tests.support.identities import ADA, NO_CALLBACK, SOCIAL, account_of, doing
+from tests.support.letterbox import mailed_to, token_in
+from tests.support.races import RACERS, at_once
+from tests.support.registering import UNLIMITED, register
+from tests.support.rows import Somebody, events, somebody
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+A26 = "/api/v2/access_token"
+VICTIM = "grace@example.test"
+
+
+def exchange(tenant: TenantServer, token: str) -> TestResponse:
+    return tenant.send("GET", A26, token=token)
+
+
+def identities(tenant: TenantServer, uid: str) -> list[str]:
+    return [f"{one['Provider']} {one['ID']}" for one in tenant.read(uid)["Identities"] or ()]
+
+
+# The profile.
+
+
+@ONE_STORE
+def test_a_profile_has_what_providers_say_beside_its_own(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    before = answered(who.own("U15"))
+    assert before["Identities"] is None
+    by.linked_to(who.tenant, who.uid, ADA)
+    profile = answered(who.own("U15"))
+    (entry,) = profile["Identities"]
+    assert {name: entry[name] for name in ("ID", "Provider", "FirstName", "FullName", "ImageUrl", "Email")} == {
+        "ID": "108", "Provider": "google", "FirstName": "Ada", "FullName": "Ada King",
+        "ImageUrl": "https://pics.example/ada.png", "Email": [{"Type": "Primary", "Value": "Ada@elsewhere.test"}],
+    }  # fmt: skip
+    assert not entry.keys() & {"Uid", "Password", "Roles", "PhoneId", "NoOfLogins", "IsActive", "Identities"}
+    changed = {"Identities", "ModifiedDate"}
+    assert {name for name in profile if profile[name] != before[name]} == changed, (
+        "nothing said elsewhere is the account's"
+    )
+    (listed,) = answered(who.tenant.send("GET", f"{MANAGE}/identities", email=who.email))["Data"]
+    assert listed["Identities"] == profile["Identities"]
+
+
+@ONE_STORE
+def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    by.linked_to(who.tenant, who.uid, ADA)
+    since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
+    who.waits(minutes=1)
+    with doing(who.tenant) as call:
+        linked.used(
+            call, account_of(call, who.uid), replace(ADA, email="new@elsewhere.test", profile={"NickName": "\u202eA"})
+        )
+    (entry,) = who.tenant.read(who.uid)["Identities"]
+    assert (entry["Email"][0]["Value"], entry["FirstName"], entry["SignupDate"]) == ("new@elsewhere.test", None, since)
+    assert entry["LastLoginDate"] > since
+
+
+@ONE_STORE
+def test_the_provider_of_a_profile_is_the_one_that_opens_it(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
+    alone, mailed = (by.without_password(tenant, by.anybody("github"), email=email) for email in ("", VICTIM))
+    assert [tenant.read(uid)["Provider"] for uid in (alone, mailed)] == ["github", "Email"]
+
+
+# Whose an identity is.
+
+
+def test_of_many_who_link_one_identity_at_once_one_account_has_it(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**SOCIAL)
+    uids = [str(tenant.create()["Uid"]) for _ in range(2)]
+    tokens = [str(tenant.tokens(uid)["access_token"]) for uid in uids]
+    shown = [by.candidate(tenant, ADA) for _ in range(RACERS)]
+    path = "/identity/v2/auth/socialidentity"
+    acts = [
+        partial(tenant.send, "POST", path, {"candidatetoken": one}, bearer=tokens[number % 2])
+        for number, one in enumerate(shown)
+    ]
+    told = [(number % 2, answer.status_code) for number, answer in enumerate(at_once(acts))]
+    winner = next(who for who, status in told if status == 200)
+    assert {who for who, status in told if status == 200} == {winner}
+    assert Counter(told)[1 - winner, 403] == RACERS // 2
+    assert [identities(tenant, uid) for uid in uids] == [["google 108"] if n == winner else [] for n in (0, 1)]
+
+
+def test_of_many_who_show_one_candidate_one_is_linked(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    shown, bearer = by.candidate(who.tenant, ADA), who.bearer
+    del bearer
+    told = Counter(answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20))
+    assert told == {200: 1, 403: 19}
+    assert [name for name, _ in events(who.tenant)].count("LinkAccount") == 1
+
+
+def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, **SOCIAL)
+    first, second = by.anybody(), by.anybody("github")
+    uid = by.without_password(tenant, first)
+    by.linked_to(tenant, uid, second)
+    bearer = str(tenant.tokens(uid)["access_token"])
+    bodies = [{"provider": one.provider, "providerid": one.subject} for one in (first, second) * 10]
+    path = "/identity/v2/auth/socialidentity"
+    answers = at_once([partial(tenant.send, "DELETE", path, body, bearer=bearer) for body in bodies])
+    assert [answer.status_code for answer in answers].count(200) == 1
+    assert len(identities(tenant, uid)) == 1
+
+
+@ONE_STORE
+def test_what_else_opens_an_account_lets_an_identity_go(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
+
+    def may_go(uid: str, one: linked.Claimed) -> bool:
+        bearer = str(tenant.tokens(uid)["access_token"])
+        body = {"provider": one.provider, "providerid": one.subject}
+        return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
+
+    mailed, alone, closed, open_ = (by.anybody() for _ in range(4))
+    assert may_go(by.without_password(tenant, mailed, email=VICTIM), mailed), "its mailbox sets a password"
+    assert not may_go(by.without_password(tenant, alone), alone)
+    elsewhere = by.without_password(tenant, closed)
+    by.linked_to(tenant, elsewhere, by.anybody("myspace"))
+    assert not may_go(elsewhere, closed), "nobody signs in by a connection that is not there"
+    other = by.without_password(tenant, open_)
+    by.linked_to(tenant, other, by.anybody("github"))
+    assert may_go(other, open_)
+
+
+@ONE_STORE
+def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server: NewTenantServer) -> None:
+    acme, globex = new_tenant_server(**SOCIAL), new_tenant_server(**SOCIAL)
+    uids = [str(acme.create()["Uid"]) for _ in range(3)]
+    cases = [ADA, replace(ADA, provider="github"), replace(ADA, subject="108 ")]
+    for uid, one in zip(uids, cases, strict=True):
+        by.linked_to(acme, uid, one)
+    by.linked_to(globex, globex.create()["Uid"], ADA)
+    with doing(acme) as call:
+        found = [linked.holder(call, one.provider, one.subject) for one in cases]
+        assert [one and one.uid for one in found] == uids
+        assert linked.holder(call, "google github", "108") is None
+    with doing(globex) as call:
+        elsewhere = linked.holder(call, "google", "108")
+        assert elsewhere is not None
+        assert elsewhere.uid not in uids
+
+
+@ONE_STORE
+def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    for _ in range(linked.MOST):
+        answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.anybody())}))
+    assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
+    assert len(identities(who.tenant, who.uid)) == linked.MOST
+
+
+@ONE_STORE
+def test_an_account_that_is_gone_gives_its_identities_back(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**SOCIAL)
+    first, second = (str(tenant.create()["Uid"]) for _ in range(2))
+    by.linked_to(tenant, first, ADA)
+    answered(tenant.send("DELETE", f"{MANAGE}/{first}"))
+    by.linked_to(tenant, second, ADA)
+    assert identities(tenant, second) == ["google 108"]
+
+
+# Strangers.
+
+
+@ONE_STORE
+@pytest.mark.parametrize("way", ["reset", "mailed sign-in"])
+def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
+    new_tenant_server: NewTenantServer, way: str
+) -> None:
+    tenant = new_tenant_server(email_verification="optional", passwordless_email=True, limits=UNLIMITED, **SOCIAL)
+    uid = str(answered(register(tenant, VICTIM))["Data"]["Profile"]["Uid"])
+    by.linked_to(tenant, uid, ADA)
+    anybody = partial(tenant.send, with_secret=False)
+    if way == "reset":
+        answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
+        token = next(
+            token_in(one) for one in mailed_to(tenant.house, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
+        )
+        answered(
+            anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
+        )
+    else:
+        answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
+        token = token_in(mailed_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+        answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
+    assert identities(tenant, uid) == []
+    with doing(tenant) as call:
+        assert linked.holder(call, ADA.provider, ADA.subject) is None
+        with pytest.raises(linked.NotLinked):
+            linked.used(call, account_of(call, uid), ADA)
+
+
+@ONE_STORE
+def test_whoever_was_signed_in_when_the_owner_came_links_nothing_any_more(
+    new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    shown, found = by.candidate(who.tenant, ADA), handing.candidate_of
+
+    def meanwhile(*given: Any) -> Any:
+        with doing(who.tenant) as call:
+            tokens.revoke_all(call, who.uid)
+        return found(*given)
+
+    monkeypatch.setattr(handing, "candidate_of", meanwhile)
+    assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
+    assert identities(who.tenant, who.uid) == []
+
+
+@ONE_STORE
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_an_account_that_waited_has_its_identity_unless_another_linked_it(
+    new_tenant_server: NewTenantServer, is_taken: bool
+) -> None:
+    tenant = new_tenant_server(username_login=True, **SOCIAL)
+    uid = by.without_password(tenant, ADA)
+    with doing(tenant) as call:
+        held = waiting.kept(vars(account_of(call, uid)))
+        store.remove(call, uid)
+        waiting.add(call, VICTIM, {**held, "uid": randomness.uid(), "email": VICTIM})
+    other = str(tenant.create()["Uid"])
+    if is_taken:
+        by.linked_to(tenant, other, ADA)
+    with doing(tenant) as call:
+        (waits,) = [one for one in [waiting.alone(call, VICTIM)] if one]
+        settled = waiting.settle(call, waits.uid)
+        assert settled is not None
+    assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])
+    with doing(tenant) as call:
+        held_by = linked.holder(call, "google", "108")
+        assert held_by is not None
+        assert held_by.uid == (other if is_taken else settled.uid)
+
+
+# What a program gets.
+
+
+def test_a_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    token = by.request_token(who.tenant, who.uid)
+    answers = at_once([lambda: exchange(who.tenant, token)] * RACERS)
+    assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 903): RACERS - 1}
+    session = next(answered(answer) for answer in answers if answer.status_code == 200)
+    who.held = str(session["access_token"])
+    assert answered(who.own("U15"))["Uid"] == who.uid
+    assert answered(who.tenant.send("GET", "/identity/v2/auth/access_token", bearer=who.held))["provider"] == "google"
+    assert session["expires_in"].endswith("Z")
+    assert refused(exchange(who.tenant, token)) == (403, 903)
+
+
+def late(who: Somebody) -> None:
+    who.waits(minutes=16)
+
+
+def new_password(who: Somebody) -> None:
+    answered(who.tenant.send("PUT", f"{MANAGE}/{who.uid}/password", {"password": "Quartz-lantern-58"}))
+
+
+@ONE_STORE
+@pytest.mark.parametrize(
+    ("meanwhile", "code"),
+    [
+        (late, 904),
+        (new_password, 903),
+        (lambda who: who.becomes(IsActive=False), 903),
+        (lambda who: answered(who.tenant.send("DELETE", f"{MANAGE}/{who.uid}")), 903),
+    ],
+    ids=["late", "new password", "blocked", "removed"],
+)
+def test_a_request_token_ends_with_what_it_stands_for(
+    new_tenant_server: NewTenantServer, meanwhile: object, code: int
+) -> None:
+    who = somebody(new_tenant_server, **NO_CALLBACK)
+    token, held = by.request_token(who.tenant, who.uid), by.signed_in_with(who.tenant, who.uid)
+    assert callable(meanwhile)
+    meanwhile(who)
+    assert refused(exchange(who.tenant, token)) == (403, code)
+    assert refused(who.call("U13", clientguid=held)) == (403, 1140)
+
+
+@ONE_STORE
+def test_a_request_token_is_of_a_server_that_knows_the_secret(new_tenant_server: NewTenantServer) -> None:
+    who, other = somebody(new_tenant_server, **SOCIAL), new_tenant_server(**SOCIAL)
+    token = by.request_token(who.tenant, who.uid)
+    by_query = partial(who.tenant.send, "GET", A26, with_secret=False, token=token)
+    assert refused(by_query()) == (400, 923)
+    assert refused(by_query(secret="x" * 36))[1] == 902
+    assert refused(exchange(other, token)) == (403, 903)
+    assert refused(who.tenant.send("GET", A26)) == (400, 908)
+    assert answered(by_query(apikey=None, secret=who.tenant.api_secret))["refresh_token"]
+
+
+def test_a_client_guid_gives_one_session_of_what_the_browser_finished(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **NO_CALLBACK)
+    answered(who.logs_in())
+    held = by.began(who.tenant)
+    assert refused(who.call("U13", clientguid=held)) == (403, 1140), "the browser is not back yet"
+    by.signed_in_with(who.tenant, who.uid, held)
+    answers = at_once([lambda: who.call("U13", clientguid=held, fields="Uid,NoOfLogins")] * RACERS)
+    assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1136): RACERS - 1}
+    session = next(answered(answer) for answer in answers if answer.status_code == 200)
+    assert session["Profile"] == {"Uid": who.uid, "NoOfLogins": 1}, "it is the browser's sign-in, and counted there"
+    who.held = str(session["access_token"])
+    assert answered(who.own("U15"))["Uid"] == who.uid
+
+
+@ONE_STORE
+def test_a_client_guid_is_unguessable_and_new(new_tenant_server: NewTenantServer) -> None:
+    who, other = somebody(new_tenant_server, **NO_CALLBACK), new_tenant_server(**NO_CALLBACK)
+    held = by.signed_in_with(who.tenant, who.uid)
+    for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, held)):
+        with doing(who.tenant) as call, pytest.raises(Exception) as raised:  # noqa: PT011 - the code says which
+            handing.expect(call, text, links=False)
+        assert getattr(raised.value, "code", 0) == refusal
+    assert refused(other.send("GET", "/identity/v2/auth/account/ping", with_secret=False, clientguid=held)) == (
+        403,
+        1140,
+    )
+    who.waits(minutes=16)
+    assert refused(who.call("U13", clientguid=held)) == (403, 1140)
+
+
+@ONE_STORE
+def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **NO_CALLBACK)
+    links, signs_in = by.began(who.tenant, links=True), by.began(who.tenant)
+    with doing(who.tenant) as call:
+        account = account_of(call, who.uid)
+        assert not handing.finished(call, links, account, ("fed",), "google")
+        assert not handing.finished_to_link(call, signs_in, ADA)
+        assert handing.finished_to_link(call, links, ADA)
+        assert not handing.finished_to_link(call, links, by.anybody()), "once"
+    assert refused(who.call("U13", clientguid=links)) == (403, 1140)
+    answered(who.own("U30", {"clientguid": links}))
+    assert refused(who.own("U30", {"clientguid": links})) == (403, 1136)
+    assert identities(who.tenant, who.uid) == ["google 108"]
+
+
+@ONE_STORE
+def test_a_candidate_is_of_one_tenant_for_a_quarter_of_an_hour(new_tenant_server: NewTenantServer) -> None:
+    who, other = somebody(new_tenant_server, **SOCIAL), somebody(new_tenant_server, **SOCIAL)
+    shown, late_one = by.candidate(who.tenant, ADA), by.candidate(who.tenant, by.anybody())
+    assert refused(other.own("U29", {"candidatetoken": shown})) == (403, 905)
+    answered(who.own("U29", {"candidatetoken": shown}))
+    assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)
+    who.waits(minutes=16)
+    who.held = ""
+    assert refused(who.own("U29", {"candidatetoken": late_one})) == (403, 905)
+
+
+@ONE_STORE
+def test_the_sign_in_of_somebody_who_has_a_linked_account_links_nothing(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **SOCIAL)
+    other = by.without_password(who.tenant, ADA)
+    theirs = answered(exchange(who.tenant, by.request_token(who.tenant, other)))["access_token"]
+    assert refused(who.own("U29", {"candidatetoken": theirs})) == (403, 986)
+    assert identities(who.tenant, who.uid) == []
+
+
+@ONE_STORE
+def test_whoever_has_no_password_proves_themselves_by_mail_and_sets_one(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**SOCIAL)
+    uid = by.without_password(tenant, ADA, email=VICTIM)
+    bearer = str(tenant.tokens(uid)["access_token"])
+    anybody = partial(tenant.send, with_secret=False)
+    answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
+    token = token_in(mailed_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+    answered(anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"}))
+    assert identities(tenant, uid) == ["google 108"], "the address was proved before: what is linked is the owner's own"
+    assert tenant.send("GET", "/identity/v2/auth/account", bearer=bearer).status_code == 401
