@@ -44,8 +44,9 @@ def connections() -> tuple[OtherWay, ...]:
 
 
 def sample_connections() -> tuple[OtherWay, ...]:
-    """Return a few; for samples."""
-    return _elsewhere("google", "Google"), _elsewhere("live", "Microsoft")
+    """Return more than stand open on a page; for samples."""
+    titles = ("Google", "Microsoft", "GitHub", "LinkedIn", "Facebook")
+    return tuple(_elsewhere(title.lower(), title) for title in titles)
 
 
 def every_way() -> tuple[OtherWay, ...]:

@@ -178,14 +178,14 @@ def show_identities() -> Response:
 
 @pages.get(ADD)
 def show_add_identity() -> Response:
-    known = read_identities()
-    if known is None:
-        return callback.begin(ADDRESS)
     wanted = request.args.get("provider", "")
+    known, landing = read_identities(), f"{ADD}?{urlencode({'provider': wanted})}"
+    if known is None:
+        return _sign_in(landing)
     title = _title(known, wanted)
     if title is None:
         return journey.onward(ADDRESS)
-    if (first := again_first(known, f"{ADD}?{urlencode({'provider': wanted})}")) is not None:
+    if (first := again_first(known, landing)) is not None:
         return first
     form = ConnectForm(formdata=None, data={**asked_of(known), "provider": wanted})
     return AddIdentityPage(form, title).render()
@@ -201,7 +201,7 @@ def submit_add_identity() -> Response:
         try:
             return journey.follow(api()(contract.connect, contract.IdentityBegun(provider=wanted, password=form.proof)))
         except e.NotAuthenticated:
-            return callback.begin(ADDRESS)
+            return _sign_in(f"{ADD}?{urlencode({'provider': wanted})}")
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
     known = read_identities()
@@ -257,6 +257,11 @@ def read_identities() -> contract.OwnIdentities | None:
         return None
     visit.current().meet(known.person)
     return known
+
+
+def _sign_in(landing: str) -> Response:
+    """Send the browser to sign in, and then on to where it wanted."""
+    return callback.begin(landing if callback.is_landing(landing) else ADDRESS)
 
 
 def _title(known: contract.OwnIdentities, wanted: str) -> str | None:

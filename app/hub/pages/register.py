@@ -95,7 +95,7 @@ class RegisterPage(Page):
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
-            "with other providers": cls(plain, rules, connections=other_ways.sample_connections()),
+            "with other providers": cls(plain, rules, connections=other_ways.sample_connections()[:2]),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "captcha of a provider": cls(boxed, rules),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract import errors as e
@@ -65,7 +66,7 @@ def lead(call: Call, connection: Connection, attempt: Attempt | None, **request:
     try:
         address = connections.begin(call, connection, attempt.attempt_id if attempt else drawn.attempt_id, facts={})
     except connections.ConnectionBroken:
-        return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None, problem=BROKEN)
+        return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
     if attempt is not None:
         return Next(step=Step.REDIRECT, address=address, attempt=attempt.attempt_id)
     begun, binding = attempts.open(call, journey.RETURN, request, drawn)
@@ -102,9 +103,9 @@ def finish(call: Call, req: contract.ConnectionAnswer) -> Next:
     except connections.UnknownState:
         return journey.advance(call, attempt, session)
     except connections.ConnectionRefused:
-        return _back(attempt, DENIED)
+        return _back(attempt.request, DENIED, attempt.attempt_id)
     except connections.ConnectionBroken:
-        return _back(attempt, BROKEN)
+        return _back(attempt.request, BROKEN, attempt.attempt_id)
     if LINKS in attempt.request:
         return _linked(call, attempt, claimed)
     wish = handing.of(attempt)
@@ -125,11 +126,11 @@ def connected(call: Call, req: contract.ConnectedRead) -> contract.Connected:
     return contract.Connected(title=connections.find(call, waits.claimed.provider).title, fields=fields)
 
 
-def _back(attempt: Attempt, problem: str) -> Next:
+def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
     """Return to the page that had led to the provider."""
-    if LINKS in attempt.request:
+    if LINKS in request:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
-    return Next(step=Step.LOGIN, attempt=attempt.attempt_id, problem=problem)
+    return Next(step=Step.LOGIN, attempt=attempt_id, problem=problem)
 
 
 def _linked(call: Call, attempt: Attempt, claimed: Claimed) -> Next:
@@ -171,7 +172,7 @@ def _known(call: Call, attempt: Attempt, holder: Account, claimed: Claimed) -> N
     try:
         account = linked.used(call, holder, claimed)
     except linked.NotLinked:
-        return _back(attempt, DENIED)
+        return _back(attempt.request, DENIED, attempt.attempt_id)
     return _entered(call, attempt, account, claimed)
 
 

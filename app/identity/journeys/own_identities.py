@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from app.contract import hub_identities as contract
 from app.contract.connections import PRESETS
 from app.contract.errors import federation as refusals
-from app.contract.hub import ConnectionView, Next, Step
+from app.contract.hub import ConnectionView, Next
 from app.contract.hub_self_service import Done
 from app.identity.accounts import linked
 from app.identity.accounts import store as accounts
@@ -15,18 +13,13 @@ from app.identity.accounts.account import Account
 from app.identity.accounts.linked import Identity
 from app.identity.call import Call
 from app.identity.connections import service as connections
-from app.identity.journeys import freshness, own_account
-from app.identity.journeys import next as journey
+from app.identity.journeys import connecting, freshness, own_account
 from app.identity.oauth import views as oauth_views
 from app.identity.self_service import identities
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import sessions
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.server import Server
-
-LANDING: Final = "/identities"
-LINKS: Final = "links"
-"""The member of an attempt's request that names the session whose person links an identity."""
 
 
 def register(server: Server) -> None:
@@ -54,20 +47,9 @@ def connect(call: Call, req: contract.IdentityBegun) -> Next:
     known = own_account.proved(call, req)
     if not call.tenant.settings.account_linking:
         raise refusals.AccountLinkingOff
-    connection, drawn = connections.find(call, req.provider), attempts.draw()
-    try:
-        address = connections.begin(call, connection, drawn.attempt_id, facts={})
-    except connections.ConnectionBroken:
-        renewed = own_account.done(call, known).session
-        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem=broken", session=renewed)
-    attempt, binding = attempts.open(call, journey.RETURN, {LINKS: known.session.session_id}, drawn)
-    return Next(
-        step=Step.REDIRECT,
-        address=address,
-        attempt=attempt.attempt_id,
-        binding=binding,
-        session=own_account.done(call, known).session,
-    )
+    connection = connections.find(call, req.provider)
+    step = connecting.lead(call, connection, None, **{connecting.LINKS: known.session.session_id})
+    return step.model_copy(update={"session": own_account.done(call, known).session})
 
 
 def disconnect(call: Call, req: contract.IdentityNamed) -> Done:
