@@ -87,6 +87,7 @@ class ConnectionSettings(Stated):
         default=None,
         description="How the secret is shown; absent: as the issuer says, and `client_secret_post` to endpoints.",
     )
+    pkce: bool = Field(default=True, description="False only where the provider refuses a verifier beside the secret.")
     scope: str = Field(
         default="", max_length=500, description="Absent: `openid profile email`, where there is an issuer."
     )
@@ -148,7 +149,15 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
                 "picture": "picture.data.url",
             },
         ),
-        "linkedin": ConnectionSettings(key="-", title="LinkedIn", issuer=f"{_HTTPS}www.linkedin.com/oauth"),
+        "linkedin": ConnectionSettings(  # its OpenID Connect has no nonce
+            key="-",
+            title="LinkedIn",
+            authorization_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/authorization",
+            token_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/accessToken",
+            userinfo_endpoint=f"{_HTTPS}api.linkedin.com/v2/userinfo",
+            scope="openid profile email",
+            pkce=False,
+        ),
         "live": ConnectionSettings(
             key="-",
             title="Microsoft",
@@ -178,6 +187,8 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
         endpoints = (whole.authorization_endpoint, whole.token_endpoint, whole.userinfo_endpoint)
         if whole.issuer and any((*endpoints, whole.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")
+        if whole.issuer and not whole.pkce:
+            raise ValueError(f"{name}.pkce: true, where there is an issuer")
         if not whole.issuer and not all(endpoints):
             raise ValueError(
                 f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; without any of them "

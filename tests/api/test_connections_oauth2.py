@@ -45,7 +45,7 @@ def acme(new_tenant_server: NewTenantServer, there: FakeProvider) -> TenantServe
 
 def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, there: FakeProvider) -> None:
     there.userinfo, there.emails = OCTOCAT, EMAILS
-    address = led(acme, "github", again=True, hint="ada@example.test")
+    address = led(acme, "github", hint="ada@example.test")
     assert asked(address).keys() == {
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
     }  # fmt: skip
@@ -110,6 +110,22 @@ def test_what_cannot_be_believed_opens_nothing(
     there.answers = {path: answer}
     with pytest.raises(refusal):
         finished(acme, there.signs_in(address))
+
+
+def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServer, there: FakeProvider) -> None:
+    there.needs_pkce, there.userinfo = False, {"sub": "782bbtaQ", "locale": {"country": "US", "language": "en"}}
+    linkedin = {"claims": {}, "pkce": PRESETS["linkedin"].pkce}
+    tenant = new_tenant_server(connections={"linkedin": there.oauth2(**linkedin)})
+    with pytest.raises(ConnectionBroken):  # nothing would protect the code
+        led(tenant, "linkedin")
+    keeps(tenant, connections={"linkedin": SECRET})
+    claimed, _, _ = finished(tenant, there.signs_in(led(tenant, "linkedin")))
+    assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
+
+
+def test_one_that_cannot_ask_for_a_new_proof_is_not_believed_to(acme: TenantServer) -> None:
+    with pytest.raises(ConnectionBroken):
+        led(acme, "github", again=True)
 
 
 def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, there: FakeProvider) -> None:

@@ -15,7 +15,7 @@ from app.contract.errors.federation import ConnectionNotConfigured, UnknownConne
 from app.identity.connections import service
 from app.identity.connections.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.house import House
-from app.identity.providers import outside
+from app.identity.providers import openid, outside
 from app.kit.clock import monotonic
 from tests.support import connecting
 from tests.support.connecting import asked, finished
@@ -50,7 +50,7 @@ def test_whoever_signs_in_there_is_told_with_what_was_kept(acme: TenantServer, t
     address = led(acme, again=True, hint="ada@example.test")
     said = asked(address)
     assert (said["scope"], said["login_hint"], said["prompt"]) == ("openid profile email", "ada@example.test", "login")
-    claimed, connection, facts = finished(acme, there.signs_in(address))
+    claimed, connection, facts = finished(acme, there.signs_in(address, auth_time=there.now))
     assert (claimed.provider, claimed.subject) == (NAME, "ada-1815")
     assert (claimed.email, claimed.email_verified) == ("ada@example.test", True)
     assert claimed.profile == {
@@ -288,12 +288,32 @@ def test_an_address_is_taken_as_it_is_said(
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
+@pytest.mark.parametrize(
+    ("said", "is_trusted"),
+    [
+        ({"email": "ada@gmail.com"}, True),
+        ({"email": "ada@company.example", "hd": "company.example"}, True),
+        ({"email": "ada@company.example"}, False),
+        ({"email": "ada@company.example", "hd": "another.example"}, False),
+        ({"email": "ada@gmail.com.evil.example"}, False),
+    ],
+    ids=str,
+)
+def test_google_vouches_for_mailboxes_that_it_gives(
+    acme: TenantServer, there: FakeProvider, said: dict[str, Any], is_trusted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openid, "GOOGLE", there.url)
+    there.known_to(acme, "google", trusts_email=True)
+    claimed, connection, _ = finished(acme, there.signs_in(led(acme, "google"), **said))
+    assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
+
+
 def test_a_proof_from_before_is_none_where_a_new_one_was_asked_for(acme: TenantServer, there: FakeProvider) -> None:
-    before = int(acme.house.clock.now().timestamp()) - 600
-    finished(acme, there.signs_in(led(acme), auth_time=before))
-    with pytest.raises(ConnectionBroken):
-        finished(acme, there.signs_in(led(acme, again=True), auth_time=before))
-    finished(acme, there.signs_in(led(acme, again=True), auth_time=before + 600))
+    finished(acme, there.signs_in(led(acme), auth_time=there.now - 600))
+    for proved_at in (there.now - 600, None, "now", True):
+        with pytest.raises(ConnectionBroken):
+            finished(acme, there.signs_in(led(acme, again=True), auth_time=proved_at))
+    finished(acme, there.signs_in(led(acme, again=True), auth_time=there.now))
 
 
 @pytest.mark.parametrize(

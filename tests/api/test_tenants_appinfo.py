@@ -85,6 +85,17 @@ def test_settings_are_shown_under_the_interfaces_names(new_tenant_server: NewTen
     assert body["ApiRequestSigningConfig"]["Mode"] == "Strict"
 
 
+def test_providers_are_named_with_where_they_begin(new_tenant_server: NewTenantServer) -> None:
+    elsewhere = {"key": "a", "issuer": "https://id.example.com"}
+    stated = {"google": {"key": "g"}, "github": {"key": "h", "is_active": False}, "apple-2": elsewhere}
+    server = new_tenant_server(connections=stated, account_linking=False, no_callback_login=True)
+    body = answered(server.send("GET", APPINFO, with_secret=False))
+    begins = f"{server.house.settings.hub_url(server.name)}/RequestHandler.aspx?apikey={server.api_key}&provider="
+    named = [{"Name": name, "Endpoint": f"{begins}{name}"} for name in ("apple-2", "google")]
+    assert body["SocialSchema"] == {"Providers": named}
+    assert (body["IsDisabledAccountLinking"], body["IsNoCallbackForSocialLogin"]) == (True, True)
+
+
 def test_the_form_asks_for_what_sign_in_accepts(new_tenant_server: NewTenantServer) -> None:
     server = new_tenant_server(phone_login=True, email_login=False)
     form = answered(server.send("GET", APPINFO, with_secret=False))["RegistrationFormSchema"]

@@ -68,6 +68,8 @@ class FakeProvider:
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     """Whole answers, by path."""
     id_token: str | None = None
+    needs_pkce: bool = True
+    """False: it refuses a verifier, as LinkedIn does."""
     userinfo: dict[str, Any] = field(default_factory=dict)
     emails: Any = None
     delay_seconds: float = 0
@@ -78,6 +80,10 @@ class FakeProvider:
     sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
+
+    @property
+    def now(self) -> int:
+        return int(self.house.clock.now().timestamp())
 
     def openid(self, **stated: Any) -> dict[str, Any]:
         """Return the settings of a connection to it."""
@@ -100,7 +106,7 @@ class FakeProvider:
         parts, asked = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
         assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.url}/authorize"
         assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
-        assert asked["code_challenge_method"] == "S256"
+        assert asked.get("code_challenge_method") == ("S256" if self.needs_pkce else None)
         assert asked["redirect_uri"].endswith("/socialauth/validate.sauth")
         code = randomness.token(16)
         self.sent_out[code] = {**asked, "who": {**ADA, **who}}
@@ -131,7 +137,9 @@ class FakeProvider:
         asked = self.sent_out.pop(form.get("code", ""), None)
         if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
             return 400, {"error": "invalid_grant"}
-        if challenge_of(form["code_verifier"]) != asked["code_challenge"]:
+        if not self.needs_pkce and "code_verifier" in form:
+            return 401, {"error": "invalid_client"}
+        if self.needs_pkce and challenge_of(form["code_verifier"]) != asked["code_challenge"]:
             return 400, {"error": "invalid_grant"}
         access_token = randomness.token(16)
         self.tokens[access_token] = asked["who"]
@@ -141,9 +149,8 @@ class FakeProvider:
         return 200, {**said, "id_token": self.id_token or self.signed(asked, access_token)}
 
     def signed(self, asked: Mapping[str, Any], access_token: str) -> str:
-        now = int(self.house.clock.now().timestamp())
         claims = {
-            "iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"],
+            "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": asked["nonce"],
             "at_hash": half_of(access_token), **asked["who"], **self.claims,
         }  # fmt: skip
         stated = {name: value for name, value in claims.items() if value is not None}

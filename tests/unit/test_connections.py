@@ -24,6 +24,7 @@ def test_a_known_name_needs_a_key_alone() -> None:
     whole = {name: resolved(name, one) for name, one in held.items()}
     assert {one.key for one in whole.values()} == {"k"}
     assert {name for name, one in whole.items() if one.trusts_email} == {"google", "github"}
+    assert {name for name, one in whole.items() if not one.pkce} == {"linkedin"}
 
 
 def test_whoever_states_where_a_known_name_is_states_its_trust() -> None:
@@ -48,6 +49,7 @@ def test_whoever_states_where_a_known_name_is_states_its_trust() -> None:
         {"key": "k", "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://id.example/t"},
         {"key": "k", "issuer": "https://id.example", "claims": {"uid": "sub"}},
         {"key": "k", "issuer": "https://id.example", "secret": "hidden"},
+        {"key": "k", "issuer": "https://id.example", "pkce": False},
     ],
     ids=str,
 )

@@ -106,6 +106,8 @@ def begin(
 def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, Connection, dict[str, Any]]:
     """Use a state up, and have the provider say whom the browser brought back; returns the facts of `begin` with it.
 
+    The connection that is returned trusts the address only where the provider gives mailboxes of that domain.
+
     Args:
         answer: the parameters with which the browser came back.
 
@@ -125,12 +127,14 @@ def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, 
     provider = _provider(call, name)
     call.work.pause()
     try:
-        return provider.claimed(asked, answer, call.now), connection, facts
+        claimed = provider.claimed(asked, answer, call.now)
     except ProviderDenied as reason:
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
         raise _broken(name, problem) from None
+    trusts_email = connection.trusts_email and claimed.gives_email
+    return claimed, replace(connection, trusts_email=trusts_email), facts
 
 
 def _spent(call: Call, state: str) -> Ticket:

@@ -39,7 +39,11 @@ class OAuth2Provider:
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
         """There is no common way to say whom one means, or to ask for a new proof."""
-        del hint, again, language
+        del hint, language
+        if again:
+            raise ProviderUnavailable("it cannot be asked for a new proof")
+        if not (self.secret or self.settings.pkce):
+            raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
         return led(self.settings, self._endpoints(), asked, scope=self.settings.scope)
 
     def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
@@ -62,7 +66,11 @@ def led(settings: ConnectionSettings, endpoints: Endpoints, asked: Asked, *, sco
     """Return where the browser is led, with state and PKCE."""
     with _client(settings, "", endpoints, asked) as client:
         address, _ = client.create_authorization_url(
-            endpoints.authorization, state=asked.state, code_verifier=asked.verifier, scope=scope or None, **more
+            endpoints.authorization,
+            state=asked.state,
+            code_verifier=asked.verifier if settings.pkce else None,
+            scope=scope or None,
+            **more,
         )
     return str(address)
 
@@ -81,10 +89,11 @@ def exchanged(
     settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked, code: str
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
+    proof = {"code_verifier": asked.verifier} if settings.pkce else {}
     with _client(settings, secret, endpoints, asked) as client:
         try:
             answer: Mapping[str, Any] = client.fetch_token(
-                endpoints.token, grant_type="authorization_code", code=code, code_verifier=asked.verifier
+                endpoints.token, grant_type="authorization_code", code=code, **proof
             )
         except OAuthError as refusal:
             if str(refusal.error) in _SPENT:

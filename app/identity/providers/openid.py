@@ -9,7 +9,7 @@ import base64
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ from app.identity.providers.social import Asked, Claimed, ProviderUnavailable, c
 from app.kit.clock import Clock
 from app.kit.recent import Recent
 
+GOOGLE = "https://accounts.google.com"
+_OF_GOOGLE: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
 LIVES_FOR: Final = timedelta(hours=1)
 ASKED_AGAIN_AFTER: Final = timedelta(minutes=1)
@@ -114,6 +116,8 @@ class OpenIdProvider:
         return self.settings.issuer or ""
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
+        if again and self.issuer == GOOGLE:  # which knows neither `prompt=login` nor `max_age`
+            raise ProviderUnavailable("it cannot be asked for a new proof")
         wishes = {
             "login_hint": hint,
             "ui_locales": language,
@@ -133,7 +137,8 @@ class OpenIdProvider:
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
             claims = self._with_userinfo(claims, said.userinfo, token_of(token))
-        return claimed_by(self.name, names, claims)
+        claimed = claimed_by(self.name, names, claims)
+        return replace(claimed, gives_email=_gives(self.issuer, claimed.email or "", claims))
 
     def _endpoints(self, said: Configuration) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
@@ -233,6 +238,13 @@ def _imported(listed: Any) -> tuple[Key, ...]:
     return tuple(keys)
 
 
+def _gives(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
+    """Return whether Google gives mailboxes of that domain; of others it knows only that somebody read a mail there once
+    (developers.google.com/identity/sign-in/web/backend-auth). Other providers make no such difference."""
+    domain = email.rpartition("@")[2].lower()
+    return issuer != GOOGLE or domain in _OF_GOOGLE or claims.get("hd") == domain
+
+
 def _named(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
     return keys if kid is None else tuple(key for key in keys if key.kid == kid)
 
@@ -246,10 +258,10 @@ def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
 
 
 def _is_since(claims: Mapping[str, Any], since: datetime | None) -> bool:
-    """Return whether a proof that was asked for anew is one: a provider that keeps silent about it is believed."""
-    if since is None or "auth_time" not in claims:
+    """Return whether a proof that was asked for anew is one: with `max_age` a provider has to say so (section 3.1.2.1)."""
+    if since is None:
         return True
-    proved_at = claims["auth_time"]
+    proved_at: Any = claims.get("auth_time")
     return _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
 
 

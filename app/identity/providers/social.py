@@ -37,7 +37,8 @@ class Asked:
 class Claimed:
     """Whom a provider knows: `subject` is unique within it and never given to another person.
 
-    `email_verified` is what the provider says of `email`. `profile` holds members of the profile.
+    `email_verified` is what the provider says of `email`, and `gives_email` whether mailboxes of that domain are its own to
+    give, as far as it tells. `profile` holds members of the profile.
     """
 
     provider: str
@@ -45,6 +46,7 @@ class Claimed:
     email: str | None = None
     email_verified: bool = False
     profile: dict[str, str] = field(default_factory=dict)
+    gives_email: bool = True
 
 
 class Provider(Protocol):

@@ -28,12 +28,13 @@ SETTINGS = {
     "IsLogoutOnEmailVerification": "logout_on_email_verification",
     "LoginOnPasswordReset": "login_on_password_reset",
     "NoRegistration": "one_touch",
+    "IsNoCallbackForSocialLogin": "no_callback_login",
 }
 """Members that are a setting as it stands."""
 
 OFF = (
-    "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsDisabledAccountLinking", "IsAgeRestriction",
-    "AskRequiredFieldsOnTraditionalLogin", "IsNoCallbackForSocialLogin",
+    "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsAgeRestriction",
+    "AskRequiredFieldsOnTraditionalLogin",
     "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
     "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup",
     "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
@@ -90,7 +91,8 @@ def of(call: Call, codes: Collection[str]) -> Json:
         IsRiskBasedAuthentication=bool(settings.risk.watched),
         IsSecurityQuestion=bool(settings.security_questions),
         SecurityQuestions=_questions(settings),
-        SocialSchema={"Providers": []},
+        IsDisabledAccountLinking=not settings.account_linking,
+        SocialSchema={"Providers": _providers(call)},
         RegistrationFormSchema=registration_form.published(settings),
         LoginLockedConfiguration=_lockout(settings.lockout),
         IsInstantSignin={"EmailLink": settings.passwordless_email, "SmsOtp": settings.passwordless_sms},
@@ -108,6 +110,12 @@ def of(call: Call, codes: Collection[str]) -> Json:
         },
     )
     return made
+
+
+def _providers(call: Call) -> list[Json]:
+    stated, key = call.tenant.settings.connections, call.tenant.api_key
+    begins = f"{call.issuer}/RequestHandler.aspx?apikey={key}&provider="
+    return [{"Name": name, "Endpoint": f"{begins}{name}"} for name in sorted(stated) if stated[name].is_active]
 
 
 def _questions(settings: TenantSettings) -> Json:
