@@ -212,6 +212,7 @@ class TenantFile(Stated):
         default=None,
         max_length=30,
         description="Other providers through which people may sign in, by the names that addresses and profiles have for them. "
+        "A name stands for its provider for ever: give another provider another one. "
         f"These names know where their provider is: {', '.join(PRESETS)}. Another secret replaces the one that stands.",
     )
     theme: str | None = Field(default=None, description="A folder beside the file.")
