@@ -17,7 +17,7 @@ pytest_plugins = [
     "tests.support.browsers",
     "tests.support.visitor",
     "tests.support.hub_in_browser",
-    "tests.support.elsewhere",
+    "tests.support.upstream",
 ]
 
 # A busy machine is no failure: hypothesis measures nothing here. The build tries the same examples each time.

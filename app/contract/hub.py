@@ -95,8 +95,8 @@ class Session(Wire):
     lifetime_seconds: int | None = None  # None: until the browser closes
 
 
-PASSWORD_WAY, PASSKEY_WAY = "password", "passkey"
-"""What `Next.ways` names beside the ways without a password."""
+PASSWORD_WAY, PASSKEY_WAY, CONNECTION_WAY = "password", "passkey", "connection:"
+"""What `Next.ways` names beside the ways without a password; behind the last stands the name of a connection."""
 
 
 class Next(Wire):

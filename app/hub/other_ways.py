@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from flask_babel import lazy_gettext as _l
 
+from app.contract.hub import CONNECTION_WAY
 from app.hub import visit
 
 MAIL, SMS, DEVICE = "mail", "sms", "device"
@@ -58,7 +59,7 @@ def _elsewhere(name: str, title: str) -> OtherWay:
     attempt = visit.current().attempt
     query = urlencode({"provider": name, **({"attempt": attempt.id} if attempt else {})})
     return OtherWay(
-        _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"connection:{name}"
+        _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"{CONNECTION_WAY}{name}"
     )
 
 

@@ -37,6 +37,32 @@ class Refusal(StrEnum):
     """A passkey was wanted where no script runs."""
 
 
+NEEDS: Final = {
+    "password": Notice(
+        _l("Now your password"),
+        _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
+        "note",
+    ),
+    "denied": Notice(
+        _l("You are not signed in"),
+        _l("You left the other page without signing in there. Try again, or take another way."),
+    ),
+    "silent": Notice(
+        _l("That was no new proof"), _l("The other service did not ask you to sign in there again. Take another way.")
+    ),
+    "nobody": Notice(
+        _l("Nobody here is connected to that account"),
+        _l("If you have an account here, sign in to it. You can connect the two under your security settings."),
+        "note",
+    ),
+    "broken": Notice(
+        _l("That way does not work now"),
+        _l("The other service did not answer as it should. Try again in a while, or take another way."),
+    ),
+}
+"""Why somebody who was led away is not signed in yet, by the word that the address of the page has."""
+
+
 def refused(refusal: Refusal, wait_seconds: int) -> Notice:
     """Return what the page says of a refusal: what happened, and what to do next."""
     if refusal is Refusal.SUSPENDED:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
-from tests.support.elsewhere import Elsewhere
 from tests.support.letterbox import code_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
+from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
 
 ADA: dict[str, Any] = {
@@ -21,9 +22,9 @@ START = "/sign-in/with?provider=globex"
 
 
 @pytest.fixture
-def new_there(new_world: NewWorld, elsewhere: Elsewhere) -> NewWorld:
+def new_there(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorld:
     def make(*, trusts: bool = True, **settings: Any) -> World:
-        return new_world(connections={"globex": elsewhere.stated(trusts_email=trusts)}, **settings)
+        return new_world(connections={"globex": elsewhere.openid(title="Globex", trusts_email=trusts)}, **settings)
 
     return make
 
@@ -31,13 +32,17 @@ def new_there(new_world: NewWorld, elsewhere: Elsewhere) -> NewWorld:
 class Traveller:
     """Somebody with a browser here and an account at the provider."""
 
-    def __init__(self, there: World, visitor: Visitor, elsewhere: Elsewhere) -> None:
+    def __init__(self, there: World, visitor: Visitor, elsewhere: FakeProvider) -> None:
         self.there, self.visitor, self.elsewhere = there, visitor, elsewhere
 
     def comes(self, subject: str = "1", *, start: str = START, **claims: Any) -> Seen:
         """Go to the provider and come back signed in there."""
         led = self.visitor.open(start)
-        return self.visitor.open(self.elsewhere.back(led.address, subject, **{**ADA, **claims}))
+        return self.visitor.open(self.elsewhere.way_back(led.address, **{**ADA, "sub": subject, **claims}))
+
+    def denied(self, led: Seen) -> str:
+        """Say no there, and return where the browser goes back to."""
+        return f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.elsewhere.refuses(led.address))}"
 
     @property
     def is_in(self) -> bool:
@@ -45,7 +50,7 @@ class Traveller:
 
 
 @pytest.fixture
-def traveller(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> Traveller:
+def traveller(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
     there = new_there()
     return Traveller(there, new_visitor_at(there), elsewhere)
 
@@ -77,7 +82,7 @@ def test_an_unproved_address_at_the_provider_proves_nothing_here(traveller: Trav
 
 
 @pytest.fixture
-def doubted(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> Traveller:
+def doubted(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
     there = new_there(trusts=False)
     return Traveller(there, new_visitor_at(there), elsewhere)
 
@@ -125,20 +130,20 @@ def test_it_is_connected_to_nobody_else(doubted: Traveller) -> None:
 
 def test_who_says_no_there_is_told_and_goes_on(traveller: Traveller) -> None:
     led = traveller.visitor.open(START)
-    page = traveller.visitor.open(traveller.elsewhere.denied(led.address))
+    page = traveller.visitor.open(traveller.denied(led))
     assert "You are not signed in" in page.text
-    assert traveller.visitor.open(traveller.elsewhere.denied(led.address)).heading == "Welcome back"
+    assert traveller.visitor.open(traveller.denied(led)).heading == "Welcome back"
 
 
 def test_what_cannot_be_believed_is_told(traveller: Traveller) -> None:
     led = traveller.visitor.open(START)
-    page = traveller.visitor.open(traveller.elsewhere.back(led.address, subject=""))
+    page = traveller.visitor.open(traveller.elsewhere.way_back(led.address, sub=""))
     assert "That way does not work now" in page.text
 
 
 def test_an_answer_counts_once(traveller: Traveller) -> None:
     led = traveller.visitor.open(START)
-    back = traveller.elsewhere.back(led.address, **ADA)
+    back = traveller.elsewhere.way_back(led.address, **ADA)
     assert traveller.visitor.open(back).heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.visitor.open(back).status == 410
@@ -147,7 +152,7 @@ def test_an_answer_counts_once(traveller: Traveller) -> None:
 def test_nobody_is_signed_in_to_who_began_it_elsewhere(traveller: Traveller, new_visitor_at: Any) -> None:
     """An attacker's answer in another browser signs nobody in there (RFC 6749 section 10.12)."""
     led = traveller.visitor.open(START)
-    back = traveller.elsewhere.back(led.address, **ADA)
+    back = traveller.elsewhere.way_back(led.address, **ADA)
     other = new_visitor_at(traveller.there)
     assert other.open(back).status == 410
     assert not other.cookies("session")
@@ -155,7 +160,7 @@ def test_nobody_is_signed_in_to_who_began_it_elsewhere(traveller: Traveller, new
 
 
 def test_where_nobody_registers_whoever_is_unknown_is_told_so(
-    new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere
+    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
 ) -> None:
     there = new_there(registration=False)
     assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
@@ -166,9 +171,34 @@ def test_a_provider_that_is_not_there_is_none(traveller: Traveller) -> None:
     assert (page.status, page.heading) == (403, "That way to sign in is not set up")
 
 
-def test_a_second_factor_is_asked_after_it(new_there: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere) -> None:
+def test_a_second_factor_is_asked_after_it(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> None:
     there = new_there(two_factor="required", second_factors={"email": False, "passkey": False})
     there.person(ADA["email"])
     traveller = Traveller(there, new_visitor_at(there), elsewhere)
     assert "app" in traveller.comes().text
     assert not traveller.is_in
+
+
+def test_whoever_is_signed_in_is_asked_anew_there_to_prove_it_once_more(traveller: Traveller) -> None:
+    """A browser that the provider lets in by itself proves nothing of who sits there now."""
+    there, visitor = traveller.there, traveller.visitor
+    traveller.comes()
+    there.house.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    shop = there.application("shop", client_name="Acme Shop")
+    page = visitor.asked_by(shop, prompt="login")
+    assert page.heading == "Is it still you?"
+    led = page.follow("Continue with Globex")
+    assert ("prompt=login" in led.address, "max_age=0" in led.address) == (True, True)
+    page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1"))
+    assert "That was no new proof" in page.text
+    led = page.follow("Continue with Globex")
+    now = int(there.house.clock.now().timestamp())
+    page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=now))
+    assert "code" in page.query
+
+
+def test_coming_back_from_there_makes_a_session_no_younger(traveller: Traveller) -> None:
+    traveller.comes()
+    traveller.there.house.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    assert traveller.comes().heading == "Ada Lovelace"
+    assert traveller.visitor.open("/emails/add").heading == "Is it still you?"

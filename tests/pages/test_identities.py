@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.support.elsewhere import Elsewhere
 
 from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
 from app.identity.providers.social import Claimed
 from tests.pages.test_own_factors import signed_in
 from tests.support.callers import call_of
-from tests.support.elsewhere import Elsewhere
 from tests.support.letterbox import code_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person

@@ -9,9 +9,9 @@ import pytest
 from werkzeug.test import Client as WsgiClient
 
 from tests.pages.test_connections import Traveller
-from tests.support.elsewhere import Elsewhere
 from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen
 
 BACK = "https://shop.example/back"
@@ -20,13 +20,13 @@ AUTH = "/identity/v2/auth"
 
 
 @pytest.fixture
-def server(new_tenant_server: NewTenantServer, elsewhere: Elsewhere) -> TenantServer:
-    stated = {"globex": elsewhere.stated(trusts_email=True)}
+def server(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> TenantServer:
+    stated = {"globex": elsewhere.openid(title="Globex", trusts_email=True)}
     return new_tenant_server(connections=stated, no_callback_login=True, url_whitelist=[BACK])
 
 
 @pytest.fixture
-def traveller(server: TenantServer, identity_app: Any, new_visitor_at: Any, elsewhere: Elsewhere) -> Traveller:
+def traveller(server: TenantServer, identity_app: Any, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
     there = World(server.house, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
     return Traveller(there, new_visitor_at(there), elsewhere)
 

@@ -1,5 +1,5 @@
 """A provider of identities elsewhere: a real HTTP server that speaks OpenID Connect and OAuth 2.0, checks what it is asked, and lies
-where a test says so."""
+where a test says so. pytest loads it as a plugin."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import Key, RSAKey
 
@@ -232,3 +233,10 @@ def provider(house: House) -> Iterator[FakeProvider]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def elsewhere(house: House) -> Iterator[FakeProvider]:
+    """A provider of the test alone."""
+    with provider(house) as held:
+        yield held

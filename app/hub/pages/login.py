@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -24,30 +24,18 @@ from app.hub.naming import attributes_of
 from app.hub.other_ways import OtherWay
 from app.hub.page import Notice, Page, drawn_once
 from app.hub.pages import delete_account, pages
-from app.hub.sign_in_refusals import ASKING, BEYOND_THIS_PAGE, CHECK_MORE, Refusal, reason_of, refused, wait_seconds
+from app.hub.sign_in_refusals import (
+    ASKING,
+    BEYOND_THIS_PAGE,
+    CHECK_MORE,
+    NEEDS,
+    Refusal,
+    reason_of,
+    refused,
+    wait_seconds,
+)
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
-
-_NEEDS: Final = {
-    "password": Notice(
-        _l("Now your password"),
-        _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
-        "note",
-    ),
-    "denied": Notice(
-        _l("You are not signed in"),
-        _l("You left the other page without signing in there. Try again, or take another way."),
-    ),
-    "nobody": Notice(
-        _l("Nobody here is connected to that account"),
-        _l("If you have an account here, sign in to it. You can connect the two under your security settings."),
-        "note",
-    ),
-    "broken": Notice(
-        _l("That way does not work now"),
-        _l("The other service did not answer as it should. Try again in a while, or take another way."),
-    ),
-}
 
 _WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
 
@@ -68,7 +56,7 @@ class LoginPage(Page):
     wait_seconds: int = 0
     """How long until another try is worth while, where that is known."""
     needs: str = ""
-    """Why whoever came here is not signed in yet: one word of `_NEEDS`."""
+    """Why whoever came here is not signed in yet: one word of `NEEDS`."""
     is_reset: bool = False
     """A new password was just set."""
     ways: tuple[OtherWay, ...] = ()
@@ -119,8 +107,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        if self.needs in _NEEDS and not self.refusal:
-            return _NEEDS[self.needs]
+        if self.needs in NEEDS and not self.refusal:
+            return NEEDS[self.needs]
         if self.is_reset and not self.refusal:
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.is_passkey_set and not self.refusal:
@@ -150,6 +138,7 @@ class LoginPage(Page):
             "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
             "after one step of two": cls(LoginForm.of((email,), **given), needs="password"),
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
+            "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),

@@ -47,6 +47,7 @@ class Connection:
     name: str
     title: str
     trusts_email: bool
+    asks_anew: bool  # OpenID Connect knows how; whether the provider did, it says itself
 
 
 def offered(call: Call) -> tuple[Connection, ...]:
@@ -155,7 +156,7 @@ def _broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
 
 def _shown(name: str, stated: ConnectionSettings) -> Connection:
     whole = resolved(name, stated)
-    return Connection(name, whole.title or name, bool(whole.trusts_email))
+    return Connection(name, whole.title or name, bool(whole.trusts_email), bool(whole.issuer))
 
 
 def _provider(call: Call, name: str) -> Provider:

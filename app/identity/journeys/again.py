@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, Next
+from app.contract.hub import CONNECTION_WAY, PASSKEY_WAY, PASSWORD_WAY, Next
 from app.contract.second_factors.challenge import FactorKind
+from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
 from app.identity.accounts.account import Account
 from app.identity.call import Call
+from app.identity.connections import service as connections
 from app.identity.passkeys import store as passkeys
 from app.identity.passwordless import ways
 from app.identity.passwordless.ways import SMS
@@ -27,6 +29,9 @@ def _ways(call: Call, account: Account) -> dict[str, str]:
         found[PASSWORD_WAY] = name
     if call.tenant.settings.passkeys and passkeys.of_account(call, account.uid):
         found[PASSKEY_WAY] = ""
+    at = {one.provider: one.email or "" for one in linked.of(account)}
+    anew = (one.name for one in connections.offered(call) if one.asks_anew) if at else ()
+    found |= {f"{CONNECTION_WAY}{name}": at[name] for name in anew if name in at}
     for way in ways.offered(call):
         names = (account.phone,) if way == SMS else (name, account.email)
         known = next((one for one in names if one and _reaches(call, one, way, account)), None)

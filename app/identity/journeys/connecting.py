@@ -37,7 +37,7 @@ LINKS: Final = "links"
 """The member of an attempt's request that names the session whose person links an identity."""
 LANDING: Final = "/identities"
 _STARTS: Final = Rate(60, 60)
-DENIED, BROKEN, NOBODY_HERE, OTHERS = "denied", "broken", "nobody", "taken"
+DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT = "denied", "broken", "nobody", "taken", "silent"
 
 
 def register(server: Server) -> None:
@@ -61,10 +61,12 @@ def start(call: Call, req: contract.ConnectionStart) -> Next:
 
 
 def lead(call: Call, connection: Connection, attempt: Attempt | None, **request: Any) -> Next:
-    """Lead the browser to a provider; without an attempt it begins one of that `request`."""
-    drawn = attempts.draw()
+    """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already is to
+    prove it anew there."""
+    drawn, again = attempts.draw(), sessions.current(call) is not None
+    named = attempt.attempt_id if attempt else drawn.attempt_id
     try:
-        address = connections.begin(call, connection, attempt.attempt_id if attempt else drawn.attempt_id, facts={})
+        address = connections.begin(call, connection, named, facts={}, again=again)
     except connections.ConnectionBroken:
         return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
     if attempt is not None:
@@ -186,7 +188,10 @@ def _opened(call: Call, attempt: Attempt, claimed: Claimed, email: str) -> Next:
 
 def _entered(call: Call, attempt: Attempt, account: Account, claimed: Claimed) -> Next:
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
-    attempt = linking.note(call, attempt, claimed, account.uid)
+    attempt, session = linking.note(call, attempt, claimed, account.uid), sessions.of_person(call, account.uid)
+    if session is not None and not claimed.is_anew:  # what a browser is let in by again is no proof of who sits there
+        step = journey.advance(call, attempt, session)
+        return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
     after = entering.enter(call, attempt, account, Way((linking.FEDERATED,)))
     if after is not None:
         return after

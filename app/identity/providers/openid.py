@@ -137,8 +137,8 @@ class OpenIdProvider:
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
             claims = self._with_userinfo(claims, said.userinfo, token_of(token))
-        claimed = claimed_by(self.name, names, claims)
-        return replace(claimed, gives_email=_gives(self.issuer, claimed.email or "", claims))
+        claimed, is_anew = claimed_by(self.name, names, claims), asked.since is not None and "auth_time" in claims
+        return replace(claimed, gives_email=_gives(self.issuer, claimed.email or "", claims), is_anew=is_anew)
 
     def _endpoints(self, said: Configuration) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
@@ -258,10 +258,11 @@ def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
 
 
 def _is_since(claims: Mapping[str, Any], since: datetime | None) -> bool:
-    """Return whether a proof that was asked for anew is one: with `max_age` a provider has to say so (section 3.1.2.1)."""
-    if since is None:
+    """Return whether no older proof is shown where one was asked for anew. Some keep silent, although they have to say so with
+    `max_age` (section 3.1.2.1): theirs is a proof, but not a new one."""
+    if since is None or "auth_time" not in claims:
         return True
-    proved_at: Any = claims.get("auth_time")
+    proved_at = claims["auth_time"]
     return _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
 
 

@@ -47,6 +47,7 @@ class Claimed:
     email_verified: bool = False
     profile: dict[str, str] = field(default_factory=dict)
     gives_email: bool = True
+    is_anew: bool = False  # the provider says that it asked for a proof now, as was wished
 
 
 class Provider(Protocol):
