@@ -310,10 +310,14 @@ def test_google_vouches_for_mailboxes_that_it_gives(
 
 def test_a_proof_from_before_is_none_where_a_new_one_was_asked_for(acme: TenantServer, there: FakeProvider) -> None:
     finished(acme, there.signs_in(led(acme), auth_time=there.now - 600))
-    for proved_at in (there.now - 600, None, "now", True):
+    for proved_at in (there.now - 600, "now", True):
         with pytest.raises(ConnectionBroken):
             finished(acme, there.signs_in(led(acme, again=True), auth_time=proved_at))
-    finished(acme, there.signs_in(led(acme, again=True), auth_time=there.now))
+    for proved_at, is_anew in ((None, False), (there.now, True)):
+        claimed, _, _ = finished(acme, there.signs_in(led(acme, again=True), auth_time=proved_at))
+        assert claimed.is_anew is is_anew
+    claimed, _, _ = finished(acme, there.signs_in(led(acme), auth_time=there.now))
+    assert not claimed.is_anew
 
 
 @pytest.mark.parametrize(
