@@ -8,8 +8,11 @@ from app.identity.configuration import apply as applying
 from app.identity.configuration.export import export
 from app.identity.configuration.problems import ConfigurationError
 from app.identity.configuration.reading import read
+from app.identity.configuration.resealing import reseal
 from app.identity.house import House
 from app.identity.tenants import services
+from app.identity.vault import Vault
+from tests.support.house import SECRET
 
 pytestmark = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
 FILE = """
@@ -23,6 +26,7 @@ tenants:
       {secrets}
     duo: {{client_id: DIACME, api_host: api-acme.duosecurity.com, client_secret: {duo}}}
 """
+NEXT = b"another secret of the tests, as long as the first"
 SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 
@@ -90,6 +94,11 @@ def test_secrets_of_connections_come_stay_and_go_with_them(own_house: House, tmp
     assert "id.example.com" in text
     assert "hidden" not in text
     assert "unchanged" in applied(own_house, text, tmp_path).partition("\n")[0]
+    assert secrets_of_connections(own_house) == both
+    own_house.vault = Vault((NEXT, SECRET))
+    assert reseal(own_house) == 2  # the API secret is the other
+    own_house.vault = Vault((NEXT,))
+    own_house.directory.forget()
     assert secrets_of_connections(own_house) == both
     told = applied(own_house, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
     assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in told

@@ -59,7 +59,7 @@ def test_addresses_of_the_service_are_no_applications(name: str) -> None:
     assert len(problems(f"{ACME}    applications: [{{name: {name}, redirect_uris: ['https://a.example/']}}]")) == 1
 
 
-@pytest.mark.parametrize("key", ["roles", "organizations", "webhooks", "providers"])
+@pytest.mark.parametrize("key", ["roles", "organizations", "webhooks"])
 def test_a_key_of_a_later_version_is_refused_in_these_words(key: str) -> None:
     assert problems(f"{ACME}    {key}: []") == [
         f"f.yaml:3: tenants[0].{key}: this version does not serve it yet; expected the file without this key"
