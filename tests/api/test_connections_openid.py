@@ -56,7 +56,7 @@ def test_whoever_signs_in_there_is_told_with_what_was_kept(acme: TenantServer, t
     assert claimed.profile == {
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
-    assert connection == Connection(NAME, NAME, trusts_email=False)
+    assert connection == Connection(NAME, NAME, trusts_email=False, asks_anew=True)
     assert facts == {"links": "s1"}
     assert there.asked_for("/userinfo") == 0  # the id_token said enough
 
@@ -303,7 +303,7 @@ def test_google_vouches_for_mailboxes_that_it_gives(
     acme: TenantServer, there: FakeProvider, said: dict[str, Any], is_trusted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openid, "GOOGLE", there.url)
-    there.known_to(acme, "google", trusts_email=True)
+    there.known_to(acme, "google", trusts_email=True, asks_anew=True)
     claimed, connection, _ = finished(acme, there.signs_in(led(acme, "google"), **said))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
@@ -357,10 +357,10 @@ def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer)
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
         assert service.offered(call) == (
-            Connection("google", "Google", trusts_email=True),
-            Connection("live", "Microsoft", trusts_email=True),
-            Connection("alpha", "alpha", trusts_email=False),
-            Connection("zeta", "Zeta", trusts_email=False),
+            Connection("google", "Google", trusts_email=True, asks_anew=True),
+            Connection("live", "Microsoft", trusts_email=True, asks_anew=True),
+            Connection("alpha", "alpha", trusts_email=False, asks_anew=True),
+            Connection("zeta", "Zeta", trusts_email=False, asks_anew=True),
         )
         assert service.find(call, " Google ").name == "google"
         for name in ("github", "twitter"):
