@@ -23,6 +23,9 @@ from app.identity.tasks import events
 from app.kit.clock import iso
 
 REGISTERED_BY = "registration_provider"
+BROUGHT = "brought"
+"""What somebody registers with who came from a provider, until it is linked: it goes with whatever opens the account of before
+its first proof."""
 OWN = "Email"
 """The provider of what an account has of its own, as its profile names it."""
 MOST = 20
@@ -116,6 +119,17 @@ def used(call: Call, account: Account, claimed: Claimed) -> Account:
     return _seen(call, fresh, claimed)
 
 
+def brought(claimed: Claimed) -> dict[str, Any]:
+    """Return what is kept of an account that waits for a proof before it gets the identity with which it was made."""
+    return {BROUGHT: identifiers.identity(claimed.provider, claimed.subject), REGISTERED_BY: claimed.provider}
+
+
+def is_known(account: Account, claimed: Claimed) -> bool:
+    """Return whether the identity is linked to the account, or made it and was not dropped since."""
+    brought_it = account.private.get(BROUGHT) == identifiers.identity(claimed.provider, claimed.subject)
+    return brought_it or _has(account, claimed)
+
+
 def keeps_a_way_in(
     account: Account, provider: str, subject: str, *, has_passkey: bool = False, working: Collection[str] | None = None
 ) -> bool:
@@ -146,6 +160,7 @@ def still_free(call: Call, private: dict[str, Any]) -> dict[str, Any]:
 
 def drop_all(call: Call, account: Account, private: dict[str, Any]) -> None:
     """Take every identity of an account, which is locked, out of what is kept of it: nobody knows whose they are."""
+    private.pop(BROUGHT, None)
     if private.pop(IDENTITIES, None):
         store.let_go(call, account.uid, IDENTITY)
         call.ledger.record("identities.dropped", uid=account.uid)
@@ -174,6 +189,7 @@ def _seen(call: Call, fresh: Account, claimed: Claimed) -> Account:
 
 def _keep(call: Call, fresh: Account, held: Iterable[Identity]) -> Account:
     private = {**fresh.private, IDENTITIES: [_as_kept(one) for one in held]}
+    private.pop(BROUGHT, None)
     return store.change(call, fresh.uid, {"private": private}) or fresh
 
 
@@ -222,6 +238,6 @@ def _entry(one: Identity) -> dict[str, Any]:
 
 
 __all__ = [
-    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "drop_all",
-    "entries", "holder", "keeps_a_way_in", "link", "of", "provider", "still_free", "unlink", "used",
+    "MOST", "OWN", "REGISTERED_BY", "Claimed", "Identity", "NotLinked", "Taken", "TooMany", "brought", "drop_all",
+    "entries", "holder", "is_known", "keeps_a_way_in", "link", "of", "provider", "still_free", "unlink", "used",
 ]  # fmt: skip

@@ -282,7 +282,7 @@ def _knows(call: Call, attempt: Attempt | None, proof: Proof, password_hash: str
     if state is None or (state.uid, state.subject) != (proof.uid, proof.subject):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
-    return is_typed or _has_passkey(call, state) or linking.waits_for(attempt, proof.uid)
+    return is_typed or _has_passkey(call, state) or linking.waits_for(call, attempt, proof.uid)
 
 
 def _has_passkey(call: Call, state: Checking) -> bool:

@@ -57,13 +57,17 @@ def start(call: Call, req: contract.ConnectionStart) -> Next:
         return journey.START_AGAIN
     if attempt is not None and attempt.is_done:
         return journey.after_the_end(sessions.current(call))
+    if attempt is not None and LINKS in attempt.request:
+        return journey.START_AGAIN  # one form, one way there: another provider is asked for anew
     return lead(call, connection, attempt)
 
 
 def lead(call: Call, connection: Connection, attempt: Attempt | None, **request: Any) -> Next:
-    """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already is to
-    prove it anew there."""
-    drawn, again = attempts.draw(), sessions.current(call) is not None
+    """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
+    comes from an application that wants a new proof, is to prove it anew there."""
+    drawn, asked = attempts.draw(), attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+    is_wished = "login" in asked.get("prompt", ()) or asked.get("max_age") is not None
+    again = is_wished or sessions.current(call) is not None
     named = attempt.attempt_id if attempt else drawn.attempt_id
     try:
         address = connections.begin(call, connection, named, facts={}, again=again)
@@ -175,7 +179,7 @@ def _known(call: Call, attempt: Attempt, holder: Account, claimed: Claimed) -> N
         account = linked.used(call, holder, claimed)
     except linked.NotLinked:
         return _back(attempt.request, DENIED, attempt.attempt_id)
-    return _entered(call, attempt, account, claimed)
+    return _entered(call, linking.note(call, attempt, claimed, account.uid), account, is_anew=claimed.is_anew)
 
 
 def _opened(call: Call, attempt: Attempt, claimed: Claimed, email: str) -> Next:
@@ -183,13 +187,15 @@ def _opened(call: Call, attempt: Attempt, claimed: Claimed, email: str) -> Next:
     facts = {"email": email, "registers": True}
     proof = Proof(ProofKind.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, call.now)
     account = redeeming.account_of(call, proof, e.UnknownAccount, by=claimed)
-    return _entered(call, attempt, account, claimed)
+    return _entered(
+        call, linking.note(call, attempt, claimed, account.uid, is_proof=True), account, is_anew=claimed.is_anew
+    )
 
 
-def _entered(call: Call, attempt: Attempt, account: Account, claimed: Claimed) -> Next:
+def _entered(call: Call, attempt: Attempt, account: Account, *, is_anew: bool) -> Next:
     """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
-    attempt, session = linking.note(call, attempt, claimed, account.uid), sessions.of_person(call, account.uid)
-    if session is not None and not claimed.is_anew:  # what a browser is let in by again is no proof of who sits there
+    session = sessions.of_person(call, account.uid)
+    if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
         step = journey.advance(call, attempt, session)
         return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
     after = entering.enter(call, attempt, account, Way((linking.FEDERATED,)))

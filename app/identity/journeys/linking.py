@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from app.identity.accounts import linked
+from app.identity.accounts import linked, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.store import Taken
 from app.identity.call import Call
@@ -22,15 +22,19 @@ _KEY: Final = "connected"
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a provider said, and the account that was registered with it in this attempt."""
+    """What a provider said, and the account that was registered with it, or came by it, in this attempt.
+
+    `is_proof`: its word proved the account's address a moment ago, so that it is to be linked.
+    """
 
     claimed: Claimed
     uid: str = NOBODY
+    is_proof: bool = False
 
 
-def note(call: Call, attempt: Attempt, claimed: Claimed, uid: str = NOBODY) -> Attempt:
+def note(call: Call, attempt: Attempt, claimed: Claimed, uid: str = NOBODY, *, is_proof: bool = False) -> Attempt:
     """Let an identity wait for the end of a sign-in."""
-    held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid}
+    held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
     return attempts.note(call, attempt, lives_for=attempts.LIFETIME, **{_KEY: held})
 
 
@@ -42,26 +46,36 @@ def forget(call: Call, attempt: Attempt) -> Attempt:
 def of(attempt: Attempt | None) -> Waiting | None:
     """Return what waits in the attempt."""
     held = attempt.request.get(_KEY) if attempt is not None else None
-    return Waiting(Claimed(**held["claimed"]), str(held["uid"])) if held else None
+    return Waiting(Claimed(**held["claimed"]), str(held["uid"]), bool(held.get("is_proof"))) if held else None
 
 
-def waits_for(attempt: Attempt | None, uid: str) -> bool:
-    """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought."""
+def waits_for(call: Call, attempt: Attempt | None, uid: str) -> bool:
+    """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
+    and nobody took that from the account since: one that waits is still its maker's."""
     waits = of(attempt)
-    return waits is not None and waits.uid != NOBODY and waits.uid == uid
+    if waits is None or NOBODY in (waits.uid, uid) or waits.uid != uid:
+        return False
+    account = store.by_uid(call, uid)
+    return account is None or linked.is_known(account, waits.claimed)
 
 
 def settle(call: Call, attempt: Attempt | None, account: Account) -> None:
     """Link what waits to the account, whose sign-in is whole: to the one that was registered with it, or that has the address
-    which the provider vouches for. Whoever else signs in here may not be who brought it; they link it on their own page.
+    which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
+    brought it; they link it on their own page.
     """
     waits = of(attempt)
-    if waits is None or not (waits.uid == account.uid or _is_theirs(call, account, waits)):
+    is_its = waits is not None and waits.uid == account.uid
+    if waits is None or not (_is_still(account, waits) if is_its else _is_theirs(call, account, waits)):
         return
     try:
         linked.link(call, account, waits.claimed)
     except Taken as reason:
         call.ledger.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
+
+
+def _is_still(account: Account, waits: Waiting) -> bool:
+    return waits.is_proof or linked.is_known(account, waits.claimed)
 
 
 def _is_theirs(call: Call, account: Account, waits: Waiting) -> bool:

@@ -60,7 +60,7 @@ def disconnect(call: Call, req: contract.IdentityNamed) -> Done:
         raise refusals.UnknownIdentity
     if identities.is_last_way_in(call, account, one):
         raise refusals.NothingToUnlink
-    linked.unlink(call, account, one.provider, one.subject)
+    identities.take_away(call, account, one)
     return own_account.done(call, known)
 
 

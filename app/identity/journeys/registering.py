@@ -104,7 +104,7 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     has_password = made is None and brought is None
     typed, ask = _read(call, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
     if brought is not None:
-        typed.names, ask = linked.names(brought.claimed), replace(ask, provider=brought.claimed.provider)
+        typed.names, ask = linked.names(brought.claimed), replace(ask, brought=brought.claimed)
     drafted = registration.draft(call, typed, ask)
     if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
         return _onward(call, attempt or own, typed, sign_up.registered(call, made, drafted, ask), _of_passkey(made))

@@ -15,6 +15,7 @@ from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.consent_forms import service as consent_forms
 from app.identity.pins import service as pins
+from app.identity.providers.social import Claimed
 from app.identity.registration import demands, drafting, links
 from app.identity.registration.drafting import Draft, Given
 from app.identity.tasks import events
@@ -39,7 +40,7 @@ class Ask:
     sends_mail: bool = True
     is_silent: bool = False  # prevent_webhook
     has_password: bool = True  # else something stands in its place
-    provider: str = ""  # whose word stands there
+    brought: Claimed | None = None  # whom another provider named, whose word stands there
     hides_taken: bool = False  # an address that has an account is answered as one that has none
 
 
@@ -116,7 +117,7 @@ def register(call: Call, drafted: Draft, ask: Ask) -> Outcome:
         private["terms_accepted_at"] = call.now.isoformat()
         private |= policies.first_acceptance(call.tenant.settings.privacy_policy, ask.source, call.now)
     private |= consent_forms.at_registration(call, consent_forms.stated(call, ask.consents))
-    private |= {linked.REGISTERED_BY: ask.provider} if ask.provider else {}
+    private |= linked.brought(ask.brought) if ask.brought else {}
     begun = {} if waits_for else {"logins": 1, "last_login_at": call.now}
     columns = drafting.row(call, drafted, private=private, emails=drafted.addresses.first_held, **begun)
     try:

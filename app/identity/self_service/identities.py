@@ -23,6 +23,7 @@ from app.identity.providers.social import Claimed
 from app.identity.sign_in import entry
 from app.identity.sign_in.second_factor import Way
 from app.identity.tickets import service as tickets
+from app.identity.tickets.service import TicketKind
 from app.identity.tokens import service as tokens
 from app.kit.server import Server
 
@@ -91,7 +92,15 @@ def remove(call: Call, account: Account, provider: str, subject: str, *, is_sile
         raise refusals.IdentityElsewhere
     if is_last_way_in(call, fresh, held):
         raise refusals.LastWayIn
-    return linked.unlink(call, fresh, provider, subject, is_silent=is_silent)
+    return take_away(call, fresh, held, is_silent=is_silent)
+
+
+def take_away(call: Call, fresh: Account, one: Identity, *, is_silent: bool = False) -> Account:
+    """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
+    program: it may have begun by it."""
+    after = linked.unlink(call, fresh, one.provider, one.subject, is_silent=is_silent)
+    tickets.close_all(call, fresh.uid, TicketKind.SECOND_FACTOR, *handing.KINDS)
+    return after
 
 
 def is_last_way_in(call: Call, account: Account, one: Identity) -> bool:

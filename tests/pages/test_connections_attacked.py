@@ -1,0 +1,86 @@
+"""Sign-in through another provider, attacked: what its word opens, for how long, and for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.identity.accounts import linked
+from app.identity.accounts import service as accounts
+from tests.pages.test_connections import ADA, START, Traveller, sent
+from tests.pages.test_identities import has
+from tests.pages.test_own_factors import APP_ALONE, adds
+from tests.pages.test_second_factor import shows
+from tests.pages.test_verification import wait
+from tests.support.callers import call_of
+from tests.support.letterbox import link_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.upstream import FakeProvider
+
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+NEW = "Quartz-lantern-58"
+NewTraveller = Callable[..., Traveller]
+
+
+@pytest.fixture
+def new_traveller(new_world: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> NewTraveller:
+    def make(*, trusts: bool = True, **settings: Any) -> Traveller:
+        there = new_world(connections={"globex": elsewhere.openid(title="Globex", trusts_email=trusts)}, **settings)
+        return Traveller(there, new_visitor_at(there), elsewhere)
+
+    return make
+
+
+def held(there: World, email: str = ADA["email"]) -> list[str]:
+    """The subjects that open the account of an address."""
+    with call_of(there.house, there.name) as call:
+        account = accounts.by_email(call, email)
+        return [one.subject for one in linked.of(account)] if account is not None else []
+
+
+def test_who_once_registered_here_gets_nothing_after_the_mailbox_claimed_the_account(
+    new_traveller: NewTraveller, new_visitor_at: Any
+) -> None:
+    eve = new_traveller(trusts=False)
+    waits = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
+    assert waits.heading == "Check your mail"
+    ada = new_visitor_at(eve.there)
+    ada.open(link_in(sent(eve)[-1])).press("Confirm")
+    ada.open("/forgot-password").press("Send it", identifier=ADA["email"])
+    ada.open(link_in(sent(eve)[-1])).press("Save the new password", password=NEW)
+    waits.press("I have opened the link")
+    assert not eve.is_in
+    assert held(eve.there) == []
+
+
+@pytest.mark.parametrize("wish", [{"prompt": "login"}, {"max_age": "60"}])
+def test_a_new_proof_that_an_application_wants_is_wanted_of_the_provider(
+    new_traveller: NewTraveller, wish: dict[str, str]
+) -> None:
+    """Also where nobody is signed in here: a sign-in at the provider from an hour ago is none."""
+    ada = new_traveller()
+    asked = ada.visitor.asked_by(ada.there.application("Shop"), **wish)
+    led = ada.visitor.open(f"{START}&attempt={asked.query['attempt']}")
+    assert ("prompt=login" in led.address, "max_age=0" in led.address) == (True, True)
+    hour_ago = int(ada.there.house.clock.now().timestamp()) - 3600
+    back = ada.visitor.open(ada.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=hour_ago))
+    assert "That way does not work now" in back.text
+
+
+def test_an_identity_that_is_taken_away_opens_nothing_that_began_before(
+    new_traveller: NewTraveller, new_visitor_at: Any
+) -> None:
+    eve = new_traveller(two_factor="optional", **APP_ALONE)
+    ada = eve.there.person(ADA["email"])
+    mine = new_visitor_at(eve.there)
+    app, _ = adds(mine, eve.there, ada)
+    has(eve.there, ada, "globex", "eve")
+    asked = eve.comes("eve", email="eve@example.test")
+    assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
+    mine.open("/identities").follow("Disconnect").press("Yes, disconnect it")
+    wait(eve.there, seconds=31)
+    asked.press("Continue", code=shows(eve.there, app))
+    assert not eve.is_in
+    assert held(eve.there) == []
