@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
-from tests.support.elsewhere import Elsewhere
 
+from app.hub.arrival import RETURN_FROM_PROVIDER
 from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
 from app.identity.providers.social import Claimed
@@ -17,14 +17,15 @@ from tests.support.callers import call_of
 from tests.support.letterbox import code_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
+from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
 
 pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
 
 
 @pytest.fixture
-def there(new_world: NewWorld, elsewhere: Elsewhere) -> World:
-    return new_world(connections={"globex": elsewhere.stated(), "initech": elsewhere.stated(title="Initech")})
+def there(new_world: NewWorld, elsewhere: FakeProvider) -> World:
+    return new_world(connections={name: elsewhere.openid(title=name.title()) for name in ("globex", "initech")})
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def leaves(visitor: Visitor, ada: Person) -> Seen:
 
 
 def test_one_is_connected_and_opens_the_account(
-    there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
     assert (page.heading, open_to(page)) == ("Connected accounts", ["globex", "initech"])
@@ -73,21 +74,23 @@ def test_one_is_connected_and_opens_the_account(
     assert asked.heading == "Connect Globex"
     led = asked.press("Go to Globex")
     assert held(there, ada) == [], "nothing is linked before the answer"
-    after = visitor.open(elsewhere.back(led.address, "4711", email="countess@globex.example"))
+    after = visitor.open(elsewhere.way_back(led.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})
     assert "countess@globex.example" in after.text
     assert (held(there, ada), open_to(after)) == (["globex"], ["initech"])
     visitor.forget("session")
     led = visitor.open("/sign-in/with?provider=globex")
-    assert visitor.open(elsewhere.back(led.address, "4711")).heading == ada.email
+    assert visitor.open(elsewhere.way_back(led.address, sub="4711")).heading == ada.email
 
 
-def test_what_comes_back_without_one_is_said(there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere) -> None:
+def test_what_comes_back_without_one_is_said(
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
+) -> None:
     has(there, there.person("grace@example.com"), subject="1815")
     said = {
-        "taken": visitor.open(elsewhere.back(leaves(visitor, ada).address, "1815")),
-        "denied": visitor.open(elsewhere.denied(leaves(visitor, ada).address)),
-        "broken": visitor.open(elsewhere.back(leaves(visitor, ada).address, "")),
+        "taken": visitor.open(elsewhere.way_back(leaves(visitor, ada).address, sub="1815")),
+        "denied": visitor.open(f"{RETURN_FROM_PROVIDER}?{urlencode(elsewhere.refuses(leaves(visitor, ada).address))}"),
+        "broken": visitor.open(elsewhere.way_back(leaves(visitor, ada).address, sub="")),
     }
     assert {word: page.query for word, page in said.items()} == {word: {"problem": word} for word in said}
     assert len({page.text for page in said.values()}) == len(said)
@@ -96,11 +99,11 @@ def test_what_comes_back_without_one_is_said(there: World, visitor: Visitor, ada
 
 
 def test_only_the_browser_and_the_session_that_asked_are_connected(
-    there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere, new_visitor_at: Any
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider, new_visitor_at: Any
 ) -> None:
     """An attacker's answer, brought to the browser of somebody who is signed in, links nothing there."""
     eve = there.person("eve@example.com")
-    back = elsewhere.back(leaves(visitor, ada).address, "4711")
+    back = elsewhere.way_back(leaves(visitor, ada).address, sub="4711")
     other = new_visitor_at(there)
     signed_in(other, eve, "/identities")
     assert other.open(back).status == 410
@@ -128,7 +131,7 @@ def test_only_the_page_that_leads_to_a_provider_lets_its_form_go_elsewhere(
 
 
 def test_whoever_signed_in_a_while_ago_proves_it_first(
-    there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
     there.house.clock.advance(minutes=10)
@@ -141,7 +144,7 @@ def test_whoever_signed_in_a_while_ago_proves_it_first(
 
 
 def test_without_a_password_a_new_sign_in_leads_back(
-    there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     there.restate(passwordless_email=True)
     signed_in(visitor, ada, "/identities")
@@ -194,7 +197,7 @@ def test_the_last_way_into_an_account_stays(there: World, visitor: Visitor, ada:
 
 
 def test_what_is_off_is_not_offered_and_does_not_begin(
-    there: World, visitor: Visitor, ada: Person, elsewhere: Elsewhere
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
     page = visitor.open("/identities/add?provider=globex")
@@ -203,7 +206,7 @@ def test_what_is_off_is_not_offered_and_does_not_begin(
     assert visitor.open("/identities/add?provider=globex").heading == "Connected accounts"
     assert "None can be connected here now." in visitor.open("/identities").text
     there.restate(
-        account_linking=True, connections={"initech": elsewhere.stated(), "globex": elsewhere.stated(is_active=False)}
+        account_linking=True, connections={"initech": elsewhere.openid(), "globex": elsewhere.openid(is_active=False)}
     )
     assert open_to(visitor.open("/identities")) == ["initech"]
     assert page.press("Go to Globex").heading == "Connected accounts"

@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -78,6 +78,8 @@ class FakeProvider:
     """Between two letters of a body."""
     back: dict[str, str] = field(default_factory=dict)
     """Parameters with which browsers come back instead."""
+    lets_in: Callable[[str], str] | None = None
+    """Says where a browser goes back to from the address that it was led to, where nobody has to do anything there."""
     sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
@@ -203,6 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(held.delay_seconds)
         if path in held.answers:
             status, headers, body = held.answers[path]
+        elif path == "/authorize" and held.lets_in is not None:
+            status, headers, body = 302, {"Location": held.lets_in(held.url + self.path)}, b""
         else:
             status, said = held.answer(path, self.headers.get("Authorization", "").removeprefix("Bearer "), form)
             headers, body = {"Content-Type": "application/json"}, json.dumps(said).encode()

@@ -1,0 +1,35 @@
+"""An account elsewhere, in Chromium without scripts: it is connected by a form whose redirects lead away and back, and signs in."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.hub_in_browser import Opened
+from tests.support.oauth_world import NewWorld, World
+from tests.support.shopper import AT_THE_SHOP, BARE, Ada
+from tests.support.upstream import FakeProvider
+
+
+@pytest.fixture
+def world(new_world: NewWorld, elsewhere: FakeProvider) -> World:
+    return new_world(connections={"globex": elsewhere.openid()})
+
+
+def test_a_person_connects_an_account_and_signs_in_with_it(
+    world: World, served: str, opened: Opened, elsewhere: FakeProvider
+) -> None:
+    ada, page = Ada(world, served), opened(**BARE)
+    elsewhere.lets_in = lambda led: ada.finds(elsewhere.way_back(led, sub="4711", email="countess@globex.example"))
+    ada.signs_in(page)
+    page.wait_for_url(AT_THE_SHOP)
+    page.goto(f"{served}/security")
+    page.locator('a[href="/identities"]').click()
+    page.locator('a[href="/identities/add?provider=globex"]').click()
+    page.locator("main button[type=submit]").last.click()
+    page.wait_for_url("**/identities?done=linked")
+    expect(page.get_by_text("countess@globex.example")).to_be_visible()
+
+    page.context.clear_cookies()
+    ada.comes(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
+    page.wait_for_url(AT_THE_SHOP)
