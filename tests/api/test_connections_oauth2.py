@@ -123,9 +123,10 @@ def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServe
     assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
 
 
-def test_one_that_cannot_ask_for_a_new_proof_is_not_believed_to(acme: TenantServer) -> None:
-    with pytest.raises(ConnectionBroken):
-        led(acme, "github", again=True)
+def test_one_that_cannot_ask_for_a_new_proof_gives_none(acme: TenantServer, there: FakeProvider) -> None:
+    there.userinfo = OCTOCAT
+    claimed, connection, _ = finished(acme, there.signs_in(led(acme, "plain", again=True)))
+    assert (claimed.subject, claimed.is_anew, connection.asks_anew) == ("583231", False, False)
 
 
 def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, there: FakeProvider) -> None:

@@ -308,16 +308,24 @@ def test_google_vouches_for_mailboxes_that_it_gives(
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
 
-def test_a_proof_from_before_is_none_where_a_new_one_was_asked_for(acme: TenantServer, there: FakeProvider) -> None:
-    finished(acme, there.signs_in(led(acme), auth_time=there.now - 600))
-    for proved_at in (there.now - 600, "now", True):
-        with pytest.raises(ConnectionBroken):
-            finished(acme, there.signs_in(led(acme, again=True), auth_time=proved_at))
-    for proved_at, is_anew in ((None, False), (there.now, True)):
+def test_a_proof_is_a_new_one_where_the_provider_says_so(acme: TenantServer, there: FakeProvider) -> None:
+    for proved_at in (there.now - 600, None, "now", True, float("nan")):
         claimed, _, _ = finished(acme, there.signs_in(led(acme, again=True), auth_time=proved_at))
-        assert claimed.is_anew is is_anew
+        assert not claimed.is_anew, proved_at
+    claimed, _, _ = finished(acme, there.signs_in(led(acme, again=True), auth_time=there.now))
+    assert claimed.is_anew
     claimed, _, _ = finished(acme, there.signs_in(led(acme), auth_time=there.now))
-    assert not claimed.is_anew
+    assert not claimed.is_anew  # nobody asked
+
+
+def test_google_is_not_told_to_ask(acme: TenantServer, there: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It answers `prompt=login` with an error, on its own page."""
+    monkeypatch.setattr(openid, "GOOGLE", there.url)
+    there.known_to(acme, "google")
+    address = led(acme, "google", again=True)
+    assert asked(address).keys().isdisjoint({"prompt", "max_age"})
+    claimed, connection, _ = finished(acme, there.signs_in(address))
+    assert (claimed.is_anew, connection.asks_anew) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +365,7 @@ def test_what_is_offered_and_what_is_refused(new_tenant_server: NewTenantServer)
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
         assert service.offered(call) == (
-            Connection("google", "Google", trusts_email=True, asks_anew=True),
+            Connection("google", "Google", trusts_email=True, asks_anew=False),
             Connection("live", "Microsoft", trusts_email=True, asks_anew=True),
             Connection("alpha", "alpha", trusts_email=False, asks_anew=True),
             Connection("zeta", "Zeta", trusts_email=False, asks_anew=True),

@@ -13,7 +13,7 @@ from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.call import Call
 from app.identity.providers.oauth2 import OAuth2Provider
-from app.identity.providers.openid import OpenIdProvider
+from app.identity.providers.openid import OpenIdProvider, can_ask_anew
 from app.identity.providers.social import Asked, Claimed, Provider, ProviderDenied, ProviderUnavailable
 from app.identity.tenants import services
 from app.identity.tickets import service as tickets
@@ -47,7 +47,7 @@ class Connection:
     name: str
     title: str
     trusts_email: bool
-    asks_anew: bool  # OpenID Connect knows how; whether the provider did, it says itself
+    asks_anew: bool  # OpenID Connect knows how, but for Google; whether the provider did, it says itself
 
 
 def offered(call: Call) -> tuple[Connection, ...]:
@@ -156,7 +156,7 @@ def _broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
 
 def _shown(name: str, stated: ConnectionSettings) -> Connection:
     whole = resolved(name, stated)
-    return Connection(name, whole.title or name, bool(whole.trusts_email), bool(whole.issuer))
+    return Connection(name, whole.title or name, bool(whole.trusts_email), can_ask_anew(whole.issuer))
 
 
 def _provider(call: Call, name: str) -> Provider:

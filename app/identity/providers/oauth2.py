@@ -39,9 +39,7 @@ class OAuth2Provider:
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
         """There is no common way to say whom one means, or to ask for a new proof."""
-        del hint, language
-        if again:
-            raise ProviderUnavailable("it cannot be asked for a new proof")
+        del hint, again, language
         if not (self.secret or self.settings.pkce):
             raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
         return led(self.settings, self._endpoints(), asked, scope=self.settings.scope)

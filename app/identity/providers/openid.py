@@ -116,14 +116,8 @@ class OpenIdProvider:
         return self.settings.issuer or ""
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
-        if again and self.issuer == GOOGLE:  # which knows neither `prompt=login` nor `max_age`
-            raise ProviderUnavailable("it cannot be asked for a new proof")
-        wishes = {
-            "login_hint": hint,
-            "ui_locales": language,
-            "prompt": "login" if again else "",
-            "max_age": "0" if again else "",
-        }
+        anew = {"prompt": "login", "max_age": "0"} if again and can_ask_anew(self.issuer) else {}
+        wishes = {"login_hint": hint, "ui_locales": language, **anew}
         stated = {name: value for name, value in wishes.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.upstreams.configuration(self.issuer))
@@ -137,8 +131,9 @@ class OpenIdProvider:
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
             claims = self._with_userinfo(claims, said.userinfo, token_of(token))
-        claimed, is_anew = claimed_by(self.name, names, claims), asked.since is not None and "auth_time" in claims
-        return replace(claimed, gives_email=_gives(self.issuer, claimed.email or "", claims), is_anew=is_anew)
+        claimed = claimed_by(self.name, names, claims)
+        gives_email = _gives(self.issuer, claimed.email or "", claims)
+        return replace(claimed, gives_email=gives_email, is_anew=_is_anew(claims, asked.since))
 
     def _endpoints(self, said: Configuration) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
@@ -167,7 +162,6 @@ class OpenIdProvider:
             "sub": isinstance(claims.get("sub"), str),
             "exp": _is_fresh(claims, now),
             "at_hash": "at_hash" not in claims or claims["at_hash"] == _half_digest(algorithm, access_token),
-            "auth_time": _is_since(claims, asked.since),
         }
         if wrong := [name for name, is_good in checks.items() if not is_good]:
             raise ProviderUnavailable(f"the id_token is not good: {', '.join(wrong)}")
@@ -196,6 +190,11 @@ class OpenIdProvider:
         if told.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo speaks of somebody else")
         return {**told, **claims}
+
+
+def can_ask_anew(issuer: str | None) -> bool:
+    """Return whether a provider can be told to ask for a proof, whoever is signed in there. Google refuses to be told."""
+    return issuer not in (None, GOOGLE)
 
 
 def _configuration(issuer: str, now: datetime) -> Configuration:
@@ -257,13 +256,11 @@ def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
     return all(one - _SKEW_SECONDS <= at for one in begins) and at < ends + _SKEW_SECONDS  # type: ignore[operator]  # numbers
 
 
-def _is_since(claims: Mapping[str, Any], since: datetime | None) -> bool:
-    """Return whether no older proof is shown where one was asked for anew. Some keep silent, although they have to say so with
-    `max_age` (section 3.1.2.1): theirs is a proof, but not a new one."""
-    if since is None or "auth_time" not in claims:
-        return True
-    proved_at = claims["auth_time"]
-    return _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
+def _is_anew(claims: Mapping[str, Any], since: datetime | None) -> bool:
+    """Return whether a proof was asked for anew, and is one. Some keep silent, although they have to say so with `max_age`
+    (section 3.1.2.1), and some do not ask: theirs is a proof, but not a new one."""
+    proved_at: Any = claims.get("auth_time")
+    return since is not None and _is_time(proved_at) and bool(proved_at >= since.timestamp() - _SKEW_SECONDS)
 
 
 def _is_time(value: Any) -> bool:

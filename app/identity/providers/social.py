@@ -54,7 +54,7 @@ class Provider(Protocol):
     """One kind of provider, as one tenant's client."""
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
-        """Return where the browser is led; `again` asks for a new proof there. Raises ProviderUnavailable."""
+        """Return where the browser is led; `again` asks for a new proof there, if it knows how. Raises ProviderUnavailable."""
 
     def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
         """Exchange what the browser came back with. Raises ProviderDenied, ProviderUnavailable."""
