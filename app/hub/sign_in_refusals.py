@@ -47,6 +47,10 @@ NEEDS: Final = {
         _l("You are not signed in"),
         _l("You left the other page without signing in there. Try again, or take another way."),
     ),
+    "address": Notice(
+        _l("This address may not be used here"),
+        _l("The account elsewhere has an address that cannot sign up here. Take another way."),
+    ),
     "silent": Notice(
         _l("That was no new proof"), _l("The other service did not ask you to sign in there again. Take another way.")
     ),

@@ -202,3 +202,27 @@ def test_coming_back_from_there_makes_a_session_no_younger(traveller: Traveller)
     traveller.there.house.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert traveller.comes().heading == "Ada Lovelace"
     assert traveller.visitor.open("/emails/add").heading == "Is it still you?"
+
+
+def test_an_address_that_the_tenant_does_not_take_is_told(
+    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+) -> None:
+    there = new_there(email_access={"block": ["example.test"]})
+    assert "This address may not be used here" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
+
+
+def test_without_a_proof_of_the_mailbox_whoever_registers_is_in_at_once(
+    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+) -> None:
+    there = new_there(trusts=False, email_verification="optional")
+    traveller = Traveller(there, new_visitor_at(there), elsewhere)
+    assert traveller.comes().press("Create account").heading == "Ada Lovelace"
+    traveller.visitor.forget("session")
+    assert traveller.comes().heading == "Ada Lovelace"
+
+
+def test_what_is_wrong_in_the_form_is_said_with_what_was_typed(doubted: Traveller) -> None:
+    page = doubted.comes().press("Create account", email="no address")
+    assert (page.status, page.form("Create account").fields["email"]) == (400, "no address")
+    assert "Globex told us who you are" in page.text
+    assert page.press("Create account", email=ADA["email"]).heading == "Check your mail"

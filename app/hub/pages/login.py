@@ -138,6 +138,7 @@ class LoginPage(Page):
             "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
             "after one step of two": cls(LoginForm.of((email,), **given), needs="password"),
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
+            "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),

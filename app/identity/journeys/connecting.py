@@ -37,7 +37,7 @@ LINKS: Final = "links"
 """The member of an attempt's request that names the session whose person links an identity."""
 LANDING: Final = "/identities"
 _STARTS: Final = Rate(60, 60)
-DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT = "denied", "broken", "nobody", "taken", "silent"
+DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
 
 
 def register(server: Server) -> None:
@@ -129,7 +129,8 @@ def connected(call: Call, req: contract.ConnectedRead) -> contract.Connected:
     form = registration_form.of(call.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
-    return contract.Connected(title=connections.find(call, waits.claimed.provider).title, fields=fields)
+    titles = {one.name: one.title for one in connections.offered(call)}
+    return contract.Connected(title=titles.get(waits.claimed.provider, waits.claimed.provider), fields=fields)
 
 
 def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
@@ -186,10 +187,15 @@ def _opened(call: Call, attempt: Attempt, claimed: Claimed, email: str) -> Next:
     """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
     facts = {"email": email, "registers": True}
     proof = Proof(ProofKind.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, call.now)
-    account = redeeming.account_of(call, proof, e.UnknownAccount, by=claimed)
-    return _entered(
-        call, linking.note(call, attempt, claimed, account.uid, is_proof=True), account, is_anew=claimed.is_anew
-    )
+    try:
+        account = redeeming.account_of(call, proof, e.UnknownAccount, by=claimed)
+    except (e.EmailRefused, e.EmailDomainRefused):
+        return _back(attempt.request, UNWANTED, attempt.attempt_id)
+    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
+        call.work.rollback()
+        return _back(attempt.request, DENIED, attempt.attempt_id)
+    attempt = linking.note(call, attempt, claimed, account.uid, is_proof=True)
+    return _entered(call, attempt, account, is_anew=claimed.is_anew)
 
 
 def _entered(call: Call, attempt: Attempt, account: Account, *, is_anew: bool) -> Next:
