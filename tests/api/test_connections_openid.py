@@ -303,7 +303,7 @@ def test_google_vouches_for_mailboxes_that_it_gives(
     acme: TenantServer, there: FakeProvider, said: dict[str, Any], is_trusted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openid, "GOOGLE", there.url)
-    there.known_to(acme, "google", trusts_email=True, asks_anew=True)
+    there.known_to(acme, "google", trusts_email=True)
     claimed, connection, _ = finished(acme, there.signs_in(led(acme, "google"), **said))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
