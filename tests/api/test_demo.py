@@ -117,6 +117,17 @@ def test_somebody_signs_in_at_the_shop_and_out_again(demo: Demo) -> None:
     assert urlsplit(url).path == "/login"
 
 
+def test_people_of_one_tenant_come_to_the_shop_by_another(demo: Demo) -> None:
+    demo.forget()
+    page, url = demo.open(demo.at("shop", "/sign-in/acme"))
+    asked = re.search(r"attempt=([^&\"]+)", url)
+    assert asked
+    page, url = demo.open(demo.at("acme", f"/sign-in/with?provider=globex&attempt={asked[1]}"))
+    assert url.startswith(demo.at("globex", "/login"))
+    page, url = demo.submit(page, url, identifier="ada@example.com", password="another-horse-8")
+    assert "Welcome to the shop, Ada" in page.text
+
+
 def test_a_wrong_password_leads_nowhere(demo: Demo) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
