@@ -1,0 +1,34 @@
+"""Whoever has nothing but another provider, which asks nobody anew, proves by mail that it is still them, and sets a password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld
+from tests.support.upstream import ADA, FakeProvider
+
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+START = "/sign-in/with?provider=globex"
+
+
+def test_a_mail_proves_it_and_a_password_is_set(
+    new_world: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+) -> None:
+    email, verified = {"email": "email"}, {"email_verified": "email_verified"}
+    stated = elsewhere.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
+    there = new_world(connections={"globex": stated}, passwordless_email=True)
+    elsewhere.userinfo = {"email": ADA["email"], "email_verified": True}
+    visitor = new_visitor_at(there)
+    visitor.open(elsewhere.way_back(visitor.open(START).address))
+    assert visitor.open("/set-password").form("Save the new password")
+    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    page = visitor.open("/set-password")
+    assert page.heading == "Is it still you?"
+    assert "Globex" not in page.text
+    page.follow("Email me a link No password needed").press("Email me a link")
+    page = visitor.open(link_in(mailed_to(there.house, there.tenant_id, ADA["email"])[-1])).press("Sign in")
+    page = page.press("Save the new password", new_password="Quartz-lantern-58")
+    assert page.address.endswith("/security?done=password-set")

@@ -1,0 +1,109 @@
+"""Whoever has nothing but another provider proves there that it is still them, where that provider can ask; else by mail."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from tests.support.elsewhere import Elsewhere
+
+from app.identity.providers import openid
+from tests.support import upstream
+from tests.support.connecting import asked
+from tests.support.letterbox import link_in, mailed_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.upstream import FakeProvider
+from tests.support.visitor import Seen, Visitor
+
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+START, AGAIN = "/sign-in/with?provider=globex", "Is it still you?"
+PASSWORD = "Quartz-lantern-58"
+
+
+@pytest.fixture
+def globex(house: Any) -> Iterator[FakeProvider]:
+    with upstream.provider(house) as there:
+        yield there
+
+
+@pytest.fixture
+def there(new_world: NewWorld, globex: FakeProvider) -> World:
+    return new_world(connections={"globex": globex.openid(title="Globex", trusts_email=True)})
+
+
+@pytest.fixture
+def visitor(there: World, new_visitor_at: Any, globex: FakeProvider) -> Visitor:
+    someone: Visitor = new_visitor_at(there)
+    assert back(someone, globex, START).heading == "Ada Lovelace"
+    return someone
+
+
+def back(visitor: Visitor, globex: FakeProvider, start: str) -> Seen:
+    return visitor.open(globex.way_back(visitor.open(start).address))
+
+
+def ways_to(page: Seen, start: str = "/sign-in/with") -> list[str]:
+    return [unescape(link) for link in re.findall(r'href="([^"]+)"', page.html) if link.startswith(start)]
+
+
+def way_to(page: Seen) -> str:
+    (link,) = ways_to(page)
+    return link
+
+
+def test_the_provider_is_told_to_ask_and_the_person_goes_on(
+    there: World, visitor: Visitor, globex: FakeProvider
+) -> None:
+    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock
+    page = visitor.open("/set-password")
+    assert page.heading == AGAIN
+    led = visitor.open(way_to(page)).address
+    assert (asked(led)["prompt"], asked(led)["max_age"]) == ("login", "0")
+    page = visitor.open(globex.way_back(led, auth_time=int(there.house.clock.now().timestamp())))
+    assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
+
+
+def test_a_first_sign_in_asks_nothing_that_is_not_wanted(there: World, new_visitor_at: Any) -> None:
+    led = new_visitor_at(there).open(START).address
+    assert not asked(led).keys() & {"prompt", "max_age"}
+
+
+def test_a_proof_of_before_is_none(there: World, visitor: Visitor, globex: FakeProvider) -> None:
+    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    globex.claims["auth_time"] = int(there.house.clock.now().timestamp()) - 360
+    assert back(visitor, globex, way_to(visitor.open("/set-password"))).heading == AGAIN
+    assert visitor.open("/set-password").heading == AGAIN
+
+
+def test_one_that_cannot_be_told_to_ask_is_a_way_in_all_the_same(
+    there: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openid, "GOOGLE", globex.url)
+    led = visitor.open(START).address
+    assert led.startswith(globex.url)
+    assert not asked(led).keys() & {"prompt", "max_age"}
+    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    assert ways_to(visitor.open("/set-password")) == []
+
+
+def test_one_that_cannot_ask_proves_nothing_and_a_mail_does(
+    new_world: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere
+) -> None:
+    there = new_world(connections={"globex": elsewhere.stated(trusts_email=True)}, passwordless_email=True)
+    visitor = new_visitor_at(there)
+    person = {"email": "ada@example.test", "email_verified": True, "given_name": "Ada"}
+    assert visitor.open(elsewhere.back(visitor.open(START).address, **person)).status == 200
+    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    page = visitor.open("/set-password")
+    assert page.heading == AGAIN
+    assert ways_to(page) == []
+    for start in (START, f"{START}&attempt={page.address.rpartition('attempt=')[2]}"):
+        visitor.open(elsewhere.back(visitor.open(start).address, **person))
+        assert visitor.open("/set-password").heading == AGAIN, "whoever is signed in there was asked for nothing"
+    page = visitor.open(ways_to(visitor.open("/set-password"), "/sign-in/mail")[0])
+    page.press("Email me a link")
+    page = visitor.open(link_in(mailed_to(there.house, there.tenant_id, person["email"])[-1])).press("Sign in")
+    assert page.form("Save the new password")
