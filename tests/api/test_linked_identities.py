@@ -12,7 +12,9 @@ from werkzeug.test import TestResponse
 
 from app.identity.accounts import linked, store, waiting
 from app.identity.connections import handing
+from app.identity.proofs.service import Proof, ProofKind
 from app.identity.tokens import service as tokens
+from app.identity.verification import phones
 from app.kit import randomness
 from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL, account_of, doing
@@ -184,15 +186,25 @@ def test_an_account_that_is_gone_gives_its_identities_back(new_tenant_server: Ne
 
 
 @ONE_STORE
-@pytest.mark.parametrize("way", ["reset", "mailed sign-in"])
+@pytest.mark.parametrize("way", ["reset", "mailed sign-in", "code to the number"])
 def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
     new_tenant_server: NewTenantServer, way: str
 ) -> None:
-    tenant = new_tenant_server(email_verification="optional", passwordless_email=True, limits=UNLIMITED, **SOCIAL)
-    uid = str(answered(register(tenant, VICTIM))["Data"]["Profile"]["Uid"])
+    tenant = new_tenant_server(
+        email_verification="optional",
+        passwordless_email=True,
+        phone_login=True,
+        email_login=True,
+        limits=UNLIMITED,
+        **SOCIAL,
+    )
+    uid = str(answered(register(tenant, VICTIM, PhoneId="+493012345678"))["Data"]["Profile"]["Uid"])
     by.linked_to(tenant, uid, ADA)
     anybody = partial(tenant.send, with_secret=False)
-    if way == "reset":
+    if way == "code to the number":
+        with doing(tenant) as call:
+            phones.confirm(call, Proof(ProofKind.PHONE, uid, "+493012345678", {}, call.now))
+    elif way == "reset":
         answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
             token_in(one) for one in mailed_to(tenant.house, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
