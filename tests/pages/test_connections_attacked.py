@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_a_new_proof_that_an_application_wants_is_wanted_of_the_provider(
     assert ("prompt=login" in led.address, "max_age=0" in led.address) == (True, True)
     hour_ago = int(ada.there.house.clock.now().timestamp()) - 3600
     back = ada.visitor.open(ada.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=hour_ago))
-    assert "That way does not work now" in back.text
+    assert "That was no new proof" in back.text
 
 
 def test_an_identity_that_is_taken_away_opens_nothing_that_began_before(
@@ -84,3 +85,32 @@ def test_an_identity_that_is_taken_away_opens_nothing_that_began_before(
     asked.press("Continue", code=shows(eve.there, app))
     assert not eve.is_in
     assert held(eve.there) == []
+
+
+def test_an_address_that_is_none_is_nobodys(new_traveller: NewTraveller) -> None:
+    """Whatever a trusted provider calls verified: the form of registration says what is wrong with it."""
+    ada = new_traveller()
+    for said in ("no address", "ada@[127.0.0.1]"):
+        page = ada.comes(email=said)
+        assert "This is not an email address." in page.press("Create account").text
+
+
+def test_a_connection_that_is_taken_away_opens_nothing_that_began_before(new_traveller: NewTraveller) -> None:
+    ada = new_traveller(trusts=False)
+    there, known = ada.there, ada.there.person(ADA["email"])
+    form = ada.comes()
+    there.restate(connections={})
+    assert ada.visitor.open(form.address).form("Create account").fields.keys() >= {"password"}
+    assert form.press("Create account").status == 410
+    page = ada.visitor.open(form.address.replace("/register", "/login"))
+    page.press("Sign in", identifier=known.email, password=known.password)
+    assert (ada.is_in, held(there)) == (True, [])
+
+
+def test_a_link_that_registers_nobody_registers_nobody_by_the_form_either(new_traveller: NewTraveller) -> None:
+    ada = new_traveller(trusts=False, url_whitelist=["https://shop.example"])
+    asked = {"provider": "globex", "callback": "https://shop.example/cb", "disablesignup": "true"}
+    page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    form = ada.visitor.open(page.address.replace("/login", "/register"))
+    made = form.press("Create account", email=ADA["email"], password=NEW)
+    assert (made.status, sent(ada)) == (403, [])

@@ -65,9 +65,7 @@ def start(call: Call, req: contract.ConnectionStart) -> Next:
 def lead(call: Call, connection: Connection, attempt: Attempt | None, **request: Any) -> Next:
     """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
     comes from an application that wants a new proof, is to prove it anew there."""
-    drawn, asked = attempts.draw(), attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
-    is_wished = "login" in asked.get("prompt", ()) or asked.get("max_age") is not None
-    again = is_wished or sessions.current(call) is not None
+    drawn, again = attempts.draw(), _is_wished_anew(attempt) or sessions.current(call) is not None
     named = attempt.attempt_id if attempt else drawn.attempt_id
     try:
         address = connections.begin(call, connection, named, facts={}, again=again)
@@ -114,6 +112,8 @@ def finish(call: Call, req: contract.ConnectionAnswer) -> Next:
         return _back(attempt.request, BROKEN, attempt.attempt_id)
     if LINKS in attempt.request:
         return _linked(call, attempt, claimed)
+    if _is_wished_anew(attempt) and connection.asks_anew and not claimed.is_anew:
+        return _back(attempt.request, SILENT, attempt.attempt_id)
     wish = handing.of(attempt)
     if wish is not None and wish.links:
         return handing.with_candidate(call, attempt, wish, claimed)
@@ -122,7 +122,7 @@ def finish(call: Call, req: contract.ConnectionAnswer) -> Next:
 
 
 def connected(call: Call, req: contract.ConnectedRead) -> contract.Connected:
-    waits = linking.of(attempts.find(call, req.attempt))
+    waits = linking.still_of(call, attempts.find(call, req.attempt))
     if waits is None:
         raise e.UnknownAccount
     said = {**waits.claimed.profile, "Email": waits.claimed.email}
@@ -131,6 +131,12 @@ def connected(call: Call, req: contract.ConnectedRead) -> contract.Connected:
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
     titles = {one.name: one.title for one in connections.offered(call)}
     return contract.Connected(title=titles.get(waits.claimed.provider, waits.claimed.provider), fields=fields)
+
+
+def _is_wished_anew(attempt: Attempt | None) -> bool:
+    """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
+    asked = attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+    return "login" in asked.get("prompt", ()) or asked.get("max_age") is not None
 
 
 def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
@@ -165,7 +171,8 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
     holder = linked.holder(call, claimed.provider, claimed.subject)
     if holder is not None:
         return _known(call, attempt, holder, claimed)
-    if claimed.email and claimed.email_verified and connection.trusts_email:
+    is_believed = claimed.email_verified and connection.trusts_email
+    if claimed.email and is_believed and accounts.is_email(claimed.email):
         known = accounts.by_email(call, claimed.email)
         if call.tenant.settings.account_linking if known is not None else registers:
             return _opened(call, attempt, claimed, claimed.email)

@@ -9,6 +9,7 @@ from app.identity.accounts import linked, store
 from app.identity.accounts.account import Account
 from app.identity.accounts.store import Taken
 from app.identity.call import Call
+from app.identity.connections import service as connections
 from app.identity.providers.social import Claimed
 from app.identity.sign_in import attempts
 from app.identity.sign_in.attempts import Attempt
@@ -49,6 +50,13 @@ def of(attempt: Attempt | None) -> Waiting | None:
     return Waiting(Claimed(**held["claimed"]), str(held["uid"]), bool(held.get("is_proof"))) if held else None
 
 
+def still_of(call: Call, attempt: Attempt | None) -> Waiting | None:
+    """Return what waits in the attempt, where the tenant has its connection still."""
+    waits = of(attempt)
+    is_there = waits is not None and waits.claimed.provider in {one.name for one in connections.offered(call)}
+    return waits if is_there else None
+
+
 def waits_for(call: Call, attempt: Attempt | None, uid: str) -> bool:
     """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
     and nobody took that from the account since: one that waits is still its maker's."""
@@ -64,7 +72,7 @@ def settle(call: Call, attempt: Attempt | None, account: Account) -> None:
     which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
     brought it; they link it on their own page.
     """
-    waits = of(attempt)
+    waits = still_of(call, attempt)
     is_its = waits is not None and waits.uid == account.uid
     if waits is None or not (_is_still(account, waits) if is_its else _is_theirs(call, account, waits)):
         return

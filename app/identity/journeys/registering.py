@@ -18,7 +18,7 @@ from app.identity.accounts import identifiers, linked
 from app.identity.accounts.account import name_in
 from app.identity.call import Call
 from app.identity.captcha import service as captcha
-from app.identity.journeys import awaiting, checking, entering, linking
+from app.identity.journeys import awaiting, checking, entering, handing, linking
 from app.identity.journeys import next as journey
 from app.identity.passkeys import ceremonies
 from app.identity.passkeys.ceremonies import Made, Use
@@ -97,8 +97,11 @@ def submit(call: Call, req: contract.RegisterRequest) -> Next:
     if attempt is not None and attempt.is_done:
         return journey.after_the_end(sessions.current(call))
     registration.refuse_off(call)
+    wish = handing.of(attempt)
+    if wish is not None and not wish.registers:
+        raise e.RegistrationOff
     own = attempts.draw()  # where nobody asked: the mail names this browser all the same, as its proof shows one person
-    made, brought = _made(call, req), linking.of(attempt) if req.is_connected else None
+    made, brought = _made(call, req), linking.still_of(call, attempt) if req.is_connected else None
     if req.is_connected and brought is None:
         return journey.START_AGAIN
     has_password = made is None and brought is None
