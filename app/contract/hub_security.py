@@ -39,7 +39,7 @@ class SecurityView(Wire):
     has_pin: bool = False
     factors: FactorsView | None = None  # None: the tenant has no second factors
     passkeys: int | None = None  # None: the tenant has none
-    identities: int = 0  # linked ones of other providers
+    identities: int | None = None  # linked ones of other providers; None: there is none, and none can be had
     phone: str | None = None  # as people read it
     answered: int = 0  # how many security questions have an answer
     sessions: list[SessionView] = Field(default_factory=list)

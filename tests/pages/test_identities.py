@@ -205,6 +205,7 @@ def test_what_is_off_is_not_offered_and_does_not_begin(
     assert page.press("Go to Globex").heading == "Connected accounts"
     assert visitor.open("/identities/add?provider=globex").heading == "Connected accounts"
     assert "None can be connected here now." in visitor.open("/identities").text
+    assert "Connected accounts" not in visitor.open("/security").text
     there.restate(
         account_linking=True, connections={"initech": elsewhere.openid(), "globex": elsewhere.openid(is_active=False)}
     )

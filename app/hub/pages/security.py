@@ -212,7 +212,7 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
         yield Row(_l("Passkeys"), _keys(known.passkeys or 0), "key", "/passkeys")
-    if tenant.connections or known.identities:
+    if known.identities is not None:
         yield Row(_l("Connected accounts"), _connected(known.identities), "link", "/identities")
     if known.factors is not None and (known.factors.held or known.factors.offered):
         yield Row(_l("Second step"), _steps(known.factors), "shield", "/second-factors")

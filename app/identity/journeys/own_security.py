@@ -10,6 +10,7 @@ from app.identity.accounts import linked
 from app.identity.accounts.account import Account
 from app.identity.accounts.identifiers import shown_phone
 from app.identity.call import Call
+from app.identity.connections import service as connections
 from app.identity.credentials import store as credentials
 from app.identity.journeys import own_account, own_factors, views
 from app.identity.oauth import access
@@ -42,7 +43,7 @@ def read(call: Call, req: contract.OwnRead) -> contract.SecurityView:  # noqa: A
         has_pin=account.has_pin,
         factors=own_factors.view(call, session, account) if settings.two_factor != "disabled" else None,
         passkeys=_passkeys(call, account) if settings.passkeys else None,
-        identities=len(linked.of(account)),
+        identities=_identities(call, account),
         phone=shown_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(call, held, session) for held in sessions.of_account(call, session.uid)],
@@ -101,6 +102,11 @@ def _browser(one: Trusted) -> contract.BrowserView:
         trusted_at=iso(one.trusted_at) or "",
         ends_at=iso(one.ends_at) or "",
     )
+
+
+def _identities(call: Call, account: Account) -> int | None:
+    can_link = call.tenant.settings.account_linking and connections.offered(call)
+    return len(linked.of(account)) or (0 if can_link else None)
 
 
 def _passkeys(call: Call, account: Account) -> int:
