@@ -16,6 +16,8 @@ from app.identity.providers import outside
 from app.identity.providers.social import Asked, Claimed, ProviderDenied, ProviderUnavailable, claimed_by
 from app.kit.oauth_client import OAuth2Client, OAuthError
 
+UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
+"""What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
 _MOST_LETTERS: Final = 8_000
 _SPENT: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
 
@@ -97,13 +99,7 @@ def exchanged(
             if str(refusal.error) in _SPENT:
                 raise ProviderDenied("the code is not good") from None
             raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
-        except (
-            HTTPError,
-            InvalidURL,
-            AuthlibBaseError,
-            ValueError,
-            TypeError,
-        ) as problem:  # its text may bear the secret
+        except (HTTPError, InvalidURL, AuthlibBaseError, *UNREADABLE) as problem:  # its text may bear the secret
             raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
     return answer
 

@@ -19,7 +19,7 @@ from joserfc.jwk import JWKRegistry, Key
 
 from app.contract.connections import ConnectionSettings, is_local, is_provider_address
 from app.identity.providers import outside
-from app.identity.providers.oauth2 import Endpoints, code_of, exchanged, led, token_of
+from app.identity.providers.oauth2 import UNREADABLE, Endpoints, code_of, exchanged, led, token_of
 from app.identity.providers.social import Asked, Claimed, ProviderUnavailable, claimed_by
 from app.kit.clock import Clock
 from app.kit.recent import Recent
@@ -173,7 +173,7 @@ class OpenIdProvider:
         registry.max_header_length = 8_000
         try:
             header = jws.extract_compact(text.encode(), registry=registry).headers()
-        except (JoseError, ValueError, TypeError):
+        except (JoseError, *UNREADABLE):
             raise ProviderUnavailable("there is no id_token that can be read") from None
         kid, algorithm = header.get("kid"), header.get("alg")
         if algorithm not in _ALGORITHMS:
@@ -181,7 +181,7 @@ class OpenIdProvider:
         for key in self.upstreams.keys(address, kid if isinstance(kid, str) else None):
             try:
                 return str(algorithm), dict(jwt.decode(text, key, registry=registry).claims)
-            except (JoseError, ValueError, TypeError):
+            except (JoseError, *UNREADABLE):
                 continue
         raise ProviderUnavailable("the id_token is not signed by the provider")
 
@@ -230,7 +230,7 @@ def _imported(listed: Any) -> tuple[Key, ...]:
             continue
         try:
             keys.append(JWKRegistry.import_key(one))
-        except (JoseError, ValueError, TypeError, KeyError):
+        except (JoseError, KeyError, *UNREADABLE):
             continue
     if not keys:
         raise ProviderUnavailable("it publishes no key")
