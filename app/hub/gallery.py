@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from flask import Blueprint, Response, render_template, request
@@ -49,11 +50,17 @@ TENANTS: Final = {
 _SAMPLE_ATTEMPT: Final = Attempt("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
 
-def every_sample() -> Iterator[tuple[type[Page], str]]:
-    """Yield each page with the name of each of its samples. Needs an application context."""
+@cache
+def _pages() -> dict[str, type[Page]]:
+    """Every page by its name."""
     for module in pkgutil.iter_modules(pages.__path__):
         importlib.import_module(f"{pages.__name__}.{module.name}")
-    for page in every_page():
+    return {page.__name__: page for page in every_page()}
+
+
+def every_sample() -> Iterator[tuple[type[Page], str]]:
+    """Yield each page with the name of each of its samples. Needs an application context."""
+    for page in _pages().values():
         for name in page.samples():
             yield page, name
 
@@ -89,7 +96,8 @@ def show(page_name: str, sample: str) -> Response:
     if look not in TENANTS or language not in LANGUAGES:
         raise NotFound
     dress_up(look, language)
-    for page, name in every_sample():
-        if page.__name__ == page_name and name == sample:
-            return page.samples()[name].render()
-    raise NotFound
+    page = _pages().get(page_name)
+    shown = page.samples().get(sample) if page else None
+    if shown is None:
+        raise NotFound
+    return shown.render()

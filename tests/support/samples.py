@@ -64,6 +64,12 @@ def address(page: str, state: str, language: str, look: str = "acme") -> str:
 
 
 @cache
+def weight(part: str) -> int:
+    """How many bytes of a style or script a browser fetches."""
+    return len(hub().test_client().get(part, headers={"Accept-Encoding": "gzip"}).data)
+
+
+@cache
 def drawn(page: str, state: str, language: str) -> Sample:
     """Draw one page and weigh everything that it makes a browser fetch."""
     client = hub().test_client()
@@ -71,7 +77,7 @@ def drawn(page: str, state: str, language: str) -> Sample:
     assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
     html = gzip.decompress(answer.data).decode()
     parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
-    weights = [len(client.get(part, headers={"Accept-Encoding": "gzip"}).data) for part in parts]
+    weights = [weight(part) for part in parts]
     return Sample(
         name=f"{page} {state} {language}",
         language=language,
