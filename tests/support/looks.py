@@ -1,100 +1,181 @@
-"""What is asked of a page that a browser shows. Each rule yields what is wrong, in words, and leaves the page open."""
+"""What is asked of pages that a browser shows. Each rule says what is wrong, in words, and leaves the pages as they were.
+
+The pages stand on a sheet: many in one window, each in a frame, which is a window of its own to it (its width, its focus, its
+styles). So a question is put once to all of them, and a narrow window costs a layout.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page
 
 from tests.support.checkers import axe_source
 
-DESK: ViewportSize = {"width": 1280, "height": 820}
+DESK = (1280, 820)
 NARROWEST = (820, 521, 380, 320)
 """Where each layout begins: what fits there fits in every wider window until the next. 320 px is also 1280 px at 400 %."""
 TELEPHONE = 380
-AXE = """async only => (await axe.run(document, {resultTypes: ["violations"], iframes: false, preload: false, ...only})).violations
-    .map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
-TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([type=hidden]), summary")]
-    .filter(each => each.checkVisibility() && !each.closest(".skip, [tabindex='-1']"))
-    .map(each => [each.closest("label") || each, each]).map(([box, each]) => [box.getBoundingClientRect(), each])
-    .filter(([box, each]) => box.width > 0 && (box.width < 24 || box.height < 24)).map(([box, each]) => each.outerHTML.slice(0, 80))"""
-STOPS = """() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
-    .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled).length"""
-HERE = """() => {
-    const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
-    return {
-        gone: at === document.body,
-        place: [...document.querySelectorAll("*")].indexOf(at),
-        shown: at.tagName === "IFRAME" ||
-            style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 && box.bottom > 0 && box.top < innerHeight,
-        name: at.outerHTML.slice(0, 90),
-    };
-}"""
-WITHOUT_EDGE = """() => [...document.querySelectorAll(".button, .control, .card, .notice, .chip")]
-    .filter(each => each.checkVisibility() && parseFloat(getComputedStyle(each).borderTopWidth) < 1)
-    .map(each => each.outerHTML.slice(0, 80))"""
-MOVING = """() => [...document.querySelectorAll("*")].flatMap(each => [getComputedStyle(each), getComputedStyle(each, "::before")])
-    .filter(each => parseFloat(each.transitionDuration) > 0 || each.animationName !== "none").map(each => each.transition)"""
-ON_PAPER = """() => [...document.querySelectorAll(".scene, .foot, .nav, form .button")]
-    .filter(each => each.checkVisibility()).map(each => each.className)"""
-STILL_SMALL = """() => [...document.querySelectorAll("h1, p, label, a, button, input, li, dt, dd, small, span")]
-    .filter(each => each.checkVisibility() && each.textContent.trim() && parseFloat(getComputedStyle(each).fontSize) < 24)
-    .map(each => each.outerHTML.slice(0, 80))"""
-LARGER = "document.documentElement.style.fontSize = '200%'"
-MOST_PRESSES = 80
+LARGER_IN = 640
+MOST_PRESSES = 80  # of a page
 ACTING = ("button", "link", "textbox", "checkbox", "combobox")
+SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
+<style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 }</style>
+<a id="begin" href="#">Begin</a><main></main><a id="end" href="#">End</a>"""
+LAY = """([addresses, width, height]) => Promise.all(addresses.map(address => new Promise(done => {
+    const frame = Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address});
+    document.querySelector("main").append(frame);
+})))"""
+ASK = """async with_what => {
+    const said = [];
+    for (const frame of document.querySelectorAll("main > iframe"))
+        said.push(await (%s)(frame.contentDocument, with_what, frame));
+    return said;
+}"""
+AXE = """async (doc, only) => (await doc.defaultView.axe.run(doc, {resultTypes: ["violations"], iframes: false, preload: false, ...only}))
+    .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+NARROW = """(doc, [desk, widths, telephone], frame) => {
+    const root = doc.documentElement, isTooWide = () => root.scrollWidth > root.clientWidth;
+    const faults = isTooWide() ? ["scrolls sideways"] : [];
+    for (const width of widths) {
+        frame.width = width;
+        if (isTooWide()) faults.push("scrolls sideways at " + width + " px");
+        if (width === telephone) [...doc.querySelectorAll("a, button, input:not([type=hidden]), summary")]
+            .filter(each => each.checkVisibility() && !each.closest(".skip, [tabindex='-1']"))
+            .map(each => [(each.closest("label") || each).getBoundingClientRect(), each])
+            .filter(([box]) => box.width > 0 && (box.width < 24 || box.height < 24))
+            .forEach(([, each]) => faults.push("too small for a finger: " + each.outerHTML.slice(0, 80)));
+    }
+    frame.width = desk;
+    return faults;
+}"""
+LARGER = """(doc, [desk, width], frame) => {
+    const root = doc.documentElement;
+    frame.width = width;
+    root.style.fontSize = "200%";
+    const faults = [...doc.querySelectorAll("h1, p, label, a, button, input, li, dt, dd, small, span")]
+        .filter(each => each.checkVisibility() && each.textContent.trim() && parseFloat(getComputedStyle(each).fontSize) < 24)
+        .map(each => "does not grow: " + each.outerHTML.slice(0, 80));
+    if (root.scrollWidth > root.clientWidth) faults.push("too wide with larger text");
+    root.style.fontSize = "";
+    frame.width = desk;
+    return faults;
+}"""
+WATCH = """(doc, _, frame) => {
+    const win = doc.defaultView, visits = frame.visits = [];
+    const note = () => {
+        const at = doc.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+        if (document.activeElement === frame && at !== doc.body && !window.isOver) visits.push({
+            place: [...doc.querySelectorAll("*")].indexOf(at),
+            shown: at.tagName === "IFRAME" ||
+                style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 && box.bottom > 0 && box.top < win.innerHeight,
+            name: at.outerHTML.slice(0, 90),
+        });
+    };
+    win.addEventListener("keyup", frame.note = note);
+    doc.activeElement.blur();
+    win.getSelection().removeAllRanges();
+    return [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
+        .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled).length;
+}"""
+BEGIN = """() => {
+    const end = document.querySelector("#end");
+    end.addEventListener("focus", () => window.isOver = true);
+    document.querySelector("#begin").focus();
+}"""
+LOOK = "document.activeElement.note && document.activeElement.note()"
+VISITS = "(doc, _, frame) => frame.visits"
+HAS_FRAMES = "doc => doc.querySelector('iframe') !== null"
+WITHOUT_EDGE = """doc => [...doc.querySelectorAll(".button, .control, .card, .notice, .chip")]
+    .filter(each => each.checkVisibility() && parseFloat(getComputedStyle(each).borderTopWidth) < 1)
+    .map(each => "in forced colours without an edge: " + each.outerHTML.slice(0, 80))"""
+MOVING = """doc => [...doc.querySelectorAll("*")].flatMap(each => [getComputedStyle(each), getComputedStyle(each, "::before")])
+    .filter(each => parseFloat(each.transitionDuration) > 0 || each.animationName !== "none")
+    .map(each => "moves: " + each.transition)"""
+ON_PAPER = """doc => [...doc.querySelectorAll(".scene, .foot, .nav, form .button")]
+    .filter(each => each.checkVisibility()).map(each => "on paper: " + each.className)
+    .concat(doc.querySelector("h1").checkVisibility() ? [] : ["on paper without its heading"])"""
+Faults = list[list[str]]
+"""What is wrong with each page of the sheet."""
 
 
-def accessible(page: Page) -> Iterator[str]:
-    """As axe sees it. The scheme changes colours and nothing else, so in the dark colours alone are asked."""
-    page.evaluate(axe_source())
-    yield from page.evaluate(AXE)
-    page.emulate_media(color_scheme="dark")
-    yield from (f"in the dark, {each}" for each in page.evaluate(AXE, COLOURS))
-    page.emulate_media(color_scheme="light")
+@dataclass
+class Sheet:
+    """Pages beside each other; the window's own address answers with `SHEET`."""
+
+    page: Page
+    has_axe: bool = False
+
+    def lay(self, home: str, addresses: Sequence[str]) -> None:
+        """Show other pages."""
+        if not self.has_axe:
+            self.page.add_init_script(axe_source())
+            self.has_axe = True
+        self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
+        self.page.goto(home)
+        self.page.evaluate(LAY, [addresses, *DESK])
+
+    def ask(self, rule: str, with_what: Any = None) -> list[Any]:
+        """Put one question to every page."""
+        answers: list[Any] = self.page.evaluate(ASK % rule, with_what)
+        return answers
 
 
-def in_narrow_windows(page: Page) -> Iterator[str]:
-    """No window makes it scroll sideways (WCAG 2.2, 1.4.10), and on a telephone a finger hits what it aims at."""
-    if page.evaluate(TOO_WIDE):
-        yield "scrolls sideways"
-    for width in NARROWEST:
-        page.set_viewport_size({"width": width, "height": 800})
-        if page.evaluate(TOO_WIDE):
-            yield f"scrolls sideways at {width} px"
-        if width == TELEPHONE:
-            yield from (f"too small for a finger: {each}" for each in page.evaluate(SMALL_TARGETS))
-    page.set_viewport_size(DESK)
+def accessible(sheet: Sheet) -> Iterator[Faults]:
+    """As axe sees them. The scheme changes colours and nothing else, so in the dark colours alone are asked."""
+    yield sheet.ask(AXE, {})
+    sheet.page.emulate_media(color_scheme="dark")
+    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, COLOURS)]
+    sheet.page.emulate_media(color_scheme="light")
 
 
-def by_keyboard(page: Page) -> Iterator[str]:
-    """The tabulator reaches everything in the order of the page, and one sees where it is."""
-    page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges()")
-    places: list[int] = []
-    for _press in range(MOST_PRESSES):
-        page.keyboard.press("Tab")
-        here = page.evaluate(HERE)
-        if here["gone"] or here["place"] in places[-1:]:
-            continue  # round the browser's own bar, or within one field: a day has parts
-        if here["place"] in places:
+def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
+    """No window makes one scroll sideways (WCAG 2.2, 1.4.10), and on a telephone a finger hits what it aims at."""
+    yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE])
+
+
+def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
+    """The tabulator reaches everything in the order of the page, leaves the page behind it, and one sees where it is."""
+    stops, looks_each_time = sheet.ask(WATCH), any(sheet.ask(HAS_FRAMES))  # a stranger's frame keeps its keys to itself
+    sheet.page.evaluate(BEGIN)
+    for press in range(MOST_PRESSES * len(stops)):
+        sheet.page.keyboard.press("Tab")
+        if looks_each_time:
+            sheet.page.evaluate(LOOK)
+        if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
+    yield [[*_faults_of_way(visits, count)] for visits, count in zip(sheet.ask(VISITS), stops, strict=True)]
+
+
+def _faults_of_way(visits: list[dict[str, Any]], stops: int) -> Iterator[str]:
+    places: list[int] = []
+    for here in visits:
+        if here["place"] in places[-1:]:
+            continue  # within one field: a day has parts
         places.append(here["place"])
         if not here["shown"]:
             yield f"nothing shows that the focus is at {here['name']}"
-    first = places.index(min(places)) if places else 0
-    if (order := places[first:] + places[:first]) != sorted(order):
-        yield f"the keyboard jumps: {order}"
-    if len(places) != page.evaluate(STOPS):
-        yield f"the keyboard reaches {len(places)} places of {page.evaluate(STOPS)}"
+    if places != sorted(set(places)):
+        yield f"the keyboard jumps: {places}"
+    if len(places) != stops:
+        yield f"the keyboard reaches {len(places)} places of {stops}"
 
 
-def by_ear(page: Page) -> Iterator[str]:
-    """As a screen reader lists the page: nothing without a name, and no two buttons that say the same."""
-    reader = page.context.new_cdp_session(page)
+def by_ear(sheet: Sheet) -> Iterator[Faults]:
+    """As a screen reader lists a page: nothing without a name, and no two buttons that say the same."""
+    reader = sheet.page.context.new_cdp_session(sheet.page)
+    tree = reader.send("Page.getFrameTree")["frameTree"]
+    frames = [each["frame"]["id"] for each in tree["childFrames"]]
+    yield [[*_unheard(reader.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"])] for frame in frames]
+    reader.detach()
+
+
+def _unheard(nodes: list[dict[str, Any]]) -> Iterator[str]:
     buttons: list[str] = []
-    for node in reader.send("Accessibility.getFullAXTree")["nodes"]:
+    for node in nodes:
         role = node.get("role", {}).get("value", "")
         if node.get("ignored") or role not in ACTING:
             continue
@@ -103,22 +184,15 @@ def by_ear(page: Page) -> Iterator[str]:
             yield f"a {role} without a name"
         if role == "button":
             buttons.append(said)
-    reader.detach()
     yield from (f"more than one button says {said}" for said in {said for said in buttons if buttons.count(said) > 1})
 
 
-def otherwise(page: Page) -> Iterator[str]:
+def otherwise(sheet: Sheet) -> Iterator[Faults]:
     """In forced colours, without motion, on paper, and with text at 200 % (WCAG 2.2, 1.4.4)."""
-    page.emulate_media(forced_colors="active", reduced_motion="reduce")
-    yield from (f"in forced colours without an edge: {each}" for each in page.evaluate(WITHOUT_EDGE))
-    yield from (f"moves: {each}" for each in page.evaluate(MOVING))
-    page.emulate_media(forced_colors="none", media="print")
-    yield from (f"on paper: {each}" for each in page.evaluate(ON_PAPER))
-    if not page.locator("h1").is_visible():
-        yield "on paper without its heading"
-    page.emulate_media(media="screen")
-    page.set_viewport_size({"width": 640, "height": 800})
-    page.evaluate(LARGER)
-    yield from (f"does not grow: {each}" for each in page.evaluate(STILL_SMALL))
-    if page.evaluate(TOO_WIDE):
-        yield "too wide with larger text"
+    yield sheet.ask(MOVING)
+    sheet.page.emulate_media(forced_colors="active")
+    yield sheet.ask(WITHOUT_EDGE)
+    sheet.page.emulate_media(forced_colors="none", media="print")
+    yield sheet.ask(ON_PAPER)
+    sheet.page.emulate_media(media="screen")
+    yield sheet.ask(LARGER, [DESK[0], LARGER_IN])

@@ -20,6 +20,7 @@ from app.hub import create_app
 from app.hub.gallery import every_sample
 from app.hub.locale import LANGUAGES
 from app.settings import Settings
+from tests.support.looks import SHEET
 
 SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
 
@@ -96,11 +97,18 @@ def every_drawn() -> list[Sample]:
 
 @Request.application
 def shown(request: Request) -> Response:
-    """The gallery; a form that is sent leads nowhere, and its page stays."""
+    """The gallery, and a sheet to lay its pages on; a form that is sent leads nowhere, and its page stays."""
     if request.method == "POST":
         request.get_data()
         return Response(status=204)
-    return Response.from_app(hub(), request.environ)
+    if request.path == "/":
+        return Response(SHEET, mimetype="text/html")
+    answer = Response.from_app(hub(), request.environ)
+    if request.headers.get("Sec-Fetch-Dest") == "iframe":  # the one thing that a page is spared on a sheet
+        policy = answer.headers["Content-Security-Policy"]
+        answer.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return answer
 
 
 @pytest.fixture(scope="session")
