@@ -78,9 +78,9 @@ WATCH = """(doc, _, frame) => {
     win.addEventListener("keyup", frame.note = note);
     doc.activeElement.blur();
     win.getSelection().removeAllRanges();
-    return [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
-        .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled).length;
 }"""
+STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
+    .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled).length"""
 BEGIN = """() => {
     const end = document.querySelector("#end");
     end.addEventListener("focus", () => window.isOver = true);
@@ -139,7 +139,8 @@ def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
 
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
     """The tabulator reaches everything in the order of the page, leaves the page behind it, and one sees where it is."""
-    stops, looks_each_time = sheet.ask(WATCH), any(sheet.ask(HAS_FRAMES))  # a stranger's frame keeps its keys to itself
+    sheet.ask(WATCH)
+    stops, looks_each_time = sheet.ask(STOPS), any(sheet.ask(HAS_FRAMES))  # a stranger's frame keeps its keys to itself
     sheet.page.evaluate(BEGIN)
     for press in range(MOST_PRESSES * len(stops)):
         sheet.page.keyboard.press("Tab")
@@ -147,10 +148,12 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
             sheet.page.evaluate(LOOK)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
-    yield [[*_faults_of_way(visits, count)] for visits, count in zip(sheet.ask(VISITS), stops, strict=True)]
+    ways = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
+    yield [[*_faults_of_way(visits, {before, after})] for visits, before, after in ways]
 
 
-def _faults_of_way(visits: list[dict[str, Any]], stops: int) -> Iterator[str]:
+def _faults_of_way(visits: list[dict[str, Any]], stops: set[int]) -> Iterator[str]:
+    """Say what is wrong with a way; a page that lets a button go meanwhile had two numbers of stops."""
     places: list[int] = []
     for here in visits:
         if here["place"] in places[-1:]:
@@ -160,8 +163,8 @@ def _faults_of_way(visits: list[dict[str, Any]], stops: int) -> Iterator[str]:
             yield f"nothing shows that the focus is at {here['name']}"
     if places != sorted(set(places)):
         yield f"the keyboard jumps: {places}"
-    if len(places) != stops:
-        yield f"the keyboard reaches {len(places)} places of {stops}"
+    if not min(stops) <= len(places) <= max(stops):
+        yield f"the keyboard reaches {len(places)} places of {max(stops)}"
 
 
 def by_ear(sheet: Sheet) -> Iterator[Faults]:

@@ -103,6 +103,8 @@ def shown(request: Request) -> Response:
         return Response(status=204)
     if request.path == "/":
         return Response(SHEET, mimetype="text/html")
+    if not request.path.startswith(("/_gallery/", "/static/")):
+        return Response("waits")  # a page that stands for a while asks whether anything came
     answer = Response.from_app(hub(), request.environ)
     if request.headers.get("Sec-Fetch-Dest") == "iframe":  # the one thing that a page is spared on a sheet
         policy = answer.headers["Content-Security-Policy"]
