@@ -20,7 +20,7 @@ def addresses(settings: Settings) -> list[tuple[str, str]]:
     at = f"{settings.public_scheme}://{{}}.{settings.hub_domain}{{}}"
     return [
         (at.format("shop", ""), "a shop: sign in there"),
-        (at.format("acme", ""), "the pages of tenant Acme"),
+        (at.format("acme", ""), 'the pages of tenant Acme; its "Continue with Globex" signs in by the other one'),
         (at.format("globex", ""), "the pages of tenant Globex, in another theme"),
         (at.format("inbox", ""), "every mail and SMS"),
         (at.format("api", "/docs"), "the API reference"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import yaml
 
 from app.identity import create_house
 from app.identity.configuration.apply import apply
@@ -70,13 +70,21 @@ class Installation:
 
     @property
     def tenant_url(self) -> str:
-        return f"http://acme.localhost:{self.port}"
+        return self.at("acme")
+
+    def at(self, tenant: str) -> str:
+        return f"http://{tenant}.localhost:{self.port}"
 
     def tenant(self, *applications: dict[str, Any], **settings: Any) -> None:
         """Make the tenant acme, or bring it to these settings."""
-        stated = {"argon2": CHEAP, "limits": NO_LIMITS, **settings}
-        acme = {"name": "acme", "api_key": self.api_key, "api_secret": self.api_secret, "settings": stated}
-        text = yaml.safe_dump({"tenants": [{**acme, "applications": list(applications)}]})
+        self.state({"name": "acme", "applications": list(applications), "settings": settings})
+
+    def state(self, acme: dict[str, Any], *others: dict[str, Any]) -> None:
+        """Make tenants, or bring them to what is stated; acme has the key and the secret that we hold."""
+        common = {"argon2": CHEAP, "limits": NO_LIMITS}
+        held = {**acme, "api_key": self.api_key, "api_secret": self.api_secret}
+        stated = [{**one, "settings": {**common, **one.get("settings", {})}} for one in (held, *others)]
+        text = json.dumps({"tenants": stated})  # which YAML holds; its own writer would use anchors
         house = create_house(self.settings)
         apply(house, configuration(text.encode(), "tenant.yaml", self.folder))
         house.database.dispose()
