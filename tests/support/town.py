@@ -115,4 +115,4 @@ class Tab:
 
 
 def link_in(text: str) -> str:
-    return re.findall(r"https?://\S+vtoken=\S+", text)[0]
+    return str(re.findall(r"https?://\S+vtoken=\S+", text)[0])
