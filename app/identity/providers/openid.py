@@ -140,10 +140,10 @@ class OpenIdProvider:
         return Endpoints(said.endpoints.authorization, said.endpoints.token, stated or said.endpoints.auth_method)
 
     def _check_issuer(self, answer: Mapping[str, str], said: Configuration) -> None:
-        """RFC 9207 section 2.4: what another provider answers is not taken for this one's."""
+        """RFC 9207 section 2.4: what another provider answers is not taken for this one's. A refusal gives nothing away."""
         if "iss" in answer and answer["iss"] != self.issuer:
             raise ProviderUnavailable("the answer is another issuer's")
-        if said.sends_issuer and "iss" not in answer:
+        if said.sends_issuer and answer.keys().isdisjoint({"iss", "error"}):
             raise ProviderUnavailable("the answer does not say whose it is")
 
     def _checked(
