@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -11,8 +12,9 @@ import pytest
 from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
 from tests.pages.test_connections import ADA, START, Traveller, sent
+from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import has
-from tests.pages.test_own_factors import APP_ALONE, adds
+from tests.pages.test_own_factors import APP_ALONE, adds, signed_in
 from tests.pages.test_second_factor import shows
 from tests.pages.test_verification import wait
 from tests.support.callers import call_of
@@ -114,3 +116,24 @@ def test_a_link_that_registers_nobody_registers_nobody_by_the_form_either(new_tr
     form = ada.visitor.open(page.address.replace("/login", "/register"))
     made = form.press("Create account", email=ADA["email"], password=NEW)
     assert (made.status, sent(ada)) == (403, [])
+
+
+def test_nothing_is_connected_where_that_was_switched_off_meanwhile(new_traveller: NewTraveller) -> None:
+    ada = new_traveller()
+    known = ada.there.person(ADA["email"])
+    signed_in(ada.visitor, known, "/identities")
+    led = ada.visitor.open("/identities/add?provider=globex").press("Go to Globex")
+    ada.there.restate(account_linking=False)
+    ada.visitor.open(ada.elsewhere.way_back(led.address, **ADA, sub="1"))
+    assert held(ada.there) == []
+
+
+def test_no_other_device_gets_in_before_what_is_asked_first(new_traveller: NewTraveller) -> None:
+    ada = new_traveller(no_callback_login=True, privacy_policy=POLICY)
+    asked = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
+    page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    assert page.heading == "The privacy policy has changed"
+    page = ada.visitor.open(page.address.replace("/privacy-policy", "/sign-in/elsewhere"))
+    page = page.press("Yes, I began it there")
+    assert page.heading == "The privacy policy has changed"
+    assert page.press("Accept").press("Yes, I began it there").heading == "You said yes"

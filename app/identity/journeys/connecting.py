@@ -25,7 +25,7 @@ from app.identity.passwordless import redeeming
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, Proof, ProofKind
 from app.identity.providers.social import Claimed
-from app.identity.sign_in import attempts, sessions
+from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
@@ -91,7 +91,11 @@ def handle(call: Call, req: contract.ConnectionHandler) -> Next:
 
 def hand_over(call: Call, req: contract.HandOver) -> Next:
     attempt, session = attempts.find(call, req.attempt), sessions.current(call)
-    return handing.answered(call, attempt, session, allow=req.allow) if attempt is not None else journey.START_AGAIN
+    if attempt is None:
+        return journey.START_AGAIN
+    if session is not None and (wanted := unmet.step(call, session)) is not None:
+        return wanted.model_copy(update={"attempt": attempt.attempt_id})
+    return handing.answered(call, attempt, session, allow=req.allow)
 
 
 def finish(call: Call, req: contract.ConnectionAnswer) -> Next:
@@ -153,7 +157,8 @@ def _linked(call: Call, attempt: Attempt, claimed: Claimed) -> Next:
     asking = sessions.current(call)
     account = account_store.change(call, asking.uid, {}) if asking is not None else None  # locked from here on
     session = sessions.current(call)
-    if session is None or account is None or session.session_id != attempt.request[LINKS]:
+    is_same = session is not None and account is not None and session.session_id == attempt.request[LINKS]
+    if account is None or not is_same or not call.tenant.settings.account_linking:
         return Next(step=Step.REDIRECT, address=LANDING)
     attempts.finish(call, attempt)
     try:

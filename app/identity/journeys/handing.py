@@ -75,7 +75,7 @@ def with_session(call: Call, attempt: Attempt, session: BrowserSession, wish: Ha
     account = accounts.by_uid(call, session.uid)
     if account is None or wish.links or not attempts.finish(call, attempt):
         return Next(step=Step.PROFILE)
-    provider = _provider(attempt)
+    provider = _provider(attempt, session)
     if wish.is_access_token:
         text = handing.access_token(call, account, session.methods, provider).access_token
     else:
@@ -102,13 +102,14 @@ def answered(call: Call, attempt: Attempt, session: BrowserSession | None, *, al
     if allow and wish.links and waits is not None:
         is_given = handing.finished_to_link(call, wish.guid, waits.claimed)
     elif allow and not wish.links and session is not None and account is not None:
-        is_given = handing.finished(call, wish.guid, account, session.methods, _provider(attempt))
+        is_given = handing.finished(call, wish.guid, account, session.methods, _provider(attempt, session))
     return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
 
 
-def _provider(attempt: Attempt) -> str:
+def _provider(attempt: Attempt, session: BrowserSession) -> str:
+    """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
     waits = linking.of(attempt)
-    return waits.claimed.provider if waits is not None else OWN
+    return waits.claimed.provider if waits is not None and linking.FEDERATED in session.methods else OWN
 
 
 def _to_callback(wish: Handing, text: str) -> Next:
