@@ -14,7 +14,7 @@ from app.identity.providers import openid, outside
 from app.kit.clock import monotonic
 from tests.support import connecting
 from tests.support.connecting import asked, finished
-from tests.support.house import on_one_database
+from tests.support.house import NOWHERE, on_one_database
 from tests.support.identities import doing
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import CLIENT, SECRET, FakeProvider, key, provider, public
@@ -56,6 +56,17 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, elsewhere
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
     assert elsewhere.asked_for("/token") == 0
+
+
+def test_what_is_on_this_machine_is_reached_without_a_proxy(
+    acme: TenantServer, elsewhere: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, NOWHERE)
+    for host in ("http://localhost:", "http://provider.localhost:"):
+        elsewhere.url = host + elsewhere.url.rpartition(":")[2]
+        elsewhere.known_to(acme, NAME)
+        finished(acme, elsewhere.signs_in(led(acme)))
 
 
 @pytest.mark.parametrize("slow", [(1, 0), (0, 0.05)], ids=["silent", "drips"])

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic_core import from_json
 
+from app.contract.connections import is_local
 from app.identity.providers.social import ProviderUnavailable
 from app.kit.clock import monotonic
 
@@ -41,8 +42,8 @@ class Bounded(httpx.BaseTransport):
 
 
 def _sent(request: httpx.Request) -> httpx.Response:
-    until, is_ours = monotonic() + SECONDS, request.url.host.endswith(".localhost")
-    if is_ours:
+    until, is_ours = monotonic() + SECONDS, is_local(str(request.url))
+    if request.url.host.endswith(".localhost"):
         request.extensions["sni_hostname"] = request.url.host
         request.url = request.url.copy_with(host="127.0.0.1")  # the Host header is made already
     request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
