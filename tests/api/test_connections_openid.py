@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from app.identity.connections import service
 from app.identity.connections.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.house import House
 from app.identity.providers import openid, outside
-from app.kit.clock import monotonic
+from app.kit.clock import monotonic, sleep
 from tests.support import connecting
 from tests.support.connecting import asked, finished
 from tests.support.house import NOWHERE, on_one_database
@@ -56,6 +58,26 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, elsewhere
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
     assert elsewhere.asked_for("/token") == 0
+
+
+def test_one_that_hangs_does_not_keep_others_waiting(
+    acme: TenantServer, elsewhere: FakeProvider, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "SLOTS", outside.Slots(in_all=2, each=1))
+    monkeypatch.setattr(outside, "_PATIENCE_SECONDS", 0.05)
+    with provider(house) as other, ThreadPoolExecutor(1) as thread:
+        acme.restate(connections={NAME: elsewhere.openid(), "other": other.openid()})
+        waiting, refused = elsewhere.signs_in(led(acme)), elsewhere.signs_in(led(acme))
+        elsewhere.answers_after = Event()
+        coming = thread.submit(finished, acme, waiting)
+        while not elsewhere.asked_for("/token"):
+            sleep(0.01)
+        with pytest.raises(ConnectionBroken):
+            finished(acme, refused)
+        finished(acme, other.signs_in(led(acme, "other")))
+        elsewhere.answers_after.set()
+        assert coming.result()[0].subject == "ada-1815"
+    finished(acme, elsewhere.signs_in(led(acme)))  # what was held is free again
 
 
 def test_what_is_on_this_machine_is_reached_without_a_proxy(

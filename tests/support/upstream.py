@@ -74,6 +74,7 @@ class FakeProvider:
     userinfo: dict[str, Any] = field(default_factory=dict)
     emails: Any = None
     delay_seconds: float = 0
+    answers_after: threading.Event | None = None
     drip_seconds: float = 0
     """Between two letters of a body."""
     back: dict[str, str] = field(default_factory=dict)
@@ -203,6 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
         held, path = self.server.held, urlsplit(self.path).path
         held.heard.append(Heard(path, dict(self.headers), form))
         time.sleep(held.delay_seconds)
+        if held.answers_after is not None:
+            held.answers_after.wait(4)
         if path in held.answers:
             status, headers, body = held.answers[path]
         elif path == "/authorize" and held.lets_in is not None:

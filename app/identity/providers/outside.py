@@ -6,8 +6,11 @@ A name below `localhost` is this machine for browsers (RFC 6761 section 6.3), an
 from __future__ import annotations
 
 import ssl
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
-from threading import BoundedSemaphore
+from threading import Condition
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -21,7 +24,6 @@ from app.kit.clock import monotonic
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 256_000
 _PATIENCE_SECONDS: Final = 1.0  # for those who ask before
-_AT_ONCE: Final = BoundedSemaphore(16)  # a provider that hangs must not hold every thread of the server
 _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
@@ -29,16 +31,42 @@ class Unbelievable(httpx.TransportError):
     """The answer is too long, too slow, or packed although nobody asked for that."""
 
 
+class Slots:
+    """How many requests are under way: a provider that hangs must hold neither every thread of the server, nor what others need."""
+
+    def __init__(self, in_all: int, each: int) -> None:
+        self._in_all, self._each = in_all, each
+        self._busy: Counter[str] = Counter()
+        self._changed = Condition()
+
+    @contextmanager
+    def one(self, request: httpx.Request) -> Iterator[None]:
+        """Hold one while a request is under way. Raises Unbelievable where none gets free."""
+        host = request.url.netloc.decode()
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_free(host), _PATIENCE_SECONDS):
+                raise Unbelievable("too many requests wait for providers", request=request)
+            self._busy[host] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy -= Counter([host])  # which forgets who has none
+                self._changed.notify_all()
+
+    def _is_free(self, host: str) -> bool:
+        return self._busy[host] < self._each and self._busy.total() < self._in_all
+
+
+SLOTS = Slots(in_all=24, each=8)
+
+
 class Bounded(httpx.BaseTransport):
     """Sends one request, and returns an answer that is read to its end."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if not _AT_ONCE.acquire(timeout=_PATIENCE_SECONDS):
-            raise Unbelievable("too many requests wait for providers", request=request)
-        try:
+        with SLOTS.one(request):
             return _sent(request)
-        finally:
-            _AT_ONCE.release()
 
 
 def _sent(request: httpx.Request) -> httpx.Response:
