@@ -137,3 +137,21 @@ def test_no_other_device_gets_in_before_what_is_asked_first(new_traveller: NewTr
     page = page.press("Yes, I began it there")
     assert page.heading == "The privacy policy has changed"
     assert page.press("Accept").press("Yes, I began it there").heading == "You said yes"
+
+
+def test_an_account_that_two_may_have_used_is_claimed_before_it_is_connected(
+    new_traveller: NewTraveller, new_visitor_at: Any
+) -> None:
+    """Its owner confirmed what a stranger had registered: signed in by the provider alone they would share it for ever."""
+    ada = new_traveller()
+    eve = new_visitor_at(ada.there)
+    eve.open("/register").press("Create account", email=ADA["email"], password=NEW)
+    ada.visitor.open(link_in(sent(ada)[-1])).press("Confirm")
+    page = ada.comes()
+    assert not ada.is_in
+    page.follow("Forgot it?").press("Send it", identifier=ADA["email"])
+    mine = "Amber-window-44"
+    ada.visitor.open(link_in(sent(ada)[-1])).press("Save the new password", password=mine)
+    assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).heading == "Welcome back"
+    ada.comes()
+    assert (ada.is_in, held(ada.there)) == (True, ["1"])

@@ -31,6 +31,11 @@ def is_anybodys(call: Call, account: Account, kind: str) -> bool:
     return call.tenant.settings.email_verification == "required" and bool(account.email) and is_first(account)
 
 
+def is_shared(account: Account) -> bool:
+    """Return whether an address was proved while nobody showed the password there, and nobody claimed the account since."""
+    return bool(account.private.get(UNCLAIMED))
+
+
 def is_claim(account: Account, form: str) -> bool:
     """Return whether the mailbox of this address makes the account its own by a reset: until then two may have used it."""
     return is_first(account) or account.private.get(UNCLAIMED) == form

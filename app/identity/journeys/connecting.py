@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
-from app.identity.accounts import identifiers, linked
+from app.identity.accounts import identifiers, linked, proving
 from app.identity.accounts import service as accounts
 from app.identity.accounts import store as account_store
 from app.identity.accounts.account import Account
@@ -179,6 +179,11 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
     is_believed = claimed.email_verified and connection.trusts_email
     if claimed.email and is_believed and accounts.is_email(claimed.email):
         known = accounts.by_email(call, claimed.email)
+        if known is not None and proving.is_shared(
+            known
+        ):  # whoever else may know its password would go on beside its owner
+            waits = linking.note(call, attempt, claimed)
+            return Next(step=Step.LOGIN, attempt=waits.attempt_id, problem=NOBODY_HERE)
         if call.tenant.settings.account_linking if known is not None else registers:
             return _opened(call, attempt, claimed, claimed.email)
     attempt = linking.note(call, attempt, claimed)
