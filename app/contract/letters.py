@@ -35,6 +35,8 @@ class MailKind(StrEnum):
     PASSKEY_ADDED = "add_passkey"
     PASSKEY_REMOVED = "delete_passkey"
     PASSKEY_LOST = "forget_passkey"
+    IDENTITY_LINKED = "identity_linked"
+    IDENTITY_UNLINKED = "identity_unlinked"
     RESET_PIN = "forgotpin"
     PIN_CHANGED = "pin_changed"
     ACCOUNT_LEAVES = "account_leaves"

@@ -58,6 +58,7 @@ def traveller(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider)
 def test_whoever_is_new_is_registered_and_comes_back_to_the_same_account(traveller: Traveller) -> None:
     page = traveller.comes()
     assert page.heading == "Ada Lovelace", page.text
+    assert told_of(traveller) == []
     traveller.visitor.forget("session")
     assert traveller.comes(email="ada@another.test").heading == "Ada Lovelace"
 
@@ -66,10 +67,16 @@ def sent(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, An
     return mailed_to(traveller.there.house, traveller.there.tenant_id, address)
 
 
+def told_of(traveller: Traveller) -> list[str]:
+    """The mails that tell of a connected account."""
+    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in sent(traveller))
+    return [subject for subject in subjects if "connected" in subject]
+
+
 def test_an_account_with_the_address_is_opened_where_the_provider_is_trusted(traveller: Traveller) -> None:
     ada = traveller.there.person(ADA["email"])
     assert traveller.comes().heading == ada.email
-    assert not sent(traveller)
+    assert told_of(traveller) == ["An account was connected to yours"]
     traveller.visitor.forget("session")
     assert traveller.comes(email="ada@another.test", email_verified=False).heading == ada.email
 
@@ -107,6 +114,7 @@ def test_whoever_is_new_there_proves_the_mailbox_and_has_no_password(doubted: Tr
     page = page.press("Create account")
     assert page.heading == "Check your mail"
     assert page.press("Confirm", code=code_in(sent(doubted)[-1])).heading == "Ada Lovelace"
+    assert told_of(doubted) == []
     doubted.visitor.forget("session")
     assert doubted.comes(email="other@example.test").heading == "Ada Lovelace"
 

@@ -30,6 +30,7 @@ from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.second_factor import Way
 from app.identity.tenants import registration_form
+from app.identity.verification import identities
 from app.kit.limits import Rate
 from app.kit.server import Server
 
@@ -162,7 +163,7 @@ def _linked(call: Call, attempt: Attempt, claimed: Claimed) -> Next:
         return Next(step=Step.REDIRECT, address=LANDING)
     attempts.finish(call, attempt)
     try:
-        linked.link(call, account, claimed)
+        identities.link(call, account, claimed)
     except Taken:
         return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")

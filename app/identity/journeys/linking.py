@@ -14,6 +14,7 @@ from app.identity.providers.social import Claimed
 from app.identity.sign_in import attempts
 from app.identity.sign_in.attempts import Attempt
 from app.identity.tickets.service import NOBODY
+from app.identity.verification import identities
 from app.identity.verification import service as verification
 
 FEDERATED: Final = "fed"
@@ -77,7 +78,7 @@ def settle(call: Call, attempt: Attempt | None, account: Account) -> None:
     if waits is None or not (_is_still(account, waits) if is_its else _is_theirs(call, account, waits)):
         return
     try:
-        linked.link(call, account, waits.claimed)
+        identities.link(call, account, waits.claimed)
     except Taken as reason:
         call.ledger.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 

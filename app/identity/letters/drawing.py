@@ -60,6 +60,7 @@ def _drawn(layout: str, kind: MailKind, look: Look, facts: Facts, language: Lang
         added_by=facts.added_by,
         device=facts.device,
         factor=facts.factor,
+        provider=facts.provider,
         good_for=good_for(facts, language.tag),
     )
 

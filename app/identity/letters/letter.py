@@ -33,6 +33,7 @@ class Facts:
     added_by: str = ""  # masked: whose account an address is asked for
     device: str = ""  # which browser asks, and from where
     factor: str = ""  # contract.second_factors.FactorKind that was added or removed
+    provider: str = ""  # the title of a connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
 
 _PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0.113.7")
 _ELSEWHERE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
+_GLOBEX: Final = replace(_PLAIN, provider="Globex")
+_CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_LINK.format("alarm"))}
 MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
         **_states("emailverification", 3 * _DAY),
@@ -72,6 +74,7 @@ MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
     **dict.fromkeys(NEW_PLACES, _ELSEWHERE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
+    **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
     MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
     MailKind.ACCOUNT_EXISTS: {

@@ -28,6 +28,8 @@ _NOTICES: Final = frozenset(
         MailKind.FACTOR_REMOVED,
         MailKind.PASSKEY_ADDED,
         MailKind.PASSKEY_REMOVED,
+        MailKind.IDENTITY_LINKED,
+        MailKind.IDENTITY_UNLINKED,
         MailKind.PIN_CHANGED,
         MailKind.ACCOUNT_LEAVES,
     }
@@ -36,7 +38,7 @@ _NOTICES: Final = frozenset(
 _ALARMS: Final = frozenset(
     {
         MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
-        MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.ALARM, *NEW_PLACES,
+        MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED, MailKind.ALARM, *NEW_PLACES,
     }
 )  # fmt: skip
 """With a link to object, or what follows it: no sum keeps them back from an address that is proved."""

@@ -225,6 +225,7 @@ def _facts(to: str, account: Account | None, said: Said) -> Facts:
         added_by=one_line(given.get("added_by", ""), 64),
         device=one_line(given.get("device", ""), 160),
         factor=given.get("factor", ""),
+        provider=one_line(given.get("provider", ""), 60),
     )
 
 

@@ -25,6 +25,7 @@ from app.identity.sign_in.second_factor import Way
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
 from app.identity.tokens import service as tokens
+from app.identity.verification import identities
 from app.kit.server import Server
 
 _OWN: Final = linked.OWN.lower()
@@ -98,7 +99,7 @@ def remove(call: Call, account: Account, provider: str, subject: str, *, is_sile
 def take_away(call: Call, fresh: Account, one: Identity, *, is_silent: bool = False) -> Account:
     """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
     program: it may have begun by it."""
-    after = linked.unlink(call, fresh, one.provider, one.subject, is_silent=is_silent)
+    after = identities.unlink(call, fresh, one, is_silent=is_silent)
     tickets.close_all(call, fresh.uid, TicketKind.SECOND_FACTOR, *handing.KINDS)
     return after
 
@@ -127,7 +128,7 @@ def _link(call: Call, account: Account, claimed: Claimed, *, is_silent: bool) ->
     """What stands for the identity is spent in the same transaction, once the account is locked. Whoever was signed in when its owner
     took it back, in this very moment, links nothing to it."""
     try:
-        linked.link(call, account, claimed, is_silent=is_silent)
+        identities.link(call, account, claimed, is_silent=is_silent)
     except linked.TooMany:
         raise refusals.NotLinkable from None
     except linked.Taken:
