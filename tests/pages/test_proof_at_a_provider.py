@@ -8,12 +8,10 @@ from html import unescape
 from typing import Any
 
 import pytest
-from tests.support.elsewhere import Elsewhere
 
 from app.identity.providers import openid
 from tests.support import upstream
 from tests.support.connecting import asked
-from tests.support.letterbox import link_in, mailed_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
@@ -87,23 +85,3 @@ def test_one_that_cannot_be_told_to_ask_is_a_way_in_all_the_same(
     assert not asked(led).keys() & {"prompt", "max_age"}
     there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
     assert ways_to(visitor.open("/set-password")) == []
-
-
-def test_one_that_cannot_ask_proves_nothing_and_a_mail_does(
-    new_world: NewWorld, new_visitor_at: Any, elsewhere: Elsewhere
-) -> None:
-    there = new_world(connections={"globex": elsewhere.stated(trusts_email=True)}, passwordless_email=True)
-    visitor = new_visitor_at(there)
-    person = {"email": "ada@example.test", "email_verified": True, "given_name": "Ada"}
-    assert visitor.open(elsewhere.back(visitor.open(START).address, **person)).status == 200
-    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
-    page = visitor.open("/set-password")
-    assert page.heading == AGAIN
-    assert ways_to(page) == []
-    for start in (START, f"{START}&attempt={page.address.rpartition('attempt=')[2]}"):
-        visitor.open(elsewhere.back(visitor.open(start).address, **person))
-        assert visitor.open("/set-password").heading == AGAIN, "whoever is signed in there was asked for nothing"
-    page = visitor.open(ways_to(visitor.open("/set-password"), "/sign-in/mail")[0])
-    page.press("Email me a link")
-    page = visitor.open(link_in(mailed_to(there.house, there.tenant_id, person["email"])[-1])).press("Sign in")
-    assert page.form("Save the new password")
