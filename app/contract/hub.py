@@ -241,6 +241,7 @@ class SignInRequest(Wire):
     remember: bool = False
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     captcha: CaptchaAnswer | None = None
+    connects: bool = False  # the page said that what was brought from another provider is connected
 
 
 class CaptchaRead(Wire):

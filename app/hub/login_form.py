@@ -24,6 +24,7 @@ class LoginForm(NamedForm):
     security_answer = StringField()
     security_question = HiddenField()
     remember = BooleanField(_l("Keep me signed in on this device"))
+    connects = HiddenField()
     asks_question = False
 
     def to_request(self) -> contract.SignInRequest:
@@ -36,6 +37,7 @@ class LoginForm(NamedForm):
             remember=bool(self.remember.data),
             security_answer={question: answer} if self.asks_question and answer.strip() else None,
             captcha=self.captcha.answer,
+            connects=bool(self.connects.data),
         )
 
     def ask(self, lock: Lock, *, by_captcha: bool) -> None:

@@ -54,6 +54,13 @@ NEEDS: Final = {
     "silent": Notice(
         _l("That was no new proof"), _l("The other service did not ask you to sign in there again. Take another way.")
     ),
+    "connects": Notice(
+        _l("Sign in with your password, and the two are connected"),
+        _l(
+            "From then on the account elsewhere opens this one. If you did not come from there just now, do not sign in here."
+        ),
+        "note",
+    ),
     "nobody": Notice(
         _l("Nobody here is connected to that account"),
         _l("If you have an account here, sign in to it. You can connect the two under your security settings."),

@@ -155,3 +155,14 @@ def test_an_account_that_two_may_have_used_is_claimed_before_it_is_connected(
     assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).heading == "Welcome back"
     ada.comes()
     assert (ada.is_in, held(ada.there)) == (True, ["1"])
+
+
+def test_nothing_is_connected_that_the_page_did_not_name(new_traveller: NewTraveller) -> None:
+    """Somebody left a page of sign-in open who brought an identity, with whatever address its provider says."""
+    eve = new_traveller(trusts=False)
+    known = eve.there.person(ADA["email"])
+    page = eve.comes("eve").follow("Sign in")
+    assert "the two are connected" in page.text
+    plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
+    plain.press("Sign in", identifier=known.email, password=known.password)
+    assert (eve.is_in, held(eve.there)) == (True, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -37,6 +37,8 @@ from app.hub.sign_in_refusals import (
 from app.hub.tenancy import Identifier
 from app.kit.errors import ApiError
 
+CONNECTS: Final = "connects"
+"""Says that signing in connects what was brought from another provider: nothing is connected that the page did not name."""
 _WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
 
 
@@ -140,6 +142,7 @@ class LoginPage(Page):
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
             "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
+            "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
@@ -282,8 +285,9 @@ def show_login() -> Response:
         calls_home = bool(here.tenant.passkeys)
         return drawn_once(("login", asking), lambda: _page(fresh_form()), calls_home=calls_home)
     named = again.name if again is not None else hint
-    page = _page(LoginForm.of(here.tenant.identifiers, data={"identifier": named}), again=again)
     told, needs = request.args.get("reset"), request.args.get("needs", "")
+    data = {"identifier": named, "connects": "yes" if needs == CONNECTS else ""}
+    page = _page(LoginForm.of(here.tenant.identifiers, data=data), again=again)
     page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs=needs)
     return page.render()
 

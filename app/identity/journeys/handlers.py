@@ -22,6 +22,7 @@ from app.identity.journeys import (
     entering,
     factor_steps,
     freshness,
+    linking,
     own_account,
     own_data,
     own_factors,
@@ -138,10 +139,12 @@ def with_password(call: Call, req: hub.SignInRequest) -> Next:
     try:
         passed = sign_in.verify(call, identifier, req.password, proof, hides_unknown=True)
     except e.EmailUnverified:
+        going_on = linking.wish(call, going_on, connects=req.connects)
         return checking.after_password(call, going_on, sought.account_of(call, identifier), remember)
     except e.PhoneUnverified:
         return checking.after_password_by_phone(call, going_on, sought.account_of(call, identifier), remember)
     way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
+    attempt = linking.wish(call, going_on, connects=req.connects) or attempt
     return entering.onward(call, attempt, passed.account, way, passed.wanted)
 
 

@@ -32,11 +32,22 @@ class Waiting:
     claimed: Claimed
     uid: str = NOBODY
     is_proof: bool = False
+    is_wished: bool = False  # whoever signs in was told that it is connected
 
 
 def note(call: Call, attempt: Attempt, claimed: Claimed, uid: str = NOBODY, *, is_proof: bool = False) -> Attempt:
     """Let an identity wait for the end of a sign-in."""
     held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
+    return attempts.note(call, attempt, lives_for=attempts.LIFETIME, **{_KEY: held})
+
+
+def wish(call: Call, attempt: Attempt | None, *, connects: bool) -> Attempt | None:
+    """Note whether the page on which somebody signs in said that what waits is connected: a browser is left with a page open, and
+    whoever sits down at it next must not get somebody else's way in into their account unawares."""
+    waits = of(attempt)
+    if attempt is None or waits is None or waits.is_wished == connects:
+        return attempt
+    held = {**asdict(waits), "is_wished": connects}
     return attempts.note(call, attempt, lives_for=attempts.LIFETIME, **{_KEY: held})
 
 
@@ -48,7 +59,11 @@ def forget(call: Call, attempt: Attempt) -> Attempt:
 def of(attempt: Attempt | None) -> Waiting | None:
     """Return what waits in the attempt."""
     held = attempt.request.get(_KEY) if attempt is not None else None
-    return Waiting(Claimed(**held["claimed"]), str(held["uid"]), bool(held.get("is_proof"))) if held else None
+    return (
+        Waiting(Claimed(**held["claimed"]), str(held["uid"]), bool(held.get("is_proof")), bool(held.get("is_wished")))
+        if held
+        else None
+    )
 
 
 def still_of(call: Call, attempt: Attempt | None) -> Waiting | None:
@@ -89,5 +104,5 @@ def _is_still(account: Account, waits: Waiting) -> bool:
 
 def _is_theirs(call: Call, account: Account, waits: Waiting) -> bool:
     email = (waits.claimed.email or "") if waits.claimed.email_verified else ""
-    may = waits.uid == NOBODY and call.tenant.settings.account_linking
+    may = waits.is_wished and waits.uid == NOBODY and call.tenant.settings.account_linking
     return may and bool(email) and verification.is_verified(account, email)
