@@ -166,3 +166,13 @@ def test_nothing_is_connected_that_the_page_did_not_name(new_traveller: NewTrave
     plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
     plain.press("Sign in", identifier=known.email, password=known.password)
     assert (eve.is_in, held(eve.there)) == (True, [])
+
+
+def test_terms_that_everybody_accepts_are_accepted_by_whoever_comes_from_a_provider(
+    new_traveller: NewTraveller,
+) -> None:
+    form = ({"name": "email", "required": True}, {"name": "terms", "type": "multi", "required": True})
+    ada = new_traveller(registration_form=form)
+    page = ada.comes()
+    assert (page.heading, ada.is_in) == ("Create your account", False)
+    assert "Tick this box to go on." in page.press("Create account").text

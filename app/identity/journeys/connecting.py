@@ -8,6 +8,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
+from app.contract.registration_form import TERMS
 from app.identity.accounts import identifiers, linked, proving
 from app.identity.accounts import service as accounts
 from app.identity.accounts import store as account_store
@@ -185,7 +186,10 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
         ):  # whoever else may know its password would go on beside its owner
             waits = linking.note(call, attempt, claimed)
             return Next(step=Step.LOGIN, attempt=waits.attempt_id, problem=NOBODY_HERE)
-        if call.tenant.settings.account_linking if known is not None else registers:
+        is_at_once = registers and not any(
+            field.name == TERMS and field.required for field in registration_form.of(call.tenant.settings)
+        )
+        if call.tenant.settings.account_linking if known is not None else is_at_once:
             return _opened(call, attempt, claimed, claimed.email)
     attempt = linking.note(call, attempt, claimed)
     if not registers:
