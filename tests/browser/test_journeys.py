@@ -11,8 +11,9 @@ from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import tenants
 from tests.support.captchas import answer_to
+from tests.support.house import CHEAP
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
-from tests.support.oauth_world import CHEAP, World
+from tests.support.oauth_world import World
 
 PASSWORD = "correct horse 7"
 

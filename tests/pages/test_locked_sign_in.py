@@ -14,7 +14,8 @@ from app.hub.locale import LANGUAGES, speak
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on, worked
-from tests.support.oauth_world import CHEAP, NewWorld, World
+from tests.support.house import CHEAP
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
 

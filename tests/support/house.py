@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher, Type
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+from app.contract.configuration import Argon2
 from app.identity import create_house
 from app.identity.house import House
+from app.identity.passwords import hashing
 from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.tenants.keys import Keyring, new_private_key
@@ -23,10 +28,22 @@ from tests.support.servers import RUNTIME, Postgres
 from tests.support.services import worker_number
 
 NOWHERE = "http://127.0.0.1:9"
+CHEAP = Argon2(memory_kib=8192, iterations=1)
+"""The least that a tenant may state, which most tests' tenants do."""
 SECRET = b"a secret of the tests, long enough to be one"
 
 
 _NUMBERS = count()
+
+
+@cache
+def hasher(parameters: Argon2) -> PasswordHasher:
+    """Real argon2id; where the least is stated, at a hundredth of it: nearly every test hashes, and few ask what that takes."""
+    memory = 64 if parameters == CHEAP and "TIMINGS" not in os.environ else parameters.memory_kib
+    return PasswordHasher(parameters.iterations, memory, parameters.parallelism, type=Type.ID)
+
+
+hashing._hasher = hasher
 
 
 class MovableClock(SystemClock):

@@ -14,7 +14,8 @@ from app.identity.proofs.tables import proofs
 from app.identity.sign_in.tables import sessions
 from app.identity.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.oauth_world import CHEAP, World
+from tests.support.house import CHEAP
+from tests.support.oauth_world import World
 from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
 from tests.support.relying_party import claims_in
 from tests.support.visitor import Form, Seen, Visitor

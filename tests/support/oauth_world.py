@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from werkzeug.test import Client as WsgiClient
 
-from app.contract.configuration import ApplicationSettings, Argon2, Brand, TenantSettings
+from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.identity import create_app, create_service
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.credentials.tables import credentials
@@ -21,10 +21,10 @@ from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import applications, tenants
 from app.kit import randomness
+from tests.support.house import CHEAP
 from tests.support.relying_party import Browser, Person, RelyingParty
 
 REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
-CHEAP = Argon2(memory_kib=8192, iterations=1)
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from flask import Flask
 from sqlalchemy import insert, select, update
 from werkzeug.test import Client, TestResponse
 
-from app.contract.configuration import Argon2, Brand, TenantSettings
+from app.contract.configuration import Brand, TenantSettings
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tables import tenants
 from app.kit import randomness
+from tests.support.house import CHEAP
 
-CHEAP = Argon2(memory_kib=8192, iterations=1)
 PASSWORD = "Zebra-kettle-91"
 MANAGE = "/identity/v2/manage/account"
 
