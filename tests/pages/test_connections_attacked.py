@@ -9,8 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.identity.accounts import linked
+from app.identity.accounts import linked, proving, store
 from app.identity.accounts import service as accounts
+from app.identity.journeys import linking
+from app.identity.providers.social import Claimed
+from app.identity.sign_in.attempts import Attempt
 from tests.pages.test_connections import ADA, START, Traveller, sent
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import has
@@ -176,3 +179,19 @@ def test_terms_that_everybody_accepts_are_accepted_by_whoever_comes_from_a_provi
     page = ada.comes()
     assert (page.heading, ada.is_in) == ("Create your account", False)
     assert "Tick this box to go on." in page.press("Create account").text
+
+
+def test_what_the_owner_claims_in_this_very_moment_is_connected_to_nobody(new_traveller: NewTraveller) -> None:
+    """The sign-in read the account before the claim, and ends after it."""
+    eve = new_traveller(trusts=False)
+    page = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
+    with call_of(eve.there.house, eve.there.name) as call:
+        before = accounts.by_email(call, ADA["email"])
+        assert before is not None
+        attempt = Attempt(page.query["attempt"], "return", {}, None, False, call.now, call.now)
+        attempt = linking.note(call, attempt, Claimed("globex", "eve"), before.uid)
+        private = dict(before.private)
+        store.change(call, before.uid, {**proving.drop_ways_in(call, before, private), "private": private})
+        linking.settle(call, attempt, before)
+        call.work.commit()
+    assert held(eve.there) == []

@@ -330,6 +330,10 @@ def _opened_elsewhere(call: Call, attempt: Attempt, state: Checking) -> Next:
 def _go_on(call: Call, attempt: Attempt | None, account: Account, proof: Proof, *, is_new: bool) -> Next:
     """Sign in where the password was shown in this browser, or where the tenant wants it; else say that it is done."""
     state = awaiting.of(attempt) if attempt is not None else None
+    if linking.of(attempt) is not None:
+        store.lock(
+            call, account.uid
+        )  # of two who come at once, who claims the account and who made it, the second sees the first
     knows = _knows(call, attempt, proof, account.password_hash)
     may_enter = knows or (is_new and call.tenant.settings.login_on_email_verification)
     remember = entering.remembering(call, knows and state is not None and state.remember)

@@ -89,11 +89,14 @@ def settle(call: Call, attempt: Attempt | None, account: Account) -> None:
     brought it; they link it on their own page.
     """
     waits = still_of(call, attempt)
-    is_its = waits is not None and waits.uid == account.uid
-    if waits is None or not (_is_still(account, waits) if is_its else _is_theirs(call, account, waits)):
+    if waits is None:
+        return
+    fresh = store.change(call, account.uid, {}) or account  # locked: its owner may claim it in this very moment
+    is_its = waits.uid == account.uid
+    if not (_is_still(fresh, waits) if is_its else _is_theirs(call, fresh, waits)):
         return
     try:
-        identities.link(call, account, waits.claimed)
+        identities.link(call, fresh, waits.claimed)
     except Taken as reason:
         call.ledger.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 
