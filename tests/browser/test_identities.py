@@ -1,4 +1,5 @@
-"""An account elsewhere, in Chromium without scripts: it is connected by a form whose redirects lead away and back, and signs in."""
+"""An account elsewhere, in Chromium without scripts: it is connected by a form whose redirects lead away and
+back, signs in, and is taken away after one more proof."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shopper import AT_THE_SHOP, BARE, Ada
+from tests.support.shopper import AT_THE_SHOP, BARE, PASSWORD, Ada, send
 from tests.support.upstream import FakeProvider
 
 
@@ -16,7 +17,7 @@ def world(new_world: NewWorld, elsewhere: FakeProvider) -> World:
     return new_world(connections={"globex": elsewhere.openid()})
 
 
-def test_a_person_connects_an_account_and_signs_in_with_it(
+def test_a_person_connects_an_account_signs_in_with_it_and_takes_it_away(
     world: World, served: str, opened: Opened, elsewhere: FakeProvider
 ) -> None:
     ada, page = Ada(world, served), opened(**BARE)
@@ -33,3 +34,21 @@ def test_a_person_connects_an_account_and_signs_in_with_it(
     page.context.clear_cookies()
     ada.comes(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
     page.wait_for_url(AT_THE_SHOP)
+
+    ada.waits(minutes=10)
+    page.context.clear_cookies()
+    ada.signs_in(page)
+    page.wait_for_url(AT_THE_SHOP)
+    ada.waits(minutes=10)
+    page.goto(f"{served}/identities")
+    page.locator('a[href^="/identities/remove?id="]').click()
+    page.locator("main [name=password]").fill("not the password 7")
+    send(page, "password")
+    page.locator("main [name=password]").fill(PASSWORD)
+    send(page, "password")
+    page.wait_for_url("**/identities?done=removed")
+    expect(page.get_by_text("countess@globex.example")).to_have_count(0)
+
+    page.context.clear_cookies()
+    ada.comes(page).locator('a[href^="/sign-in/with?provider=globex"]').click()
+    page.wait_for_url("**/register?**")
