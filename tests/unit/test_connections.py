@@ -73,6 +73,12 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
         ("https://id.example.com", "https://acme.localhost/token", False),
         ("https://id.example.com", "http://token.example.com/", False),
         ("https://id.example.com", "//token.example.com/", False),
+        ("https://id.example.com", "https://localhost./", False),
+        ("https://id.example.com", "https://127.0.0.1/", False),
+        ("https://id.example.com", "https://[::1]/", False),
+        ("https://id.example.com", "https://2130706433/", False),
+        ("https://id.example.com", "https://0x7f.1/", False),
+        ("https://10.0.0.5", "https://10.0.0.5/token", True),
     ],
 )
 def test_a_provider_on_the_web_does_not_lead_to_this_machine(issuer: str, place: str, is_allowed: bool) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -218,8 +219,13 @@ def _configuration(issuer: str, now: datetime) -> Configuration:
 
 
 def may_name(issuer: str, place: str) -> bool:
-    """Return whether an issuer may lead us to a place: not to this machine, unless it is on it."""
-    return is_provider_address(place) and (is_local(issuer) or not is_local(place))
+    """Return whether an issuer may lead us to a place: not to this machine, unless it is on it, nor to a number, which may be
+    any machine behind our walls. Its own host it may always name."""
+    host = urlsplit(place).hostname if is_provider_address(place) else None
+    if host is None:
+        return False
+    is_named = not host.endswith(".") and host.rpartition(".")[2][:1].isalpha()
+    return is_local(issuer) or host == urlsplit(issuer).hostname or (is_named and not is_local(place))
 
 
 def _imported(listed: Any) -> tuple[Key, ...]:
