@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from psycopg.errors import DeadlockDetected, SerializationFailure
 from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine, make_url
@@ -14,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 BUSY_MS = 10_000
+_CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
 
 
 class StoreUnavailable(Exception):
@@ -37,6 +37,7 @@ class Database:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size)
+        self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error  # of the one driver that is loaded
         self.writing = threading.Lock()  # one writer at a time in this process: a queue instead of busy waiting
 
     def connect(self) -> Connection:
@@ -72,7 +73,7 @@ _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction
 
 def translate(problem: DBAPIError) -> Exception:
     """Return StoreUnavailable for a lost, full or read-only database, StoreContended for a deadlock, else the problem itself."""
-    if isinstance(problem.orig, DeadlockDetected | SerializationFailure):
+    if getattr(problem.orig, "sqlstate", None) in _CONTENDED:
         return StoreContended(_sentence(problem))
     text = str(problem.orig).lower()
     gone = problem.connection_invalidated or isinstance(problem, OperationalError)

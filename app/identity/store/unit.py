@@ -8,13 +8,11 @@ on a response and rolls it back on an error. `pause` gives the connection back b
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
 from sqlalchemy.engine import Connection, CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
@@ -176,7 +174,7 @@ class UnitOfWork:
         raw: Any = self._connection.connection.driver_connection
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
-        except (sqlite3.Error, psycopg.Error) as problem:
+        except self._database.driver_error as problem:
             if getattr(raw, "closed", False):
                 self._drop()
             raise StoreUnavailable(f"The database refused {text.split(';')[0]}: {problem}") from problem
@@ -204,7 +202,7 @@ class UnitOfWork:
             try:
                 raw: Any = connection.connection.driver_connection
                 raw.execute("COMMIT")
-            except (sqlite3.Error, psycopg.Error):
+            except self._database.driver_error:
                 connection.invalidate()
         self._is_begun = False
         connection.close()
