@@ -53,6 +53,7 @@ def add(call: Call, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) 
         added = call.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
     except IntegrityError:
         raise Taken("uid") from None
+    call.work.locked[row["uid"]] = True
     linked = [names.identity(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
     hold(call, row["uid"], [*held, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)])
     return _account(call, added)
@@ -94,18 +95,24 @@ def change(call: Call, uid: str, values: dict[str, Any]) -> Account | None:
     """Write columns and return the account as it is then; the row stays locked until the commit."""
     where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
     statement = update(accounts).where(*where).values(modified_at=call.now, **values).returning(*_COLUMNS)
-    return _found(call, call.work.one(statement))
+    found = _found(call, call.work.one(statement))
+    call.work.locked[uid] = found is not None
+    return found
 
 
 def lock(call: Call, uid: str) -> bool:
     """Lock an account until the commit, as `change` does, and leave it as it is; returns whether it is there."""
-    call.work.begin()
-    where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
-    return call.work.one(select(A.uid).where(*where).with_for_update()) is not None
+    held = call.work.locked
+    if uid not in held:
+        call.work.begin()
+        where = (A.tenant_id == call.tenant.tenant_id, A.uid == uid)
+        held[uid] = call.work.one(select(A.uid).where(*where).with_for_update()) is not None
+    return held[uid]
 
 
 def remove(call: Call, uid: str) -> bool:
     """Delete an account and what it held; returns whether it was there."""
+    call.work.locked[uid] = False
     call.work.run(delete(identifiers).where(I.tenant_id == call.tenant.tenant_id, I.uid == uid))
     return call.work.changed(delete(accounts).where(A.tenant_id == call.tenant.tenant_id, A.uid == uid)) > 0
 

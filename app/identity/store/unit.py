@@ -48,6 +48,8 @@ class UnitOfWork:
             raise ValueError("not a tenant id")
         self.tenant_id = tenant_id
         self.cost = cost or Cost()
+        self.locked: dict[str, bool] = {}
+        """The accounts that this transaction has locked, or found missing."""
         self._database = database
         self._connection: Connection | None = None
         self._is_begun = False
@@ -100,6 +102,7 @@ class UnitOfWork:
         if not _SAFE_ID.match(tenant_id):
             raise ValueError("not a tenant id")
         self.tenant_id = tenant_id
+        self.locked.clear()
         if self._is_begun:
             self._driver(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
@@ -187,6 +190,7 @@ class UnitOfWork:
             raise
         finally:
             self._is_begun = False
+            self.locked.clear()
             if self._is_writing:
                 self._is_writing = False
                 if self._database.is_sqlite:
@@ -210,6 +214,7 @@ class UnitOfWork:
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
         self._is_begun = False
+        self.locked.clear()
         if connection is not None:
             connection.invalidate()
             connection.close()
