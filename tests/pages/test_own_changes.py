@@ -208,7 +208,7 @@ def test_an_account_is_deleted_and_kept_after_all(world: World, visitor: Visitor
     assert visitor.open("/profile").heading == "Ada Lovelace"
     left = page.press("Yes, delete it")
     assert left.heading == "Your account is closed"
-    assert visitor.open(left.address).text == left.text, "to look again sends nothing again"
+    assert visitor.open(left.address).says() == left.says(), "to look again sends nothing again"
     assert visitor.open("/profile").heading == "Welcome back"
     assert visitor.open(link).heading == "This link no longer works"
     offered = signed_in(visitor, ada)

@@ -178,19 +178,21 @@ def _decided(call: Call, attempt: Attempt, connection: Connection, claimed: Clai
     holder = linked.holder(call, claimed.provider, claimed.subject)
     if holder is not None:
         return _known(call, attempt, holder, claimed)
-    is_believed = claimed.email_verified and connection.trusts_email
-    if claimed.email and is_believed and accounts.is_email(claimed.email):
+    if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
         known = accounts.by_email(call, claimed.email)
-        if known is not None and proving.is_shared(
-            known
-        ):  # whoever else may know its password would go on beside its owner
-            waits = linking.note(call, attempt, claimed)
-            return Next(step=Step.LOGIN, attempt=waits.attempt_id, problem=NOBODY_HERE)
-        is_at_once = registers and not any(
-            field.name == TERMS and field.required for field in registration_form.of(call.tenant.settings)
-        )
-        if call.tenant.settings.account_linking if known is not None else is_at_once:
+        if known is not None and proving.is_shared(known):  # whoever else may know its password would go on beside them
+            return _unlinked(call, attempt, claimed, registers=False)
+        if call.tenant.settings.account_linking if known is not None else registers and not _asks_for_terms(call):
             return _opened(call, attempt, claimed, claimed.email)
+    return _unlinked(call, attempt, claimed, registers=registers)
+
+
+def _asks_for_terms(call: Call) -> bool:
+    return any(field.name == TERMS and field.required for field in registration_form.of(call.tenant.settings))
+
+
+def _unlinked(call: Call, attempt: Attempt, claimed: Claimed, *, registers: bool) -> Next:
+    """Let the identity wait for an account: the page of registration is filled in with it."""
     attempt = linking.note(call, attempt, claimed)
     if not registers:
         return Next(step=Step.LOGIN, attempt=attempt.attempt_id, problem=NOBODY_HERE)

@@ -59,11 +59,7 @@ def forget(call: Call, attempt: Attempt) -> Attempt:
 def of(attempt: Attempt | None) -> Waiting | None:
     """Return what waits in the attempt."""
     held = attempt.request.get(_KEY) if attempt is not None else None
-    return (
-        Waiting(Claimed(**held["claimed"]), str(held["uid"]), bool(held.get("is_proof")), bool(held.get("is_wished")))
-        if held
-        else None
-    )
+    return Waiting(**{**held, "claimed": Claimed(**held["claimed"])}) if held else None
 
 
 def still_of(call: Call, attempt: Attempt | None) -> Waiting | None:
