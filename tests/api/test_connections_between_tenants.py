@@ -76,12 +76,12 @@ def test_people_of_one_tenant_come_in_at_another(installed: Installation) -> Non
     assert tenant is not None
     acme = TenantServer(house, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
     with doing(acme) as call:
-        address = service.begin(call, service.find(call, "company"), "attempt-1", facts={}, hint="ada@example.com")
+        address = service.begin(call, service.find(call, "company"), "attempt-1", hint="ada@example.com")
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
     page = browser.open(address)
     back = page.press("Sign in", password="correct horse 7")
     assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
     with doing(acme) as call:
-        claimed, connection, _ = service.finish(call, back.query["state"], back.query)
+        claimed, connection = service.finish(call, back.query["state"], back.query)
     assert (claimed.email, claimed.email_verified, connection.trusts_email) == ("ada@example.com", True, True)
     assert claimed.profile["FirstName"] == "Ada"

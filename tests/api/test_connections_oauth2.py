@@ -41,7 +41,7 @@ def test_the_primary_address_counts_and_what_is_verified(acme: TenantServer, els
     assert asked(address).keys() == {
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
     }  # fmt: skip
-    claimed, connection, _ = finished(acme, elsewhere.signs_in(address))
+    claimed, connection = finished(acme, elsewhere.signs_in(address))
     assert (claimed.provider, claimed.subject) == ("github", "583231")
     assert (claimed.email, claimed.email_verified) == ("octocat@example.test", True)
     assert claimed.profile == {
@@ -70,7 +70,7 @@ def test_a_list_that_says_less_is_believed_as_far_as_it_goes(
     acme: TenantServer, elsewhere: FakeProvider, emails: Any, email: str | None, is_verified: bool
 ) -> None:
     elsewhere.userinfo, elsewhere.emails = OCTOCAT, emails
-    claimed, _, _ = finished(acme, elsewhere.signs_in(led(acme, "github")))
+    claimed, _ = finished(acme, elsewhere.signs_in(led(acme, "github")))
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
@@ -111,13 +111,13 @@ def test_one_that_refuses_a_verifier_gets_none(new_tenant_server: NewTenantServe
     with pytest.raises(ConnectionBroken):  # nothing would protect the code
         led(tenant, "linkedin")
     keeps(tenant, connections={"linkedin": SECRET})
-    claimed, _, _ = finished(tenant, elsewhere.signs_in(led(tenant, "linkedin")))
+    claimed, _ = finished(tenant, elsewhere.signs_in(led(tenant, "linkedin")))
     assert (claimed.subject, claimed.profile) == ("782bbtaQ", {"FullName": "Ada"})
 
 
 def test_one_that_cannot_ask_for_a_new_proof_gives_none(acme: TenantServer, elsewhere: FakeProvider) -> None:
     elsewhere.userinfo = OCTOCAT
-    claimed, connection, _ = finished(acme, elsewhere.signs_in(led(acme, "plain", again=True)))
+    claimed, connection = finished(acme, elsewhere.signs_in(led(acme, "plain", again=True)))
     assert (claimed.subject, claimed.is_anew, connection.asks_anew) == ("583231", False, False)
 
 
@@ -129,7 +129,7 @@ def test_a_claim_may_lie_within_another(new_tenant_server: NewTenantServer, else
         "first_name": "Ada",
         "picture": {"data": {"url": "https://pictures.example/a.png"}},
     }
-    claimed, connection, _ = finished(tenant, elsewhere.signs_in(led(tenant, "facebook")))
+    claimed, connection = finished(tenant, elsewhere.signs_in(led(tenant, "facebook")))
     assert (claimed.subject, claimed.email, connection.trusts_email) == ("10", None, False)
     assert claimed.profile["FirstName"] == "Ada"
     assert claimed.profile["ImageUrl"] == "https://pictures.example/a.png"

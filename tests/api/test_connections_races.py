@@ -14,7 +14,7 @@ from tests.support.upstream import provider
 
 def comes_back(tenant: TenantServer, answer: dict[str, str]) -> str | None:
     try:
-        claimed, _, _ = finished(tenant, answer)
+        claimed, _ = finished(tenant, answer)
     except UnknownState:
         return None
     return claimed.subject

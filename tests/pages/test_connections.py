@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -134,6 +134,13 @@ def test_it_is_connected_to_nobody_else(doubted: Traveller) -> None:
     assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
     doubted.visitor.forget("session")
     assert doubted.comes().heading == "Create your account"
+
+
+def test_whom_the_application_expects_is_told_there(traveller: Traveller) -> None:
+    shop = traveller.there.application("shop", client_name="Acme Shop")
+    page = traveller.visitor.asked_by(shop, login_hint=ADA["email"])
+    assert parse_qs(urlsplit(page.follow("Continue with Globex").address).query)["login_hint"] == [ADA["email"]]
+    assert "login_hint" not in traveller.visitor.open(START).address
 
 
 def test_who_says_no_there_is_told_and_goes_on(traveller: Traveller) -> None:

@@ -15,10 +15,10 @@ from tests.support.tenant_server import TenantServer
 def led(tenant: TenantServer, name: str, **how: Any) -> str:
     """Begin a sign-in, and return where the browser is led."""
     with doing(tenant) as call:
-        return service.begin(call, service.find(call, name), "attempt-1", facts={"links": "s1"}, **how)
+        return service.begin(call, service.find(call, name), "attempt-1", **how)
 
 
-def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[Claimed, Connection, dict[str, Any]]:
+def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[Claimed, Connection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
         return service.finish(call, answer.get("state", ""), answer)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from app.contract.connections import PRESETS, ConnectionSettings, resolved
 from app.contract.errors import federation as e
@@ -68,21 +68,27 @@ def find(call: Call, name: str) -> Connection:
     return _shown(wanted, stated)
 
 
+def title_of(call: Call, name: str) -> str:
+    """Return what people call a connection, also of one that was taken away."""
+    stated, preset = call.tenant.settings.connections.get(name), PRESETS.get(name)
+    if stated is not None:
+        return _shown(name, stated).title
+    return preset.title if preset else name
+
+
 def begin(
     call: Call,
     connection: Connection,
     attempt_id: str,
     *,
-    facts: Mapping[str, Any],
     again: bool = False,
     hint: str = "",
 ) -> str:
     """Return the provider's address to which the browser is led.
 
     Args:
-        facts: what `finish` gives back.
         again: whether the provider is to ask for a proof, whoever is signed in there.
-        hint: the address that was typed.
+        hint: whom the application expects.
 
     Raises:
         ConnectionBroken: the provider does not say where people sign in.
@@ -98,14 +104,13 @@ def begin(
         raise _broken(connection.name, problem) from None
     kept = {
         "attempt": attempt_id, "connection": connection.name, "nonce": asked.nonce, "verifier": asked.verifier, "again": again,
-        "facts": dict(facts),
     }  # fmt: skip
     tickets.issue(call, TicketKind.CONNECTION, tickets.NOBODY, lives_for=LIVES_FOR, facts=kept, text=text)
     return address
 
 
-def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, Connection, dict[str, Any]]:
-    """Use a state up, and have the provider say whom the browser brought back; returns the facts of `begin` with it.
+def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, Connection]:
+    """Use a state up, and have the provider say whom the browser brought back.
 
     The connection that is returned trusts the address only where the provider gives mailboxes of that domain.
 
@@ -118,7 +123,7 @@ def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, 
         ConnectionBroken: see there.
     """
     ticket = _spent(call, state)
-    name, facts = str(ticket.facts["connection"]), dict(ticket.facts["facts"])
+    name = str(ticket.facts["connection"])
     try:
         connection = find(call, name)
     except (e.UnknownConnection, e.ConnectionNotConfigured):
@@ -135,7 +140,7 @@ def finish(call: Call, state: str, answer: Mapping[str, str]) -> tuple[Claimed, 
     except ProviderUnavailable as problem:
         raise _broken(name, problem) from None
     trusts_email = connection.trusts_email and claimed.gives_email
-    return claimed, replace(connection, trusts_email=trusts_email), facts
+    return claimed, replace(connection, trusts_email=trusts_email)
 
 
 def _spent(call: Call, state: str) -> Ticket:

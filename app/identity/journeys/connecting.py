@@ -70,7 +70,7 @@ def lead(call: Call, connection: Connection, attempt: Attempt | None, **request:
     drawn, again = attempts.draw(), _is_wished_anew(attempt) or sessions.current(call) is not None
     named = attempt.attempt_id if attempt else drawn.attempt_id
     try:
-        address = connections.begin(call, connection, named, facts={}, again=again)
+        address = connections.begin(call, connection, named, again=again, hint=_hint(attempt))
     except connections.ConnectionBroken:
         return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
     if attempt is not None:
@@ -109,7 +109,7 @@ def finish(call: Call, req: contract.ConnectionAnswer) -> Next:
         return journey.after_the_end(session)
     answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
-        claimed, connection, _ = connections.finish(call, req.state, answer)
+        claimed, connection = connections.finish(call, req.state, answer)
     except connections.UnknownState:
         return journey.advance(call, attempt, session)
     except connections.ConnectionRefused:
@@ -135,13 +135,22 @@ def connected(call: Call, req: contract.ConnectedRead) -> contract.Connected:
     form = registration_form.of(call.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
-    titles = {one.name: one.title for one in connections.offered(call)}
-    return contract.Connected(title=titles.get(waits.claimed.provider, waits.claimed.provider), fields=fields)
+    return contract.Connected(title=connections.title_of(call, waits.claimed.provider), fields=fields)
+
+
+def _asked(attempt: Attempt | None) -> dict[str, Any]:
+    """Return what an application asked for; nothing where none did."""
+    return attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+
+
+def _hint(attempt: Attempt | None) -> str:
+    """Return whom the application expects: the provider fills its form with it."""
+    return str(_asked(attempt).get("login_hint") or "")
 
 
 def _is_wished_anew(attempt: Attempt | None) -> bool:
     """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
-    asked = attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+    asked = _asked(attempt)
     return "login" in asked.get("prompt", ()) or asked.get("max_age") is not None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract import hub_identities as contract
-from app.contract.connections import PRESETS
 from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next
 from app.contract.hub_self_service import Done
@@ -35,7 +34,7 @@ def read(call: Call, req: contract.OwnIdentitiesRead) -> contract.OwnIdentities:
     titles = {one.name: one.title for one in connections.offered(call)}
     return contract.OwnIdentities(
         person=oauth_views.person(account),
-        identities=[_shown(call, account, one, titles) for one in linked.of(account)],
+        identities=[_shown(call, account, one) for one in linked.of(account)],
         connections=[ConnectionView(name=name, title=title) for name, title in _open_to(call, account, titles).items()],
         needs_password=not freshness.is_fresh(call, session),
         must_confirm=freshness.must_confirm(call, session, account),
@@ -64,12 +63,11 @@ def disconnect(call: Call, req: contract.IdentityNamed) -> Done:
     return own_account.done(call, known)
 
 
-def _shown(call: Call, account: Account, one: Identity, titles: dict[str, str]) -> contract.LinkedView:
-    preset = PRESETS.get(one.provider)
+def _shown(call: Call, account: Account, one: Identity) -> contract.LinkedView:
     return contract.LinkedView(
         id=_id(one),
         provider=one.provider,
-        title=titles.get(one.provider) or (preset.title if preset else one.provider),
+        title=connections.title_of(call, one.provider),
         email=one.email or "",
         name=one.name or "",
         since=iso(one.linked_at),

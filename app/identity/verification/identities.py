@@ -31,5 +31,4 @@ def unlink(call: Call, account: Account, one: Identity, *, is_silent: bool = Fal
 
 
 def _tell(call: Call, kind: MailKind, account: Account, provider: str) -> None:
-    titles = {one.name: one.title for one in connections.offered(call)}
-    notices.tell_with_alarm(call, kind, account.email, account, provider=titles.get(provider, provider))
+    notices.tell_with_alarm(call, kind, account.email, account, provider=connections.title_of(call, provider))
