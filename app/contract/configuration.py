@@ -286,6 +286,7 @@ class ApplicationSettings(Stated):
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_userinfo: bool = False
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    resource_server: bool = False  # it may introspect the access tokens of the tenant's other applications, too
     is_active: bool = True
 
     @property

@@ -4,9 +4,11 @@ from typing import Any
 
 from joserfc import jwt
 from joserfc.jwk import KeySet
+from werkzeug.test import Client as WsgiClient
 
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in
+from tests.support.tenant_server import TenantServer
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
@@ -123,9 +125,28 @@ def test_introspection_says_no_more_than_inactive(
     assert shop.introspect("nonsense") == inactive
     assert foreign_shop.introspect(token) == inactive
     assert strict.at_own_issuer().introspect(token) == inactive
-    assert strict.introspect(token)["active"] is True  # a resource server that proves who it is
+    assert strict.introspect(token) == inactive
     assert shop.back("introspect", {"token": token}).status_code == 400
     assert shop.back("introspect", shop.proves()).status_code == 400
+
+
+def test_a_resource_server_introspects_access_tokens_alone(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    orders = world.application("orders", resource_server=True)
+    held = tokens(shop, browser, ada)
+    assert orders.introspect(held["access_token"])["sub"] == ada.uid
+    assert orders.introspect(held["refresh_token"]) == {"active": False}
+    assert orders.at_own_issuer().introspect(held["access_token"]) == {"active": False}
+
+
+def test_resource_server_introspects_the_interfaces_tokens(acme: TenantServer, identity_app: Any) -> None:
+    token = acme.tokens(str(acme.create()["Uid"]))["access_token"]
+    there = World(acme.house, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    plain, orders = there.application("plain"), there.application("orders", resource_server=True)
+    assert plain.introspect(token) == {"active": False}
+    assert orders.introspect(token)["active"] is True
+    assert "client_id" not in orders.introspect(token)
 
 
 def test_a_public_client_proves_nothing_and_may_not_introspect(
@@ -144,15 +165,17 @@ def test_a_public_client_proves_nothing_and_may_not_introspect(
     assert "none" in held["revocation_endpoint_auth_methods_supported"]
 
 
-def test_revoking_a_refresh_token_leaves_its_access_tokens_alive(
-    shop: RelyingParty, browser: Browser, ada: Person
-) -> None:
-    held = tokens(shop, browser, ada)
-    answer = shop.back("revoke", {"token": held["refresh_token"], **shop.proves()})
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert "Content-Type" not in answer.headers, "an empty body is no JSON"
-    assert shop.refresh(held["refresh_token"]).status_code == 400
-    assert shop.userinfo(held["access_token"]).status_code == 200
+def test_revoking_a_refresh_token_ends_its_access_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """RFC 7009 section 2.1: the whole authorization ends, by whichever refresh token of it."""
+    for is_used in (False, True):
+        first, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
+        second = shop.refresh(first["refresh_token"]).json or {}
+        shown = first if is_used else second
+        answer = shop.back("revoke", {"token": shown["refresh_token"], **shop.proves()})
+        assert (answer.status_code, answer.data) == (200, b"")
+        assert "Content-Type" not in answer.headers, "an empty body is no JSON"
+        assert shop.refresh(second["refresh_token"]).status_code == 400
+        assert [shop.userinfo(one["access_token"]).status_code for one in (first, second, other)] == [401, 401, 200]
 
 
 def test_an_access_token_can_be_revoked_and_the_older_name_is_read(

@@ -18,48 +18,57 @@ INACTIVE = IntrospectionAnswer(active=False)
 def introspect(call: Call, client: Application, req: IntrospectionRequest) -> IntrospectionAnswer:
     """Tell what a token stands for.
 
-    A client that proves who it is may ask about any token of the tenant at the tenant-wide address, because resource
-    servers must; at an application's address about its own alone. Whatever it may not know is inactive to it, as an
-    unknown token is.
+    A client may ask about its own tokens. One that the tenant registered as a `resource_server` may ask about every access
+    token of the tenant at the tenant-wide address, those of the interface's own sign-ins included; refresh tokens are for
+    the authorization server alone (RFC 6749 section 1.5). All else is inactive, as an unknown token is (RFC 7662 section 4).
 
     Raises InvalidClient: a public client proves nothing, and who asks must (RFC 7662 section 2.1).
     """
     if client.settings.is_public:
         raise InvalidClient("A public client may not introspect.")
-    found = _find(call, req.token)
-    if found is None or found.client_id is None or found.expires_at <= call.now:
+    found = token_store.access(call.work, randomness.digest(req.token))
+    if found is None:
+        found = _refresh_of(call, client, req.token)
+    elif found.client_id != client.client_id and not _may_ask_about_others(call, client):
         return INACTIVE
-    if "app" in call.raw.parameters and found.client_id != client.client_id:
+    if found is None or found.expires_at <= call.now:
         return INACTIVE
     return _described(found)
 
 
 def revoke(call: Call, client: Application, req: RevocationRequest) -> None:
-    """End a token of this client; others, known or not, are left as they are, without a word."""
+    """End a token of this client; others, known or not, are left as they are, without a word.
+
+    A refresh token, a used one included, ends every token of its authorization (RFC 7009 section 2.1).
+    """
     token = req.token or req.refresh_token
     if token is None:
         raise InvalidRequest.names("token")
-    if tokens.revoke_refresh(call, token, client_id=client.client_id):
-        call.ledger.record("refresh_token.revoked", client_id=client.client_id)
+    token_hash = randomness.digest(token)
+    row = token_store.refresh(call.work, token_hash)
+    if row is not None:
+        if row.client_id == client.client_id:
+            tokens.revoke_family(call, row.family_id)
+            call.ledger.record("refresh_token.revoked", uid=row.uid, client_id=client.client_id)
         return
-    found = token_store.access(call.work, randomness.digest(token))
+    found = token_store.access(call.work, token_hash)
     if found is not None and found.client_id == client.client_id and tokens.revoke_access(call, found.token_hash):
         call.ledger.record("access_token.revoked", uid=found.uid or None, client_id=client.client_id)
 
 
-def _find(call: Call, token: str) -> TokenHolder | None:
-    """Return what an access token or an unused refresh token stands for."""
-    token_hash = randomness.digest(token)
-    found = token_store.access(call.work, token_hash)
-    if found is not None:
-        return found
-    row = token_store.refresh(call.work, token_hash)
-    if row is None or row.used_at is not None:
+def _may_ask_about_others(call: Call, client: Application) -> bool:
+    return client.settings.resource_server and "app" not in call.raw.parameters
+
+
+def _refresh_of(call: Call, client: Application, token: str) -> TokenHolder | None:
+    """Return what an unused refresh token of this client stands for."""
+    row = token_store.refresh(call.work, randomness.digest(token))
+    if row is None or row.used_at is not None or row.client_id != client.client_id:
         return None
     return TokenHolder(
         uid=row.uid,
         token="",
-        token_hash=token_hash,
+        token_hash=row.token_hash,
         session_id=row.session_id,
         client_id=row.client_id,
         scope=row.scope,
@@ -72,7 +81,7 @@ def _find(call: Call, token: str) -> TokenHolder | None:
 def _described(found: TokenHolder) -> IntrospectionAnswer:
     facts: dict[str, Any] = found.facts
     issued = int(found.issued_at.timestamp())
-    audience = facts.get("aud") or [found.client_id]
+    audience = facts.get("aud") or ([found.client_id] if found.client_id else None)
     return IntrospectionAnswer(
         active=True,
         iss=facts.get("issuer"),

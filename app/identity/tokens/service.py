@@ -156,9 +156,9 @@ def revoke_both(call: Call, token_hash: str) -> bool:
     return store.drop_access_and_refresh(call.work, token_hash)
 
 
-def revoke_refresh(call: Call, refresh_token: str, *, client_id: str | None = None) -> bool:
-    """End one refresh token's rotation chain; its access tokens live on (interface user.md section 6)."""
-    return store.drop_refresh(call.work, randomness.digest(refresh_token), client_id)
+def revoke_refresh(call: Call, refresh_token: str) -> bool:
+    """End one refresh token's rotation chain; its access tokens live on (interface account.md row A24)."""
+    return store.drop_refresh(call.work, randomness.digest(refresh_token))
 
 
 def revoke_family(call: Call, family_id: str) -> None:

@@ -122,14 +122,10 @@ def drop_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
     return True
 
 
-def drop_refresh(work: UnitOfWork, token_hash: str, client_id: str | None) -> bool:
+def drop_refresh(work: UnitOfWork, token_hash: str) -> bool:
     """Delete the whole rotation chain of a refresh token that is still good."""
-    owner = (R.client_id == client_id,) if client_id is not None else ()
-    row = work.one(
-        select(R.family_id).where(
-            R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), *owner
-        )
-    )
+    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None))
+    row = work.one(select(R.family_id).where(*where))
     if row is None:
         return False
     return work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id)) > 0
