@@ -17,7 +17,7 @@ import click
 from app.commands.refusals import Refusal, in_words
 from app.commands.refusals import settings as read_settings
 from app.kit import logs
-from app.kit.health import Check, Health
+from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
 from app.kit.serving import Job
 from app.kit.serving import serve as serve_http
@@ -56,7 +56,12 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
 
     try:
         return serve_http(
-            lambda: application(settings, wings, told), bind=bind, workers=workers, background=jobs, on_ready=say
+            lambda: application(settings, wings, told),
+            bind=bind,
+            workers=workers,
+            background=jobs,
+            reserved_paths=PATHS,
+            on_ready=say,
         )
     except (ValueError, OSError) as problem:
         raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None

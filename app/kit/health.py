@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from app.kit.clock import monotonic
+
 log = logging.getLogger("gatehouse.health")
+
+LIVE: Final = "/health/live"
+READY: Final = "/health/ready"
+PATHS: Final = (LIVE, READY)
+PATIENCE_SECONDS: Final = 0.8
+"""How long all checks of one probe may take together; a part that has not answered by then is down."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
@@ -20,18 +30,16 @@ class Health:
 
     def __init__(self, app: WSGIApplication, checks: Mapping[str, Check]) -> None:
         self._app = app
-        self._checks = checks
+        self._parts = {name: _Part(name, check) for name, check in checks.items()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if path not in ("/health/live", "/health/ready"):
+        if path not in PATHS:
             return self._app(environ, start_response)
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
             return []
-        parts = (
-            {name: self._state(name, check) for name, check in self._checks.items()} if path == "/health/ready" else {}
-        )
+        parts = self._states() if path == READY else {}
         is_well = "down" not in parts.values()
         body = json.dumps(
             {"status": "ok" if is_well else "unavailable", **({"parts": parts} if parts else {})}
@@ -44,11 +52,54 @@ class Health:
         start_response("200 OK" if is_well else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
-    @staticmethod
-    def _state(name: str, check: Check) -> str:
+    def _states(self) -> dict[str, str]:
+        """Ask all parts at once, and wait for all of them together."""
+        runs = {name: part.begin() for name, part in self._parts.items()}
+        ends_at = monotonic() + PATIENCE_SECONDS
+        return {name: run.state(ends_at) for name, run in runs.items()}
+
+
+class _Run:
+    """One run of a check, in a thread of its own: a part that hangs keeps that thread and nothing else."""
+
+    def __init__(self, name: str, check: Check) -> None:
+        self._name = name
+        self._check = check
+        self._is_well = False
+        self._done = threading.Event()
+        threading.Thread(target=self._run, name=f"health-{name}", daemon=True).start()
+
+    @property
+    def is_done(self) -> bool:
+        return self._done.is_set()
+
+    def state(self, ends_at: float) -> str:
+        """Return "ok" or "down"; waits for the check until `ends_at`, on the monotonic clock."""
+        if not self._done.wait(max(0.0, ends_at - monotonic())):
+            log.warning("health.down", extra={"part": self._name, "problem": f"no answer in {PATIENCE_SECONDS} s"})
+        return "ok" if self._is_well else "down"
+
+    def _run(self) -> None:
         try:
-            check()
+            self._check()
+            self._is_well = True
         except Exception as problem:  # noqa: BLE001 - whatever it is, the part is down
-            log.warning("health.down", extra={"part": name, "problem": str(problem)})
-            return "down"
-        return "ok"
+            log.warning("health.down", extra={"part": self._name, "problem": str(problem)})
+        finally:
+            self._done.set()
+
+
+class _Part:
+    """A check that runs at most once at a time; probes that come while it runs share its outcome."""
+
+    def __init__(self, name: str, check: Check) -> None:
+        self._name = name
+        self._check = check
+        self._lock = threading.Lock()
+        self._latest: _Run | None = None
+
+    def begin(self) -> _Run:
+        with self._lock:
+            if self._latest is None or self._latest.is_done:
+                self._latest = _Run(self._name, self._check)
+            return self._latest

@@ -208,3 +208,14 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off(serving: Callable[...
             return False
 
         assert eventually(is_cut_off)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_reserved_path_is_answered_while_all_threads_hang(serving: Callable[..., Served], method: str) -> None:
+    served = serving(threads=4, reserved_paths=["/"], limits={"waiting": 30})
+    ask = get if method == "GET" else lambda path: post(path, b"")
+    hanging = [served.connect(ask("/slow/6.0")) for _ in range(20)]
+    assert all(served.get("/").endswith(b"ordinary") for _ in range(3))
+    assert select.select(hanging, [], [], 0)[0] == []  # none of them was done before
+    for client in hanging:
+        client.close()

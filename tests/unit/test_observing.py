@@ -46,6 +46,25 @@ def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() 
     )
 
 
+def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
+    released = threading.Event()
+
+    def hangs() -> None:
+        released.wait(60)
+
+    client = Client(Health(house, {"database": hangs, "redis": fine}))
+    asked: list[object] = []
+    probes = [threading.Thread(target=lambda: asked.append(client.get("/health/ready").json)) for _ in range(5)]
+    for probe in probes:
+        probe.start()
+    for probe in probes:
+        probe.join(20)
+    assert asked == [{"status": "unavailable", "parts": {"database": "down", "redis": "ok"}}] * 5
+    assert sum(thread.name == "health-database" for thread in threading.enumerate()) == 1
+    released.set()
+    assert client.get("/health/ready").status_code == 200
+
+
 def test_everything_else_is_the_application_s() -> None:
     assert Client(Health(house, {})).get("/health").status_code == 418
     assert Client(Health(house, {})).get("/health/live/more").status_code == 418

@@ -30,6 +30,7 @@ def serve(
     limits: Limits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
+    reserved_paths: Sequence[str] = (),
     on_ready: Callable[[str], object] = str,
 ) -> int:
     """Serve until SIGTERM or SIGINT; return the exit status.
@@ -44,6 +45,7 @@ def serve(
         background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
             each returns soon after its event is set.
         page: makes the body of the answers the server gives by itself.
+        reserved_paths: addresses with a thread of their own each, such as those of health probes.
         on_ready: called once with the real address, when every worker serves.
 
     Raises:
@@ -58,6 +60,7 @@ def serve(
         limits=limits or Limits(),
         page=page,
         is_one_of_many=workers > 1,
+        reserved_paths=reserved_paths,
     )
     if workers > 1:
         return Supervisor(plan, listener, workers, background).run(lambda: on_ready(address))

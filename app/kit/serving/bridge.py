@@ -1,5 +1,6 @@
 """A WSGI application behind an ASGI server: bodies are read first, threads are taken last."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, cast
 from wsgiref.types import WSGIApplication
@@ -26,11 +27,19 @@ class Bridge:
     """The ASGI application. A thread is held only while the application computes, or streams."""
 
     def __init__(
-        self, app: WSGIApplication, pool: Pool, refusals: Refusals, limits: Limits, *, is_one_of_many: bool
+        self,
+        app: WSGIApplication,
+        pool: Pool,
+        refusals: Refusals,
+        limits: Limits,
+        *,
+        is_one_of_many: bool,
+        reserved: Mapping[str, Pool] | None = None,
     ) -> None:
         self.bodies = Bodies(limits)
         self._app = app
         self._pool = pool
+        self._reserved = reserved or {}
         self._refusals = refusals
         self._is_one_of_many = is_one_of_many
 
@@ -57,7 +66,7 @@ class Bridge:
             return
 
     async def _exchange(self, exchange: Exchange, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
-        if not self._pool.take(exchange.run, is_read=exchange.is_read):
+        if not self._reserved.get(exchange.path, self._pool).take(exchange.run, is_read=exchange.is_read):
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
         answer = await exchange.finished
         if answer is not None:

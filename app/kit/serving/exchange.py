@@ -59,6 +59,11 @@ class Exchange:
         """Whether the request only asks to be shown something."""
         return self._environ["REQUEST_METHOD"] in {"GET", "HEAD"}
 
+    @property
+    def path(self) -> str:
+        """The decoded path that the request names."""
+        return str(self._environ["PATH_INFO"])
+
     def run(self) -> None:
         """Call the application; in a thread of the pool."""
         if self._has_left():

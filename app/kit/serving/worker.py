@@ -48,6 +48,8 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     page: RefusalPage = plain_page
     is_one_of_many: bool = False
+    reserved_paths: Sequence[str] = ()
+    """Addresses with a thread of their own each: they are answered even while every other thread hangs."""
 
 
 class Server(uvicorn.Server):
@@ -157,7 +159,8 @@ def run_worker(
     _keep_one_arena()
     refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds)
     pool = Pool(threads=plan.threads, waiting=plan.limits.waiting)
-    bridge = Bridge(plan.make_app(), pool, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
+    reserved = {path: Pool(threads=1, waiting=plan.limits.waiting) for path in plan.reserved_paths}
+    bridge = Bridge(plan.make_app(), pool, refusals, plan.limits, is_one_of_many=plan.is_one_of_many, reserved=reserved)
     _spare_what_stays()
     server = Server(_config(bridge, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
@@ -168,7 +171,8 @@ def run_worker(
         server.run(sockets=[listener])
     finally:
         stop.set()
-        pool.close()
+        for each in (pool, *reserved.values()):
+            each.close()
         for thread in jobs:
             thread.join(plan.limits.drain_seconds)
 
