@@ -11,6 +11,8 @@ from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from app.kit.cpu_quota import usable_cpus
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -76,7 +78,8 @@ class Settings:
     shows_cost: bool = False
     """Answers carry X-Gatehouse-Cost (for `make bench`)."""
     hashes_at_once: int = 2
-    """How many password hashes run at one time; the rest queue."""
+    """How many password hashes run at one time, over all processes of one `serve`; the rest queue, tenants in turn. Empty: one for
+    each whole CPU that the machine, or the container's quota, grants."""
 
     @property
     def database(self) -> str:
@@ -163,7 +166,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
-        hashes_at_once=_count("GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), os.cpu_count() or 2),
+        hashes_at_once=_count(
+            "GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), int(usable_cpus()) or 1
+        ),
     )
     _check(settings)
     keys = _secrets(env, settings)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from wsgiref.types import WSGIApplication
@@ -39,6 +40,7 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     settings = read_settings()
     wings = only or "both"
     refuse_contradictions(settings, bind, wings, workers)
+    settings = replace(settings, hashes_at_once=max(1, settings.hashes_at_once // workers))
     logs.configure()
     with in_words():
         if wings != "hub":

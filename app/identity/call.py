@@ -57,7 +57,7 @@ class Call:
     @property
     def hashing(self) -> TenantHashing:
         """Password hashing as the tenant wants it."""
-        return TenantHashing(self.house.hashing, self.tenant.settings.argon2, self.cost)
+        return TenantHashing(self.house.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property
     def address(self) -> str:

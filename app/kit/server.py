@@ -162,7 +162,7 @@ class Server:
         log.log(level, "%s failed, reference %s", operation.name, reference, exc_info=problem)
         error = broken(f"An internal error. Quote reference {reference}.")
         if status == 503:
-            error.retry_after_seconds = 5
+            error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
         return self._write_error(error, raw, call, operation, status)
 
     def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, call: Any) -> Answer:

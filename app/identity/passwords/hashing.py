@@ -1,9 +1,8 @@
-"""Password hashing: argon2id, a bounded number at once, so that a flood of sign-ins cannot starve pages."""
+"""Password hashing: argon2id, a bounded number at once, tenants in turn."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -14,48 +13,80 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from app.contract.configuration import Argon2
 from app.identity.store.unit import Cost
 from app.kit.clock import thread_cpu_seconds
+from app.kit.fair_queue import FairQueue
+
+PATIENCE_SECONDS = 5.0
+"""How long a caller waits for a place before it is refused."""
 
 
-class Turnstile:
-    """Lets `places` through at once; the others wait in the order they came (a plain semaphore lets newcomers overtake)."""
+class HashingBusy(Exception):
+    """No place became free in time: the answer is 503 with Retry-After."""
 
-    def __init__(self, places: int) -> None:
+    unavailable_status = 503
+    retry_after_seconds = 5
+
+
+class HashLimiter:
+    """Lets `places` hashes run at once. Tenants that wait are served in turn, each in the order of arrival."""
+
+    def __init__(self, places: int, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._free = places
+        self._patience_seconds = patience_seconds
         self._lock = threading.Lock()
-        self._queue: deque[threading.Event] = deque()
+        self._waiting: FairQueue[threading.Event] = FairQueue()
 
-    def __enter__(self) -> None:
+    @property
+    def waiting(self) -> int:
+        """How many wait for a place."""
         with self._lock:
-            if self._free > 0 and not self._queue:
+            return len(self._waiting)
+
+    @contextmanager
+    def place(self, tenant_id: str) -> Iterator[None]:
+        """Hold one of the places; raises HashingBusy after the limiter's patience."""
+        self._take(tenant_id)
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    def _take(self, tenant_id: str) -> None:
+        with self._lock:
+            if self._free > 0 and not self._waiting:
                 self._free -= 1
                 return
             turn = threading.Event()
-            self._queue.append(turn)
-        turn.wait()
-
-    def __exit__(self, *_: object) -> None:
+            self._waiting.push(tenant_id, "", turn)
+        if turn.wait(self._patience_seconds):
+            return
         with self._lock:
-            if self._queue:
-                self._queue.popleft().set()
+            if not turn.is_set():  # else the place came at the last moment
+                self._waiting.discard(tenant_id, "", turn)
+                raise HashingBusy
+
+    def _give_back(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.pop().set()
             else:
                 self._free += 1
 
 
 class Hashing:
-    """Hashes and verifies passwords."""
+    """Hashes and verifies passwords; `tenant_id` says whose turn it is where hashes wait. Raises HashingBusy."""
 
     def __init__(self, at_once: int) -> None:
-        self._turnstile = Turnstile(max(1, at_once))
+        self._limiter = HashLimiter(max(1, at_once))
 
-    def hash(self, password: str, parameters: Argon2) -> str:
+    def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
         """Return the PHC text of the password's hash."""
-        with self._turnstile:
+        with self._limiter.place(tenant_id):
             return _hasher(parameters).hash(_bytes(password))
 
-    def is_match(self, stored: str | None, password: str, parameters: Argon2) -> bool:
+    def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
         """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
         hasher = _hasher(parameters)
-        with self._turnstile:
+        with self._limiter.place(tenant_id):
             try:
                 hasher.verify(stored or _nobody(parameters), _bytes(password))
                 return stored is not None
@@ -70,20 +101,21 @@ class Hashing:
 class TenantHashing:
     """Hashing at a tenant's parameters; what it costs is counted on the call."""
 
-    def __init__(self, hashing: Hashing, parameters: Argon2, cost: Cost) -> None:
+    def __init__(self, hashing: Hashing, tenant_id: str, parameters: Argon2, cost: Cost) -> None:
         self._hashing = hashing
+        self._tenant_id = tenant_id
         self._parameters = parameters
         self._cost = cost
 
     def hash(self, password: str) -> str:
         """Return the PHC text of the password's hash."""
         with self._counted():
-            return self._hashing.hash(password, self._parameters)
+            return self._hashing.hash(password, self._parameters, self._tenant_id)
 
     def is_match(self, stored: str | None, password: str) -> bool:
         """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
         with self._counted():
-            return self._hashing.is_match(stored, password, self._parameters)
+            return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
 
     def is_stale(self, stored: str) -> bool:
         """Return whether the hash was made with other parameters than the tenant's present ones."""

@@ -1,0 +1,70 @@
+"""A queue that serves its owners in turn, so that who puts in much waits for himself alone."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sized
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class FairQueue(Generic[Item]):
+    """Items by owner, and within an owner by class: round-robin over the owners, then over the owner's classes.
+
+    Within one class the first in is the first out. Not safe for threads: the caller holds a lock.
+    """
+
+    def __init__(self) -> None:
+        self._owners: OrderedDict[str, OrderedDict[str, deque[Item]]] = OrderedDict()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def size_of(self, owner: str) -> int:
+        """Return how many items of one owner wait."""
+        return sum(map(len, self._owners.get(owner, {}).values()))
+
+    def push(self, owner: str, kind: str, item: Item) -> None:
+        """Put an item in, last of its owner's class."""
+        self._owners.setdefault(owner, OrderedDict()).setdefault(kind, deque()).append(item)
+        self._size += 1
+
+    def pop(self) -> Item:
+        """Take out the item whose turn it is; raises IndexError where there is none."""
+        if not self._owners:
+            raise IndexError("nothing waits")
+        owner, kinds = self._owners.popitem(last=False)
+        kind, items = kinds.popitem(last=False)
+        item = items.popleft()
+        if items:
+            kinds[kind] = items
+        if kinds:
+            self._owners[owner] = kinds
+        self._size -= 1
+        return item
+
+    def discard(self, owner: str, kind: str, item: Item) -> None:
+        """Take out an item that waits no more; one that is not there is none of our business."""
+        kinds = self._owners.get(owner, OrderedDict())
+        items = kinds.get(kind, deque())
+        if item not in items:
+            return
+        items.remove(item)
+        self._size -= 1
+        if not items:
+            del kinds[kind]
+        if not kinds:
+            del self._owners[owner]
+
+    def own_ahead(self, owner: str, kind: str) -> int:
+        """Return how many items of this owner would be served before a new one of this class."""
+        kinds: Mapping[str, Sized] = self._owners.get(owner, {})
+        same = len(kinds.get(kind, ()))
+        return same + sum(min(len(items), same + 1) for other, items in kinds.items() if other != kind)
+
+    def ahead(self, owner: str, kind: str) -> int:
+        """Return how many items would be served before a new one: the owner's own, and so many rounds of everybody else's."""
+        rounds = self.own_ahead(owner, kind) + 1
+        return rounds - 1 + sum(min(self.size_of(other), rounds) for other in self._owners if other != owner)
