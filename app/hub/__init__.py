@@ -6,13 +6,13 @@ import importlib
 import logging
 import pkgutil
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import httpx  # noqa: TID251 - the transport is handed on to the door
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
-from app.contract.errors import BadParameter, BadPostBody, Dangerous, TooManyRequests, UnknownTenant
+from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
 from app.hub import arrival, callback, connections, drawing, older_addresses, protocol, visit
 from app.hub import pages as page_modules
 from app.hub.arrival import Workings
@@ -28,6 +28,9 @@ from app.kit.errors import ApiError
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
+_NOT_BELIEVED: Final = (
+    "The identity service knows no line of this hub's GATEHOUSE_SECRET_KEY, or their clocks are over a minute apart."
+)
 
 
 def create_app(settings: Settings, transport: httpx.BaseTransport | None = None, clock: Clock | None = None) -> Flask:
@@ -37,13 +40,14 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         transport: the identity service in this process (`httpx.WSGITransport`); None to reach it at `settings.api_url`.
         clock: the machine's, where none is given.
     """
-    app = drawing.make_app(settings.secret, development=settings.development)
+    app = drawing.make_app(settings.secrets, development=settings.development)
     time = clock or SystemClock()
     address = settings.api_url or settings.base_url
+    keys = tuple(derive(secret, "hub calls") for secret in settings.secrets)
     app.extensions["gatehouse"] = Workings(
         settings=settings,
         clock=time,
-        door=Door(address, settings.api_hostname, derive(settings.secret, "hub calls"), time, transport),
+        door=Door(address, settings.api_hostname, keys, time, transport),
         tenancy=Tenancy(),
         seal=Seal(settings.secrets),
     )
@@ -81,14 +85,16 @@ def _explain_errors(app: Flask) -> None:
         here = visit.current()
         return ErrorPage(RequestTrouble.BAD_REQUEST, 400, here.reference, detail="invalid_request").render(400)
 
+    @app.errorhandler(HubRefused)
+    def not_believed(_: HubRefused) -> Response:
+        log.error("hub.refused", extra={"problem": _NOT_BELIEVED, "reference": visit.current().reference})
+        return _shortly()
+
     @app.errorhandler(ServiceUnavailable)
     def no_answer(problem: ServiceUnavailable) -> Response:
         here = visit.current()
         log.error("the identity service answered %s, reference %s", problem.status, here.reference, exc_info=problem)
-        response = _page(problem.status)
-        if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
-            response.headers["Retry-After"] = "5"
-        return response
+        return _shortly() if problem.status == HTTPStatus.SERVICE_UNAVAILABLE else _page(problem.status)
 
 
 def _explain_accidents(app: Flask) -> None:
@@ -108,6 +114,12 @@ def _explain_accidents(app: Flask) -> None:
     def broken(problem: Exception) -> Response:
         log.error("a page broke, reference %s", visit.current().reference, exc_info=problem)
         return _page(500)
+
+
+def _shortly() -> Response:
+    response = _page(503)
+    response.headers["Retry-After"] = "5"
+    return response
 
 
 def _page(status: int) -> Response:

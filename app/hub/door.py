@@ -6,7 +6,7 @@ the service believes it of nobody else (caller H).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import httpx  # noqa: TID251 - this is the door
@@ -40,11 +40,11 @@ class Door:
         transport: the service in this process (`httpx.WSGITransport`), or None to reach it over the network.
         address: its base address.
         host: the host that its interface answers at, whatever the address on the way there.
-        key: the key of caller H.
+        keys: the keys of caller H, one for each line of the secret; a call is signed under all of them.
     """
 
     def __init__(
-        self, address: str, host: str, key: bytes, clock: Clock, transport: httpx.BaseTransport | None = None
+        self, address: str, host: str, keys: Sequence[bytes], clock: Clock, transport: httpx.BaseTransport | None = None
     ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
@@ -54,7 +54,7 @@ class Door:
             else over_http(self.http)
         )
         self._host = host
-        self._key = key
+        self._keys = keys
         self._clock = clock
 
     def inward(self) -> httpx.BaseTransport:
@@ -67,7 +67,7 @@ class Door:
 
         def sign(method: str, address: str, body: bytes) -> dict[str, str]:
             at = int(self._clock.now().timestamp())
-            mark = signature(self._key, method, address, body, text, at)
+            mark = signature(self._keys, method, address, body, text, at)
             return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": self._host}
 
         return Client(self._carry, sign, heard)

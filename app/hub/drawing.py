@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from flask import Flask
@@ -15,7 +16,7 @@ from app.settings import ROOT
 MOST_FORM_BYTES: Final = 64_000
 
 
-def make_app(secret: bytes, *, development: bool = False) -> Flask:
+def make_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
     """Return a Flask application that can draw every page."""
     app = Flask("gatehouse.hub", template_folder=str(ROOT / "templates"), static_folder=None)
     app.config.update(MAX_CONTENT_LENGTH=MOST_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MOST_FORM_BYTES, MAX_FORM_PARTS=200)
@@ -26,7 +27,7 @@ def make_app(secret: bytes, *, development: bool = False) -> Flask:
     app.jinja_env.globals["gate"] = MARK
     app.jinja_env.globals["section"] = ""
     locale.install(app)
-    app.extensions["gatehouse.form_tokens"] = safety.FormTokens(derive(secret, "hub form tokens"))
+    app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(ROOT / "static", is_fresh=development)
     assets.install(app, files)
     app.after_request(safety.dress)

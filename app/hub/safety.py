@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,15 +23,18 @@ class FormTokens:
     A token is an HMAC over the tenant, the attempt and the browser's binding secret. It has no clock and does not
     change when the session is renewed, so a page may stay open for as long as somebody needs. It is masked anew each
     time it is drawn, so that compression betrays nothing of it (BREACH).
+
+    Args:
+        keys: the first makes tokens, under any of them they are good (rotation).
     """
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._keys = keys
 
     def make(self, *bound_to: str) -> str:
         """Return a freshly masked token."""
         mask = randomness.random_bytes(_MASK_BYTES)
-        masked = bytes(a ^ b for a, b in zip(mask, self._proof(bound_to), strict=True))
+        masked = bytes(a ^ b for a, b in zip(mask, self._proofs(bound_to)[0], strict=True))
         return base64.urlsafe_b64encode(mask + masked).rstrip(b"=").decode()
 
     def is_good(self, token: str, *bound_to: str) -> bool:
@@ -45,11 +48,11 @@ class FormTokens:
         if len(raw) != 2 * _MASK_BYTES:
             return False
         proof = bytes(a ^ b for a, b in zip(raw[:_MASK_BYTES], raw[_MASK_BYTES:], strict=True))
-        return hmac.compare_digest(proof, self._proof(bound_to))
+        return any(hmac.compare_digest(proof, one) for one in self._proofs(bound_to))
 
-    def _proof(self, bound_to: Iterable[str]) -> bytes:
+    def _proofs(self, bound_to: Iterable[str]) -> list[bytes]:
         message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
-        return hmac.new(self._key, message, hashlib.sha256).digest()[:_MASK_BYTES]
+        return [hmac.new(key, message, hashlib.sha256).digest()[:_MASK_BYTES] for key in self._keys]
 
 
 _OURSELVES: Final = frozenset({"same-origin", "none"})

@@ -49,7 +49,7 @@ def visit_of(house: House, raw: RawRequest) -> Visit:
     visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
     address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
     now = int(house.clock.now().timestamp())
-    if not is_signed(house.hub_key, raw.method, address, raw.body, visit, signature, now):
+    if not is_signed(house.hub_keys, raw.method, address, raw.body, visit, signature, now):
         raise e.HubRefused
     try:
         return Visit.from_header(visit)

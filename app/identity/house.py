@@ -39,7 +39,7 @@ class House:
     locations: Locations = field(init=False)
     letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
     upstreams: Upstreams = field(init=False)
-    hub_key: bytes = field(init=False)
+    hub_keys: tuple[bytes, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.database = Database(self.settings.database)
@@ -52,7 +52,7 @@ class House:
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
         self.upstreams = Upstreams(self.clock)
         self.letter_templates = Recent(_MOST_TEMPLATES)
-        self.hub_key = derive(self.settings.secret, "hub calls")
+        self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
 
 
 __all__ = ["House", "TenantHashing"]

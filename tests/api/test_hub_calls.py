@@ -17,7 +17,7 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     house: House, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_key, house.clock, transport)
+    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_keys, house.clock, transport)
     client = door.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
         client(hub.own_client, hub.RelyingPartyRead(name=name))
@@ -29,7 +29,7 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     person = world.person("grace@example.test")
     host = f"{world.name}.{house.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_key, house.clock, transport)
+    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_keys, house.clock, transport)
     sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
     signed_in = door.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None

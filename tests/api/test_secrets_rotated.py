@@ -15,7 +15,7 @@ from tests.support.house import SECRET
 from tests.support.pinned import PINS, again, pinned, session
 from tests.support.rows import somebody
 from tests.support.smtp_server import mailbox
-from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 NEXT = b"another secret of the tests, as long as the first"
 
@@ -62,3 +62,28 @@ def test_a_pin_is_still_known(house: House, new_tenant_server: NewTenantServer) 
     token = session(ada)
     assert rotated(house) >= 2
     assert answered(again(ada, token))["Profile"]["Uid"] == ada.uid
+
+
+@pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])
+def test_a_code_that_was_sent_before_opens_beside_the_new_line(
+    house: House, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
+) -> None:
+    customer = a_customer(new_tenant_server)
+    code = customer.code()
+    house.settings = replace(house.settings, secrets=lines)
+    answered(customer.by_code(code))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_lock_outlives_the_new_line(house: House, new_tenant_server: NewTenantServer, is_there: bool) -> None:
+    """Of an account, and of a name that no account has: who looks for accounts sees no difference."""
+    lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
+    customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
+    if not is_there:
+        customer.email = "nobody@example.test"
+    customer.guesses(2)
+    house.settings = replace(house.settings, secrets=(NEXT, SECRET))
+    customer.guesses(1)
+    assert refused(customer.logs_in()) == (403, 1198)
+    house.settings = replace(house.settings, secrets=(SECRET, NEXT))
+    assert refused(customer.logs_in()) == (403, 1198)

@@ -115,7 +115,7 @@ class Caller:
         at = int(house.clock.now().timestamp())
         return {
             VISIT_HEADER: visit,
-            SIGNATURE_HEADER: signature(house.hub_key, method, path, body, visit, at),
+            SIGNATURE_HEADER: signature(house.hub_keys, method, path, body, visit, at),
         }
 
     def host_of(self, operation: AnyOperation) -> str:

@@ -153,7 +153,7 @@ class Browser:
             host=self.host, session=self.session, binding=binding, address=self.address, agent="Test/1.0"
         ).to_header()
         at = int(self.house.clock.now().timestamp())
-        headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: signature(self.house.hub_key, method, path, body, visit, at)}
+        headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: signature(self.house.hub_keys, method, path, body, visit, at)}
         if body:
             headers["Content-Type"] = "application/json"
         response = self.wsgi.open(

@@ -9,7 +9,7 @@ from app.hub.keys import Seal, derive
 from app.hub.safety import FormTokens, is_from_elsewhere
 from app.identity import vault
 
-TOKENS = FormTokens(b"k" * 32)
+TOKENS = FormTokens([b"k" * 32])
 BOUND = ("acme", "attempt", "binding")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from app.identity.accounts import gate, proving, strangers
 from app.identity.accounts import service as accounts
@@ -43,8 +43,14 @@ class Sought:
     @cached_property
     def name_hash(self) -> str:
         """A keyed digest of the identifier's normal form: the same at every try, and it tells nothing of the name."""
+        return self.name_hashes[0]
+
+    @cached_property
+    def name_hashes(self) -> list[str]:
+        """The same digest under each line of the secret: where it changes, what was counted under another line counts on."""
         normal = accounts.normal(self.identifier.kind, self.identifier.value)
-        return keyed(self.call, f"{self.identifier.kind} {normal}")
+        secrets = self.call.house.settings.secrets
+        return [keyed(self.call, f"{self.identifier.kind} {normal}", secret) for secret in secrets]
 
     @property
     def key(self) -> str:
@@ -66,14 +72,14 @@ def account_of(call: Call, identifier: Identifier) -> Account | None:
 def lock_of(call: Call, who: Sought) -> Lock | None:
     """Return the lock that holds, whoever it is. Where that is hidden both are asked: the time of the answer tells nothing."""
     held = gate.lock_of(who.account) if who.account else None
-    strange = strangers.lock_of(call, who.name_hash) if who.is_hidden else None
+    strange = strangers.lock_of(call, who.name_hashes) if who.is_hidden else None
     return held if who.account else strange
 
 
 def count_failure(call: Call, who: Sought) -> Failure:
     """Add one failure, in a transaction of its own."""
     if who.account is None:
-        return strangers.count(call, who.name_hash)
+        return strangers.count(call, who.name_hashes)
     with call.work.apart() as own:
         return gate.count_failure(own, who.account, call.tenant.settings, call.now)
 
@@ -106,13 +112,8 @@ def _rank(call: Call, who: Sought, question: str) -> str:
     return keyed(call, f"{who.name_hash} {question}")
 
 
-def keyed(call: Call, text: str) -> str:
-    """Return a digest that only this installation can make, of this tenant."""
-    key = _key(call.house.settings.secret)
+def keyed(call: Call, text: str, secret: bytes | None = None) -> str:
+    """Return a digest that only this installation can make, of this tenant: under the present secret, if under no other."""
+    key = derive(secret or call.house.settings.secret, "names of strangers")
     message = f"{call.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
     return hmac.new(key, message, hashlib.sha256).hexdigest()
-
-
-@lru_cache(maxsize=4)
-def _key(secret: bytes) -> bytes:
-    return derive(secret, "names of strangers")

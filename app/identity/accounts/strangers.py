@@ -5,6 +5,7 @@ Counted in the database like an account's failures: exact under concurrency, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -21,26 +22,24 @@ T = strangers.c
 _KEPT = timedelta(days=7)  # an account stays locked for longer: whoever waits so long may tell the two apart
 
 
-def lock_of(call: Call, name_hash: str) -> Lock | None:
-    """Return the lock that the name of that digest has earned."""
+def lock_of(call: Call, name_hashes: Sequence[str]) -> Lock | None:
+    """Return the lock that the name of these digests, one for each line of the secret, has earned."""
     lockout = call.tenant.settings.lockout
-    where = (T.tenant_id == call.tenant.tenant_id, T.name_hash == name_hash)
-    row = call.work.one(select(T.failures, T.expires_at).where(*where))
-    if row is None or row.expires_at <= call.now or not _is_limited(lockout):
+    rows = [row for row in call.work.all(_counted(call, name_hashes)) if row.expires_at > call.now]
+    if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
         return None
-    if row.failures < lockout.maximum_failed_attempts:
-        return None
-    return Lock(gate.LOCK_TYPES[lockout.type], row.expires_at if lockout.type == "suspend" else None)
+    ends_at = max(row.expires_at for row in rows)
+    return Lock(gate.LOCK_TYPES[lockout.type], ends_at if lockout.type == "suspend" else None)
 
 
-def count(call: Call, name_hash: str) -> Failure:
-    """Add one failure, in a transaction of its own."""
+def count(call: Call, name_hashes: Sequence[str]) -> Failure:
+    """Add one failure, in a transaction of its own: under the first digest, and those under the others count with it."""
     lockout, now = call.tenant.settings.lockout, call.now
     most = lockout.maximum_failed_attempts
     locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
     given = {
         "tenant_id": call.tenant.tenant_id,
-        "name_hash": name_hash,
+        "name_hash": name_hashes[0],
         "failures": 1,
         "expires_at": locked if most <= 1 else now + _KEPT,
         "now": now,
@@ -49,7 +48,13 @@ def count(call: Call, name_hash: str) -> Failure:
     }
     with call.work.apart() as own:
         failures = int(own.run(_ADDED[call.house.database.is_sqlite], given).scalar_one())
+        if others := name_hashes[1:]:
+            failures += sum(row.failures for row in own.all(_counted(call, others)) if row.expires_at > now)
     return Failure(failures, _is_limited(lockout) and failures >= most)
+
+
+def _counted(call: Call, name_hashes: Sequence[str]) -> Any:
+    return select(T.failures, T.expires_at).where(T.tenant_id == call.tenant.tenant_id, T.name_hash.in_(name_hashes))
 
 
 def _addition(dialect: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
-from functools import lru_cache
 from typing import Final
 
 from app.contract import errors as e
@@ -78,9 +77,5 @@ def _lookups(call: Call, uid: str, code: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", digits_in(code)).casefold()
     kept = "".join(letter for letter in plain if letter in _LETTERS)
     text = f"{call.tenant.tenant_id} {uid} {kept}".encode()
-    return [hmac.new(_key(secret), text, hashlib.sha256).hexdigest() for secret in call.house.settings.secrets]
-
-
-@lru_cache(maxsize=4)
-def _key(secret: bytes) -> bytes:
-    return derive(secret, "backup codes")
+    keys = [derive(secret, "backup codes") for secret in call.house.settings.secrets]
+    return [hmac.new(key, text, hashlib.sha256).hexdigest() for key in keys]

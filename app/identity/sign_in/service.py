@@ -173,7 +173,7 @@ def _locked_meanwhile(call: Call, who: Sought, is_answered: bool) -> ApiError | 
     if is_answered:
         return None
     present = accounts.by_uid(call, who.account.uid) if who.account else None
-    lock = gate.lock_of(present) if present else strangers.lock_of(call, who.name_hash)
+    lock = gate.lock_of(present) if present else strangers.lock_of(call, who.name_hashes)
     return locks.error(call, who, lock) if lock else None
 
 
