@@ -14,7 +14,9 @@ from app.identity.store import migrate as history
     "--down", metavar="REVISION", help="Go back to this revision ('base': to nothing). What newer ones added is lost."
 )
 def migrate(down: str | None) -> None:
-    """Bring the database to the schema of this version.
+    """Bring the database to the schema of this version, while the version before serves on.
+
+    A change that waits for others lets them through and tries again. Restart `serve` and `worker` afterwards, one after the other.
 
     On PostgreSQL GATEHOUSE_MIGRATE_URL names the owner of the tables; the role of GATEHOUSE_DATABASE_URL is granted what it
     needs to serve.
@@ -23,8 +25,13 @@ def migrate(down: str | None) -> None:
     url = read.migrate_url or read.database
     with in_words():
         if down is None:
-            history.migrate(read)
-            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {history.HEAD}")
+            stands = history.migrate(read).revision or ""
+            newer = (
+                f" (newer than this version's {history.HEAD}, which may serve beside it)"
+                if stands > history.HEAD
+                else ""
+            )
+            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {stands}{newer}")
             return
         if not history.is_known(down):
             raise Refusal(f"There is no revision {down!r}; the newest is {history.HEAD}.")

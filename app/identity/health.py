@@ -1,4 +1,4 @@
-"""What the identity service needs to answer: its database at the right schema, and Redis where there is one."""
+"""What the identity service needs to answer: its database at a schema that this code serves, and Redis where there is one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import cache
 from redis import Redis
 
 from app.identity.store.database import Database, StoreUnavailable, refuse_unwritable
-from app.identity.store.migrate import HEAD, revision_of
+from app.identity.store.migrate import refusal_of
+from app.identity.store.standing import standing_of
 from app.kit.clock import monotonic
 from app.kit.health import Check
 from app.settings import Settings
@@ -25,21 +26,21 @@ def checks(settings: Settings) -> dict[str, Check]:
 
     next_write = 0.0
 
-    def schema() -> str | None:
+    def refusal() -> str | None:
         nonlocal next_write
         with database().connect() as connection:
-            stands = revision_of(connection)
-            if stands == HEAD and monotonic() >= next_write:
+            found = refusal_of(standing_of(connection))
+            if found is None and monotonic() >= next_write:
                 refuse_unwritable(connection)
                 next_write = monotonic() + _WRITES_EVERY
-            return stands
+            return found
 
     def store() -> None:
-        if schema() == HEAD:
+        if refusal() is None:
             return
         database().dispose()  # the connection may be one from before an outage: ask once more over a new one
-        if (stands := schema()) != HEAD:
-            raise StoreUnavailable(f"schema {stands}, expected {HEAD}")
+        if found := refusal():
+            raise StoreUnavailable(found)
 
     @cache
     def client() -> Redis:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,18 @@ from sqlalchemy.engine import Engine
 from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
+from app.identity.store.standing import Standing, standing_of
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
 from app.kit.clock import FixedClock
 from app.settings import SettingsError
+from tests.support.migration_rules import breaks_older_code, heard, keeps_writers_out
 from tests.support.posting import VAULT, row, worker
 from tests.support.servers import RUNTIME, PostgresUrls
 from tests.support.smtp_server import mailbox
 
+FIRST_ONLINE = "0013"
+"""Migrations up to this one were no step of an upgrade while people were served: each of them raises `oldest_code`."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 outbox, consents, tenants = (metadata.tables[name] for name in ("outbox", "consents", "tenants"))
 
@@ -91,7 +96,7 @@ def test_the_history_ends_at_the_schema_in_code(database_url: str, engine: Engin
     migrate.upgrade(database_url)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
-        assert migrate.revision_of(connection) == migrate.HEAD
+        assert standing_of(connection) == Standing(migrate.HEAD, oldest_code_of(migrate.HEAD))
 
 
 def test_going_back_leaves_nothing(database_url: str, engine: Engine) -> None:
@@ -151,9 +156,45 @@ def test_a_mail_that_the_version_before_left_in_the_clear_arrives(database_url: 
 
 
 def test_the_known_head_is_the_newest_revision() -> None:
+    assert history().get_heads() == [migrate.HEAD]
+
+
+def history() -> ScriptDirectory:
     config = Config()
     config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
-    assert ScriptDirectory.from_config(config).get_heads() == [migrate.HEAD]
+    return ScriptDirectory.from_config(config)
+
+
+def oldest_code_of(revision: str) -> str:
+    return str(getattr(history().get_revision(revision).module, "oldest_code", ""))
+
+
+REVISIONS = sorted(script.revision for script in history().walk_revisions())
+
+
+@pytest.mark.parametrize(("before", "revision"), list(pairwise(["", *REVISIONS])))
+def test_each_migration_states_the_oldest_code_beside_it(before: str, revision: str) -> None:
+    """`oldest_code`, a revision that stands no later than its own and no earlier than that of the migration before."""
+    stated = oldest_code_of(revision)
+    assert (oldest_code_of(before) if before else "0001") <= stated <= revision, f"{revision} states {stated!r}"
+    assert stated in REVISIONS
+
+
+def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: PostgresUrls) -> None:
+    """What takes something away raises `oldest_code` to the first code that does not use it any more (app/README.md)."""
+    migrate.upgrade(fresh_postgres.migrate_url, revision=FIRST_ONLINE)
+    for before, revision in pairwise([one for one in REVISIONS if one >= FIRST_ONLINE]):
+        with heard() as statements:
+            migrate.upgrade(fresh_postgres.migrate_url, revision=revision)
+        if oldest_code_of(revision) == oldest_code_of(before):
+            assert breaks_older_code(statements) == []
+        assert keeps_writers_out(statements) == [], "use migrations/online.py"
+
+
+def test_code_serves_without_revisions_that_only_take_away() -> None:
+    """`NEEDS` may stay behind `HEAD` by those alone that raise `oldest_code`: all others add what the code uses."""
+    behind = [revision for revision in REVISIONS if revision > migrate.NEEDS]
+    assert all(oldest_code_of(one) > oldest_code_of(migrate.NEEDS) for one in behind)
 
 
 def test_a_role_that_is_not_there_is_named(fresh_postgres: PostgresUrls) -> None:

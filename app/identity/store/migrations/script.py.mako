@@ -6,6 +6,7 @@ ${imports if imports else ""}
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
+oldest_code = ${repr(config.attributes.get("oldest_code"))}
 branch_labels = None
 depends_on = None
 

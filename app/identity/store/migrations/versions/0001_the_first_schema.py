@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0001"
 down_revision = None
+oldest_code = "0001"
 branch_labels = None
 depends_on = None
 

@@ -8,6 +8,7 @@ from app.identity.store.tables import Id, Instant
 
 revision = "0002"
 down_revision = "0001"
+oldest_code = "0002"
 branch_labels = None
 depends_on = None
 

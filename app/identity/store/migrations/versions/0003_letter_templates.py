@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0003"
 down_revision = "0002"
+oldest_code = "0003"
 branch_labels = None
 depends_on = None
 

@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0004"
 down_revision = "0003"
+oldest_code = "0004"
 branch_labels = None
 depends_on = None
 

@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0005"
 down_revision = "0004"
+oldest_code = "0005"
 branch_labels = None
 depends_on = None
 

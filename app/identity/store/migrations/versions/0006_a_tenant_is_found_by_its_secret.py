@@ -5,6 +5,7 @@ from sqlalchemy import Column, String
 
 revision = "0006"
 down_revision = "0005"
+oldest_code = "0006"
 branch_labels = None
 depends_on = None
 

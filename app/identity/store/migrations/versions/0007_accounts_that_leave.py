@@ -7,6 +7,7 @@ from app.identity.store.tables import Instant
 
 revision = "0007"
 down_revision = "0006"
+oldest_code = "0007"
 branch_labels = None
 depends_on = None
 

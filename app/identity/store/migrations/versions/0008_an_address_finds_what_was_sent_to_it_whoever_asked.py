@@ -4,6 +4,7 @@ from alembic import op
 
 revision = "0008"
 down_revision = "0007"
+oldest_code = "0008"
 branch_labels = None
 depends_on = None
 

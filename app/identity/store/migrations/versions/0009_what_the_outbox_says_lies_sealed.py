@@ -9,6 +9,7 @@ from sqlalchemy import Column, LargeBinary
 
 revision = "0009"
 down_revision = "0008"
+oldest_code = "0009"
 branch_labels = None
 depends_on = None
 

@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0010"
 down_revision = "0009"
+oldest_code = "0010"
 branch_labels = None
 depends_on = None
 

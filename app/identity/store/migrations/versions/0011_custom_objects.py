@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0011"
 down_revision = "0010"
+oldest_code = "0011"
 branch_labels = None
 depends_on = None
 

@@ -8,6 +8,7 @@ from app.identity.store.tables import Free, Id, Instant
 
 revision = "0012"
 down_revision = "0011"
+oldest_code = "0012"
 branch_labels = None
 depends_on = None
 

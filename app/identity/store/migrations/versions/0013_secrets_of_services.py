@@ -5,6 +5,7 @@ from sqlalchemy import Column, LargeBinary
 
 revision = "0013"
 down_revision = "0012"
+oldest_code = "0013"
 branch_labels = None
 depends_on = None
 

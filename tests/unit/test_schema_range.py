@@ -1,0 +1,194 @@
+"""Which schemas code serves, and how a migration treats those whom the database serves meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from click.testing import CliRunner
+from sqlalchemy import create_engine, inspect, text
+
+from app.cli import cli
+from app.identity import health
+from app.identity.store import migrate
+from app.identity.store.database import Database, StoreUnavailable
+from app.identity.store.migrate import HEAD, Patience
+from app.identity.store.migrations.online import add_index, drop_index
+from app.identity.store.standing import Standing, note_oldest_code, standing_of
+from app.settings import Settings, SettingsError
+from tests.support.migration_rules import breaks_older_code, keeps_writers_out
+from tests.support.servers import RUNTIME, PostgresUrls
+
+LATER = "9999"
+SHORT = Patience(lock_seconds=0.2, tries=3, pause_seconds=0.05)
+BEFORE = "0012"  # 0013 changes the table `tenants`
+
+
+@pytest.mark.parametrize(
+    ("stands", "is_served"),
+    [
+        (Standing("0015", "0010"), True),
+        (Standing("0014", "0014"), True),
+        (Standing("0016", "0015"), True),
+        (Standing("0016", "0009"), True),
+        (Standing("0016", "0016"), False),
+        (Standing("0016"), False),
+        (Standing("0013", "0010"), False),
+        (Standing(None), False),
+    ],
+)
+def test_code_serves_from_what_it_needs_to_what_bears_it(stands: Standing, is_served: bool) -> None:
+    assert (stands.refusal("0015", "0014") is None) is is_served
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE sessions", "ALTER TABLE sessions DROP COLUMN agent", "ALTER TABLE sessions RENAME TO visits",
+        "ALTER TABLE sessions RENAME COLUMN agent TO browser", "ALTER TABLE sessions ALTER COLUMN agent TYPE TEXT",
+        "ALTER TABLE sessions ALTER COLUMN agent SET NOT NULL", "ALTER TABLE sessions ADD COLUMN agent TEXT NOT NULL",
+        "ALTER TABLE sessions ADD CONSTRAINT one UNIQUE (agent)", "CREATE UNIQUE INDEX one ON sessions (agent)",
+        "DROP INDEX one", "DELETE FROM sessions", "ALTER TABLE sessions DROP CONSTRAINT one",
+    ],
+)  # fmt: skip
+def test_what_older_code_stumbles_over_is_found(statement: str) -> None:
+    assert breaks_older_code([statement])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE sessions ADD COLUMN agent TEXT", "ALTER TABLE sessions ADD COLUMN n INTEGER DEFAULT '0' NOT NULL",
+        "CREATE INDEX CONCURRENTLY one ON sessions (agent)", "UPDATE sessions SET agent = ''",
+    ],
+)  # fmt: skip
+def test_what_only_adds_is_not(statement: str) -> None:
+    assert breaks_older_code([statement]) == []
+
+
+def test_an_index_of_a_new_table_keeps_nobody_out() -> None:
+    made = ["CREATE TABLE visits (tenant_id TEXT)", "CREATE INDEX one ON visits (tenant_id)"]
+    assert keeps_writers_out(made) == []
+    assert keeps_writers_out(made[1:]) == made[1:]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def installed(request: pytest.FixtureRequest) -> Settings:
+    """A database at this code's schema."""
+    if request.param == "sqlite":
+        url, owner = str(request.getfixturevalue("sqlite_url")), ""
+    else:
+        urls = request.getfixturevalue("fresh_postgres")
+        url, owner = (one.replace("postgresql:", "postgresql+psycopg:") for one in (urls.runtime_url, urls.migrate_url))
+    settings = Settings(database_url=url, migrate_url=owner, secrets=(b"x" * 32,))
+    migrate.migrate(settings)
+    return settings
+
+
+def newer(settings: Settings, oldest_code: str) -> None:
+    """Bring the database where a later version's `gatehouse migrate` leaves it."""
+    engine = create_engine(settings.migrate_url or settings.database)
+    with engine.begin() as connection:
+        note_oldest_code(connection, oldest_code)
+        connection.execute(text("UPDATE alembic_version SET version_num = :later"), {"later": LATER})
+    engine.dispose()
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Database]:
+    database = Database(settings.database, pool_size=1)
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def test_a_newer_schema_that_bears_this_code_is_served(installed: Settings) -> None:
+    newer(installed, HEAD)
+    with opened(installed) as database:
+        migrate.ready(installed, database)
+    health.checks(installed)["database"]()
+    assert migrate.migrate(installed).revision == LATER
+
+
+def test_a_newer_schema_that_does_not_is_refused(installed: Settings) -> None:
+    newer(installed, LATER)
+    with opened(installed) as database, pytest.raises(SettingsError, match="start a newer one"):
+        migrate.ready(installed, database)
+    with pytest.raises(StoreUnavailable, match=LATER):
+        health.checks(installed)["database"]()
+    with pytest.raises(SettingsError, match="start a newer one"):
+        migrate.migrate(installed)
+
+
+def test_an_older_version_goes_back_no_newer_schema(installed: Settings) -> None:
+    newer(installed, HEAD)
+    with pytest.raises(SettingsError, match="newer version"):
+        migrate.downgrade(installed.migrate_url or installed.database, revision=BEFORE)
+
+
+def test_the_command_of_an_older_version_succeeds(installed: Settings) -> None:
+    newer(installed, HEAD)
+    secret = {"GATEHOUSE_SECRET_KEY": "x" * 32}
+    environ = {**secret, "GATEHOUSE_DATABASE_URL": installed.database, "GATEHOUSE_MIGRATE_URL": installed.migrate_url}
+    result = CliRunner().invoke(cli, ["migrate"], env=environ)
+    assert (result.exit_code, result.output.partition(": schema ")[2][:4]) == (0, LATER)
+
+
+def test_going_back_takes_the_statement_back(installed: Settings) -> None:
+    migrate.downgrade(installed.migrate_url or installed.database, revision=BEFORE)
+    with opened(installed) as database, database.connect() as connection:
+        assert standing_of(connection) == Standing(BEFORE, BEFORE)
+
+
+@pytest.fixture
+def behind(fresh_postgres: PostgresUrls) -> PostgresUrls:
+    migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME, revision=BEFORE)
+    return fresh_postgres
+
+
+def test_a_migration_that_waits_lets_the_others_through(behind: PostgresUrls) -> None:
+    """A long transaction reads what the migration changes: who reads after it waits no longer than the migration does."""
+    tried = threading.Thread(target=lambda: migrate.upgrade(behind.migrate_url, patience=Patience(0.5, 100, 0.1)))
+    with psycopg.connect(behind.runtime_url) as long, psycopg.connect(behind.runtime_url, autocommit=True) as others:
+        long.execute("SELECT * FROM tenants")
+        tried.start()
+        others.execute("SET statement_timeout = '20s'")  # a hang is a failure
+        for _ in range(20):
+            others.execute("SELECT count(*) FROM tenants")
+        assert tried.is_alive()
+    tried.join(60)
+    with psycopg.connect(behind.migrate_url) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
+
+
+def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> None:
+    with psycopg.connect(behind.runtime_url) as long:
+        long.execute("SELECT * FROM tenants")
+        with pytest.raises(
+            StoreUnavailable, match=r"A long transaction uses a table.*in each of 3 tries.*nothing is half"
+        ):
+            migrate.upgrade(behind.migrate_url, patience=SHORT)
+    assert migrate.upgrade(behind.migrate_url).revision == HEAD
+
+
+def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> None:
+    """And again after a run that broke off, which leaves one that is not valid."""
+    migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
+    engine = create_engine(fresh_postgres.migrate_url.replace("postgresql:", "postgresql+psycopg:"))
+
+    def run(change: Callable[[], None]) -> bool:
+        with engine.connect() as connection:
+            context = MigrationContext.configure(connection, opts={"transaction_per_migration": True})
+            with Operations.context(context), context.begin_transaction(_per_migration=True):
+                change()
+            return "ix_slow" in {one["name"] for one in inspect(connection).get_indexes("outbox")}
+
+    assert [run(lambda: add_index("ix_slow", "outbox", ["tenant_id", "kind"])) for _ in range(2)] == [True, True]
+    assert [run(lambda: drop_index("ix_slow", "outbox")) for _ in range(2)] == [False, False]
+    engine.dispose()
