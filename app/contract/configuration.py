@@ -209,6 +209,9 @@ class TenantSettings(Stated):
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)
     refresh_token_minutes: int = Field(default=86_400, ge=1, le=525_600)
     refresh_tokens: bool = True
+    token_absolute_days: int = Field(
+        default=180, ge=1, le=3_650
+    )  # from the sign-in on: no refresh and no sliding goes beyond, `offline_access` included
     session_idle_minutes: int = Field(default=120, ge=5, le=43_200)
     session_absolute_hours: int = Field(default=24, ge=1, le=8_760)
     remember_days: int = Field(default=30, ge=1, le=365)
@@ -286,6 +289,9 @@ class ApplicationSettings(Stated):
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_userinfo: bool = False
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    tokens_outlive_session: bool = (
+        False  # its tokens go on after sign-out and the session's end, without `offline_access`, too
+    )
     resource_server: bool = False  # it may introspect the access tokens of the tenant's other applications, too
     is_active: bool = True
 

@@ -306,10 +306,11 @@ sign_out = state(
 
 
 class SessionView(Wire):
-    """One live browser session of the account."""
+    """One live session of the account: in a browser, or of an application that signs in without one."""
 
     id: str
     is_current: bool
+    application: str | None = None  # its name, where no browser has the session
     browser: str | None = None
     os: str | None = None
     device_type: str | None = None  # desktop, phone, tablet

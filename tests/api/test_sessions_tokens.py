@@ -12,7 +12,8 @@ from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tables import tenants
 from app.identity.tokens.tables import access_tokens
 from app.kit import randomness
-from tests.support.tenant_server import MANAGE, TenantServer, answered, refused
+from tests.support.relying_party import moved
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 OWN = "/identity/v2/auth/access_token"
 SHOWN = "/api/v2/access_token"
@@ -245,3 +246,24 @@ def test_live_tokens_are_found_by_token_account_and_profile(
     assert refused(acme.send("GET", address, profileid="nobody")) == (403, 984)
     assert refused(acme.send("GET", address, accountid="nobody")) == (403, 984)
     assert refused(acme.send("GET", address, token="nonsense")) == (403, 905)
+
+
+@pytest.mark.parametrize("by", ["sliding", "prolonging", "refreshing"])
+def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer, by: str) -> None:
+    tenant = new_tenant_server(token_absolute_days=2, access_token_minutes=1_000, refresh_token_minutes=2_000)
+    held = tenant.tokens(str(tenant.create()["Uid"]))
+    begun = tenant.house.clock.now()
+    for hours in (16, 32, 47):
+        with moved(tenant.house, hours=hours):
+            if by == "sliding":
+                answer = tenant.send("GET", f"{OWN}/sliding_token", bearer=held["access_token"])
+            elif by == "prolonging":
+                asked = {"access_token": held["access_token"], "expiresin": 80 * 86_400}
+                answer = tenant.send("GET", f"{SHOWN}/refresh", **asked)
+            else:
+                answer = tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])
+            held |= {name: value for name, value in answered(answer).items() if value}
+    assert datetime.fromisoformat(held["expires_in"]) <= begun + timedelta(days=2, seconds=5)
+    with moved(tenant.house, days=2, seconds=6):
+        assert refused(tenant.send("GET", PROFILE, bearer=held["access_token"])) == (401, 1409)
+        assert refused(tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])) == (403, 1217)

@@ -11,6 +11,7 @@ from werkzeug.test import Client, EnvironBuilder, run_wsgi_app
 from werkzeug.urls import iri_to_uri
 
 from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import moved
 from tests.support.visitor import Visitor
 
 PASSWORD = "correct horse 7"
@@ -74,6 +75,19 @@ def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
     assert again != given[1]
     visitor.open("/logout").press("Sign out")
     assert [profile_status(world, token) for token in (given[1], again)] == [401, 401]
+
+
+def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True, session_absolute_hours=1)
+    token = lands_at_the_app(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]
+    key, base = {"apikey": world.api_key}, world.house.settings.base_url
+    for minutes in (10, 20, 30, 40, 50, 59):
+        with moved(world.house, minutes=minutes):
+            address = "/identity/v2/auth/access_token/sliding_token"
+            answer = world.wsgi.get(address, query_string={**key, "access_token": token}, base_url=base)
+            assert answer.status_code == 200
+    with moved(world.house, minutes=61):
+        assert profile_status(world, token) == 401
 
 
 def profile_status(world: World, token: str) -> int:

@@ -260,7 +260,7 @@ def _until(day: str) -> Any:
 def _session(view: sessions.SessionView) -> Browser:
     return Browser(
         id=view.id,
-        name=browser_words.named(view.browser, view.os),
+        name=view.application or browser_words.named(view.browser, view.os),
         place=view.address or "",
         when=_l("now") if view.is_current else browser_words.ago(view.last_seen_at),
         is_current=view.is_current,

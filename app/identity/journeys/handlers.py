@@ -206,15 +206,14 @@ def end_session(call: Call, req: hub.EndSessionRequest) -> Next:
     session = _signed_in(call)
     if req.others:
         for held in sessions.of_account(call, session.uid):
-            if held.session_id != session.session_id:
-                _end(call, held)
+            if held.session_id != session.session_id and sessions.end(call, session.uid, held.session_id):
+                _revoke(call, session.uid, held.session_id)
     elif req.id is None:
         raise e.BadParameter.names("id")
     elif not sessions.end(call, session.uid, req.id):
         raise e.SessionExpired
     else:
-        tokens.revoke_session(call, req.id)
-        call.ledger.record("session.ended", uid=session.uid, session=req.id)
+        _revoke(call, session.uid, req.id)
     ends_own = req.id == session.session_id
     return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
 
@@ -230,7 +229,13 @@ def _signed_in(call: Call) -> BrowserSession:
     return session
 
 
+def _revoke(call: Call, uid: str, session_id: str) -> None:
+    """End what a session gave out, access while the person is away included: they do not know it, or not any more."""
+    tokens.revoke_session(call, uid, session_id)
+    call.ledger.record("session.ended", uid=uid, session=session_id, reason="revoked")
+
+
 def _end(call: Call, session: BrowserSession) -> None:
     sessions.end(call, session.uid, session.session_id)
-    tokens.revoke_session(call, session.session_id)
+    tokens.end_with_session(call, session.session_id)
     call.ledger.record("session.ended", uid=session.uid, session=session.session_id)

@@ -65,7 +65,8 @@ def _with_token(call: Call, session: BrowserSession, return_url: str) -> str:
     is_own = redirect_origin(return_url).lower() == redirect_origin(call.issuer)
     if is_own or not call.tenant.settings.token_in_return_url:
         return return_url
-    facts = {"provider": "Email", "agent": call.agent, "address": call.address}
+    ends_at = int(session.expires_at.timestamp())
+    facts = {"provider": "Email", "agent": call.agent, "address": call.address, tokens.ENDS_AT: ends_at}
     issued = tokens.issue(call, uid=session.uid, session_id=session.session_id, facts=facts, with_refresh=False)
     return with_query(return_url, token=issued.access_token)
 

@@ -70,8 +70,10 @@ def session(call: Call, held: BrowserSession, current: BrowserSession) -> hub.Se
         found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))
     ]
     agent = read_agent(held.agent)
+    own = call.application(client_id=held.client_id) if held.client_id else None
     return hub.SessionView(
         id=held.session_id,
+        application=own.display_name if own else held.client_id,
         is_current=held.session_id == current.session_id,
         browser=agent.browser,
         os=agent.system,

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from app.identity.call import Call
 from app.identity.oauth import codes, consents
+from app.identity.sign_in import sessions
 from app.identity.tenants import own
 from app.identity.tokens import service as tokens
 
@@ -43,6 +44,7 @@ def revoke(call: Call, uid: str, client_id: str) -> None:
     """
     consents.take_back(call, uid, client_id)
     codes.drop(call, uid, client_id)
+    sessions.end_of_application(call, uid, client_id)
     tokens.revoke_client(call, uid, client_id)
     call.ledger.record("consent.revoked", uid=uid, client_id=client_id)
 

@@ -7,6 +7,7 @@ from typing import Any
 from app.contract.errors_oauth import InvalidClient, InvalidRequest
 from app.contract.oauth_tokens import IntrospectionAnswer, IntrospectionRequest, RevocationRequest
 from app.identity.call import Call, TokenHolder
+from app.identity.sign_in import sessions
 from app.identity.tenants.tenant import Application
 from app.identity.tokens import service as tokens
 from app.identity.tokens import store as token_store
@@ -48,6 +49,9 @@ def revoke(call: Call, client: Application, req: RevocationRequest) -> None:
     row = token_store.refresh(call.work, token_hash)
     if row is not None:
         if row.client_id == client.client_id:
+            sid = row.session_id or row.facts.get(tokens.SID)
+            if row.uid is not None and sid is not None:
+                sessions.end_of_application(call, row.uid, client.client_id, sid)
             tokens.revoke_family(call, row.family_id)
             call.ledger.record("refresh_token.revoked", uid=row.uid, client_id=client.client_id)
         return

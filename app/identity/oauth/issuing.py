@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from app.contract.errors_oauth import InvalidGrant
@@ -19,7 +21,7 @@ from app.identity.tenants.tenant import Application
 from app.identity.tokens import service as tokens
 from app.kit import randomness
 
-OPENID = "openid"
+OPENID, OFFLINE = "openid", "offline_access"
 _SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
 _SEVERAL = "mfa"  # the method that says so (RFC 8176)
 
@@ -29,16 +31,33 @@ class Grant:
     """What a grant allows, whatever its kind.
 
     `facts` are kept with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
-    the whole scope of a family whose access token was narrowed.
+    the whole scope of a family whose access token was narrowed. `session_ends_at` is the absolute end of the session.
     """
 
     kind: str
     scope: tuple[str, ...]
     uid: str | None = None
     session_id: str | None = None
+    session_ends_at: datetime | None = None
     family_id: str | None = None
     nonce: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+
+
+def outlives_session(client: Application, scope: Iterable[str]) -> bool:
+    """Return whether tokens of this scope go on after their session (OpenID Connect Core section 11), or the client's always do."""
+    return client.settings.tokens_outlive_session or OFFLINE in scope
+
+
+def refresh_life(call: Call, client: Application, facts: Mapping[str, Any] = MappingProxyType({})) -> timedelta:
+    """Return for how long a refresh token of the client is good, in the family of these facts or in one that begins."""
+    wanted = client.settings.refresh_token_seconds or call.tenant.settings.refresh_token_minutes * 60
+    return min(timedelta(seconds=wanted), tokens.absolute_end(call, facts) - call.now)
+
+
+def access_life(call: Call, client: Application) -> timedelta:
+    """Return for how long an access token of the client is good, where nothing ends it sooner."""
+    return timedelta(seconds=client.settings.access_token_seconds or call.tenant.settings.access_token_minutes * 60)
 
 
 def living(call: Call, uid: str) -> Account:
@@ -50,10 +69,15 @@ def living(call: Call, uid: str) -> Account:
 
 
 def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, account: Account | None) -> TokenAnswer:
-    """Issue the tokens of a grant."""
+    """Issue the tokens of a grant. They end with its session, unless they outlive it."""
     settings = client.settings
-    lifetime = settings.access_token_seconds or call.tenant.settings.access_token_minutes * 60
     facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
+    facts.pop(tokens.SID, None)
+    outlives = outlives_session(client, str(facts.get("granted") or "").split() or grant.scope)
+    if outlives and grant.session_id is not None:
+        facts[tokens.SID] = grant.session_id
+    ends_at = None if outlives else grant.session_ends_at
+    lifetime = _lifetime(call, client, facts, ends_at)
     made = (
         _signed_access_token(call, client, issuer, grant, lifetime) if settings.access_token_format == "jwt" else None
     )
@@ -61,7 +85,8 @@ def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, accoun
         call,
         uid=grant.uid,
         client_id=client.client_id,
-        session_id=grant.session_id,
+        session_id=None if outlives else grant.session_id,
+        session_ends_at=ends_at,
         scope=" ".join(grant.scope),
         facts=facts,
         access_seconds=lifetime,
@@ -82,6 +107,13 @@ def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, accoun
         id_token=id_token,
         scope=" ".join(grant.scope) or None,
     )
+
+
+def _lifetime(call: Call, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
+    """Return for how many seconds an access token is good."""
+    last = tokens.absolute_end(call, facts)
+    left = (min(last, session_ends_at) if session_ends_at else last) - call.now
+    return max(1, int(min(access_life(call, client), left).total_seconds()))
 
 
 def _id_token(

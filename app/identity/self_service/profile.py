@@ -98,7 +98,7 @@ def _follow_up(call: Call, changed: Changed, req: OwnChanges, session_id: str | 
     if changed.has_new_password:
         keep = session_id or (call.holder.session_id if call.holder else None)
         sessions.end_all(call, after.uid, keep)
-        tokens.revoke_others(call, after.uid, keep, call.holder)
+        tokens.revoke_all(call, after.uid, keep, call.holder.token_hash if call.holder else None)
         call.ledger.record("sessions.ended", uid=after.uid, reason="password")
         renewal.follow(call, after, "UpdateProfile")
     wish = Wish(

@@ -142,7 +142,7 @@ def _is_over_session_limit(call: Call, account: Account) -> bool:
     held = [
         one
         for one in sessions.of_account(call, account.uid)
-        if gives_way is None or one.session_id != gives_way.session_id
+        if one.client_id is None and (gives_way is None or one.session_id != gives_way.session_id)
     ]
     return len(held) + tokens.signed_in(call, account.uid) >= limit
 

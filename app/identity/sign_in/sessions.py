@@ -15,14 +15,17 @@ from app.identity.connections import handing
 from app.identity.sign_in.tables import sessions
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
+from app.identity.tokens import service as tokens
 from app.kit import randomness
 
 S = sessions.c
 # Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
 _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
-_BY_ID = select(S.session_id).where(
+_BY_ID = select(S.expires_at, S.client_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
+# Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
+_HELD_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
 _OF_ACCOUNT = (
     select(sessions)
     .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
@@ -48,6 +51,7 @@ class BrowserSession:
     address: str
     agent: str
     relying_parties: tuple[str, ...]
+    client_id: str | None = None  # the application whose grant began it: no browser has its cookie
 
 
 def current(call: Call) -> BrowserSession | None:
@@ -72,10 +76,26 @@ def of_person(call: Call, uid: str) -> BrowserSession | None:
     return session if session is not None and session.uid == uid else None
 
 
-def is_open(call: Call, session_id: str) -> bool:
-    """Return whether nobody ended the session yet."""
+def held_until(call: Call, session_id: str) -> datetime | None:
+    """Return the absolute end of a session that is not over; None for others. It cannot end while this unit of work lasts."""
     asked = {"tenant": call.tenant.tenant_id, "session": session_id, "now": call.now}
-    return call.work.run(_BY_ID, asked).one_or_none() is not None
+    row = call.work.run(_HELD_BY_ID, asked).one_or_none()
+    return row.expires_at if row is not None else None
+
+
+def refreshed_until(call: Call, session_id: str, lives_for: timedelta) -> datetime | None:
+    """Return the absolute end of a session that is not over; None for others.
+
+    One that an application's grant began goes on with each refresh.
+    """
+    asked = {"tenant": call.tenant.tenant_id, "session": session_id, "now": call.now}
+    row = call.work.run(_BY_ID, asked).one_or_none()
+    if row is None or row.client_id is None:
+        return row.expires_at if row is not None else None
+    where = (S.tenant_id == call.tenant.tenant_id, S.session_id == session_id)
+    until = call.now + lives_for
+    held = call.work.changed(update(sessions).where(*where).values(seen_at=call.now, expires_at=until))
+    return until if held else None
 
 
 def touch(call: Call, session: BrowserSession) -> None:
@@ -87,11 +107,32 @@ def touch(call: Call, session: BrowserSession) -> None:
 
 def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
     """Begin a session under a new id (fixation: the old cookie's session, if any, ends) and return its cookie text."""
-    now = call.now
     if call.visit and call.visit.session:
         where = (S.tenant_id == call.tenant.tenant_id, S.session_hash == randomness.digest(call.visit.session))
-        call.work.run(delete(sessions).where(*where))
-    text = randomness.token()
+        ended = call.work.one(delete(sessions).where(*where).returning(S.session_id))
+        if ended is not None:
+            tokens.end_with_session(call, ended.session_id)
+    return _begin(call, uid, methods, _life(call, remember), remember=remember)
+
+
+def begin_of_grant(
+    call: Call, uid: str, methods: tuple[str, ...], client_id: str, lives_for: timedelta
+) -> BrowserSession:
+    """Begin a session without a browser, for an application whose grant signs somebody in: it is listed and ended as others are."""
+    begun, _ = _begin(call, uid, methods, lives_for, remember=True, client_id=client_id)
+    return begun
+
+
+def _begin(
+    call: Call,
+    uid: str,
+    methods: tuple[str, ...],
+    lives_for: timedelta,
+    *,
+    remember: bool,
+    client_id: str | None = None,
+) -> tuple[BrowserSession, str]:
+    now, text = call.now, randomness.token()
     row: dict[str, Any] = {
         "tenant_id": call.tenant.tenant_id,
         "session_hash": randomness.digest(text),
@@ -101,11 +142,12 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
         "authenticated_at": now,
         "created_at": now,
         "seen_at": now,
-        "expires_at": now + _life(call, remember),
+        "expires_at": now + lives_for,
         "is_remembered": remember,
         "address": call.address[:64],
         "agent": call.agent,
         "relying_parties": [],
+        "client_id": client_id,
     }
     call.work.run(insert(sessions), row)
     held = {name: value for name, value in row.items() if name != "tenant_id"}
@@ -171,6 +213,12 @@ def end(call: Call, uid: str, session_id: str) -> bool:
     return call.work.changed(delete(sessions).where(*where)) > 0
 
 
+def end_of_application(call: Call, uid: str, client_id: str, session_id: str | None = None) -> None:
+    """End the sessions that an application's grants began for the account, or one of them."""
+    where = [S.tenant_id == call.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
+    call.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
+
+
 def end_all(call: Call, uid: str, except_id: str | None = None) -> int:
     """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
     tickets.close_all(call, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP, *handing.KINDS)
@@ -199,4 +247,5 @@ def _session(row: Row[Any]) -> BrowserSession:
         address=row.address or "",
         agent=row.agent or "",
         relying_parties=tuple(row.relying_parties),
+        client_id=row.client_id,
     )

@@ -18,6 +18,7 @@ sessions = tenant_table(
     Column("address", String(64)),
     Column("agent", String(400)),
     Column("relying_parties", Free, nullable=False),  # client ids that got a code in this session
+    Column("client_id", String(128)),  # the application whose grant began it without a browser
     Index("ix_sessions_uid", "tenant_id", "uid"),
     Index("ix_sessions_expiry", "tenant_id", "expires_at"),
     Index("uq_sessions_id", "tenant_id", "session_id", unique=True),

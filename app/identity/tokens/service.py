@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.contract import errors as e
@@ -14,6 +15,9 @@ from app.identity.tokens import store
 from app.identity.tokens.store import HeldBy
 from app.kit import randomness
 from app.kit.operation import AnyOperation
+
+ENDS_AT, SID = "ends_at", "sid"
+"""Facts of a token: the end of its family in seconds since 1970, and the session that it outlives."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +63,22 @@ def issue(
     with_refresh: bool = True,
     family_id: str | None = None,
     access_token: str | None = None,
+    session_ends_at: datetime | None = None,
 ) -> Issued:
     """Make an access token and, where asked and switched on, a refresh token of the same family.
 
-    `access_token` is a text made elsewhere (a signed JWT) to keep instead of a GUID.
+    Args:
+        session_id: the session with which they end; those that outlive it have it as `sid` in `facts` instead.
+        facts: kept with both; `ends_at` of them is the end of the family, which is set where it is absent.
+        access_token: a text made elsewhere (a signed JWT) to keep instead of a GUID.
+        session_ends_at: neither is good for longer, nor for longer than the family.
     """
-    settings = call.tenant.settings
-    now = call.now
+    settings, now = call.tenant.settings, call.now
     family = family_id or randomness.token(18)
     text = access_token or randomness.guid()
-    ends = now + timedelta(seconds=access_seconds or settings.access_token_minutes * 60)
+    last = absolute_end(call, facts or {})
+    latest = min(last, session_ends_at) if session_ends_at is not None else last
+    ends = min(now + timedelta(seconds=access_seconds or settings.access_token_minutes * 60), latest)
     row: dict[str, Any] = {
         "tenant_id": call.tenant.tenant_id,
         "token_hash": randomness.digest(text),
@@ -77,7 +87,7 @@ def issue(
         "session_id": session_id,
         "family_id": family,
         "scope": scope,
-        "facts": facts or {},
+        "facts": {**(facts or {}), ENDS_AT: int(last.timestamp())},
         "issued_at": now,
         "expires_at": ends,
     }
@@ -85,9 +95,22 @@ def issue(
     refresh = None
     if with_refresh and settings.refresh_tokens:
         refresh = randomness.guid()
-        life = timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60)
-        store.add_refresh(call.work, {**row, "token_hash": randomness.digest(refresh), "expires_at": now + life})
+        until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
+        store.add_refresh(call.work, {**row, "token_hash": randomness.digest(refresh), "expires_at": until})
     return Issued(text, refresh, ends, family)
+
+
+def absolute_end(call: Call, facts: Mapping[str, object], since: datetime | None = None) -> datetime:
+    """Return when the last token of a family ends, however often it is refreshed or slid.
+
+    Args:
+        facts: of one of its tokens; empty for a family that begins now.
+        since: when a token without that fact was issued, by a version before.
+    """
+    kept = facts.get(ENDS_AT)
+    if isinstance(kept, int):
+        return datetime.fromtimestamp(kept, UTC)
+    return (since or call.now) + timedelta(days=call.tenant.settings.token_absolute_days)
 
 
 def holder_of(call: Call, shown: str | None, operation: AnyOperation) -> TokenHolder:
@@ -127,10 +150,8 @@ def rotate(call: Call, refresh_token: str, *, client_id: str | None) -> Rotated:
 
 
 def slide(call: Call, holder: TokenHolder) -> datetime:
-    """Push the access token's end a full lifetime ahead and return it."""
-    ends = call.now + timedelta(minutes=call.tenant.settings.access_token_minutes)
-    store.set_expiry(call.work, holder.token_hash, ends)
-    return ends
+    """Push the access token's end a full lifetime ahead, as far as its absolute end, and return it."""
+    return prolong(call, holder, None)
 
 
 def find(call: Call, shown: str) -> TokenHolder | None:
@@ -140,8 +161,9 @@ def find(call: Call, shown: str) -> TokenHolder | None:
 
 
 def prolong(call: Call, holder: TokenHolder, seconds: int | None) -> datetime:
-    """Let the access token end so many seconds from now, or a full lifetime, and return when."""
-    ends = call.now + timedelta(seconds=seconds or call.tenant.settings.access_token_minutes * 60)
+    """Let the access token end so many seconds from now, or a full lifetime, at most at its absolute end; return when."""
+    wanted = call.now + timedelta(seconds=seconds or call.tenant.settings.access_token_minutes * 60)
+    ends = min(wanted, absolute_end(call, holder.facts, holder.issued_at))
     store.set_expiry(call.work, holder.token_hash, ends)
     return ends
 
@@ -166,9 +188,15 @@ def revoke_family(call: Call, family_id: str) -> None:
     store.drop_family(call.work, family_id)
 
 
-def revoke_session(call: Call, session_id: str) -> None:
-    """End the access and refresh tokens that a browser session gave out, offline ones too."""
+def end_with_session(call: Call, session_id: str) -> None:
+    """End the tokens that end with a session; those that outlive it go on."""
     store.drop_session(call.work, session_id)
+
+
+def revoke_session(call: Call, uid: str, session_id: str) -> None:
+    """End every token that a session of the account gave out, those that outlive it too."""
+    store.drop_session(call.work, session_id)
+    store.drop_outliving(call.work, uid, session_id)
 
 
 def revoke_refresh_of_account(call: Call, uid: str) -> None:
@@ -196,11 +224,9 @@ def signed_in(call: Call, uid: str) -> int:
     return store.signed_in(call.work, uid, call.now)
 
 
-def revoke_others(call: Call, uid: str, session_id: str | None, holder: TokenHolder | None) -> None:
-    """End every token of an account, but for those of this session and the one that was shown, with its refresh tokens."""
-    store.drop_others(call.work, uid, session_id, holder.token_hash if holder else None)
-
-
 def revoke_all(call: Call, uid: str, except_session: str | None = None, except_token: str | None = None) -> None:
-    """End every token of an account, but for those of one session, and those that came with one access token."""
-    store.drop_account(call.work, uid, except_session, except_token)
+    """End every token of an account, but for those that end with one session, and those that came with one access token.
+
+    What outlives that session ends too: whoever changes a password because of a thief leaves nothing standing elsewhere.
+    """
+    store.drop_others(call.work, uid, except_session, except_token)

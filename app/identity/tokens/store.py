@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Row
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from app.identity.call import TokenHolder
 from app.identity.store.unit import UnitOfWork
 from app.identity.tokens.tables import access_tokens, refresh_tokens
 
+Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
 # Made once: to build a statement costs more than to run it, and every request with a token asks this.
 _ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
@@ -132,55 +135,49 @@ def drop_refresh(work: UnitOfWork, token_hash: str) -> bool:
 
 
 def drop_family(work: UnitOfWork, family_id: str) -> None:
-    """Delete every token of a family, also those of a rotation that commits meanwhile.
+    """Delete every token of a family."""
+    _drop(work, lambda c: [c.family_id == family_id])
+
+
+def drop_client(work: UnitOfWork, uid: str, client_id: str) -> None:
+    """Delete every token that an application holds of an account."""
+    _drop(work, lambda c: [c.uid == uid, c.client_id == client_id])
+
+
+def drop_session(work: UnitOfWork, session_id: str) -> None:
+    """Delete every token that ends with a session."""
+    _drop(work, lambda c: [c.session_id == session_id])
+
+
+def drop_outliving(work: UnitOfWork, uid: str, session_id: str) -> None:
+    """Delete every token that came of a session of the account and outlives it."""
+    _drop(work, lambda c: [c.uid == uid, c.session_id.is_(None), c.facts["sid"].as_string() == session_id])
+
+
+def drop_refresh_of_account(work: UnitOfWork, uid: str) -> None:
+    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid)):
+        pass
+
+
+def drop_others(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
+    """Delete the tokens of an account, but for those that end with the session, and those of the token's family."""
+    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
+    family = row[0] if token_hash and (row := work.one(shown)) else None
+
+    def others(c: Columns) -> list[ColumnElement[bool]]:
+        where = [c.uid == uid]
+        where += [c.session_id.is_distinct_from(session_id)] if session_id is not None else []
+        return where + ([c.family_id.is_distinct_from(family)] if family is not None else [])
+
+    _drop(work, others)
+
+
+def _drop(work: UnitOfWork, which: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
+    """Delete tokens, also those of a rotation that commits meanwhile.
 
     On PostgreSQL a statement sees what was committed when it began: it waits for the rotation that holds a row, but sees
     that one's new rows only the next time. So refresh tokens are deleted until none is left, then access tokens.
     """
-    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == family_id)):
+    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, *which(R))):
         pass
-    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.family_id == family_id))
-
-
-def drop_client(work: UnitOfWork, uid: str, client_id: str) -> None:
-    """Delete every token that an application holds of an account, as of a family."""
-    r = (R.tenant_id == work.tenant_id, R.uid == uid, R.client_id == client_id)
-    while work.changed(delete(refresh_tokens).where(*r)):
-        pass
-    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.uid == uid, A.client_id == client_id))
-
-
-def drop_session(work: UnitOfWork, session_id: str) -> None:
-    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.session_id == session_id))
-    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.session_id == session_id))
-
-
-def drop_refresh_of_account(work: UnitOfWork, uid: str) -> None:
-    work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid))
-
-
-def drop_account(work: UnitOfWork, uid: str, except_session: str | None, except_token: str | None = None) -> None:
-    kept = None
-    if except_token is not None:
-        row = work.one(select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == except_token))
-        kept = row.family_id if row else None
-    for table in (access_tokens, refresh_tokens):
-        where = [table.c.tenant_id == work.tenant_id, table.c.uid == uid]
-        if kept is not None:
-            where.append(table.c.family_id.is_distinct_from(kept))
-        if except_session is not None:
-            where.append(table.c.session_id.is_distinct_from(except_session))
-        work.run(delete(table).where(*where))
-
-
-def drop_others(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
-    """Delete the tokens of an account, but for those of the session and of the token's family."""
-    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)
-    family = row[0] if token_hash and (row := work.one(shown)) else None
-    for table in (refresh_tokens, access_tokens):
-        where = [table.c.tenant_id == work.tenant_id, table.c.uid == uid]
-        if session_id is not None:
-            where.append(table.c.session_id.is_distinct_from(session_id))
-        if family is not None:
-            where.append(table.c.family_id.is_distinct_from(family))
-        work.run(delete(table).where(*where))
+    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, *which(A)))

@@ -43,7 +43,8 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify(request, req.code_verifier)
-    if code.session_id is not None and not sessions.is_open(call, code.session_id):
+    ends_at = sessions.held_until(call, code.session_id) if code.session_id is not None else None
+    if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # whoever signs a thief out means the codes still in flight too
     account = issuing.living(call, code.uid)
     kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims")
@@ -52,6 +53,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         scope=tuple(request.get("scope") or ()),
         uid=code.uid,
         session_id=code.session_id,
+        session_ends_at=ends_at,
         family_id=code.family_id,
         nonce=request.get("nonce"),
         facts={name: request[name] for name in kept if name in request},

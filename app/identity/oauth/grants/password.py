@@ -12,7 +12,7 @@ from app.identity.call import Call
 from app.identity.oauth import issuing
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
-from app.identity.sign_in import gates, identifiers
+from app.identity.sign_in import gates, identifiers, sessions
 from app.identity.sign_in import service as sign_in
 from app.identity.sign_in.locks import Proof
 from app.identity.tenants.tenant import Application
@@ -23,7 +23,7 @@ NAME = "password"
 
 
 def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
-    """Verify the password and issue tokens; the reason of a refusal is told in its description."""
+    """Verify the password, begin a session of the application, and issue tokens; the reason of a refusal is told in its description."""
     if req.username is None:
         raise InvalidRequest.names("username")
     if req.password is None:
@@ -31,6 +31,8 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     scope = tuple(dict.fromkeys((req.scope or "").split()))
     if not set(scope) <= client.scopes:
         raise InvalidScope
+    refreshes = "refresh_token" in client.settings.grant_types
+    scope = scope if refreshes else tuple(name for name in scope if name != issuing.OFFLINE)
     identifier = identifiers.guessed(call.tenant.settings, req.username)
     try:
         passed = sign_in.verify(call, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
@@ -44,4 +46,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     if not gates.are_clear(call, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
-    return issuing.answer(call, client, issuer, Grant(NAME, scope, account.uid, facts=facts), account)
+    lives_for = issuing.refresh_life(call, client) if refreshes else issuing.access_life(call, client)
+    begun = sessions.begin_of_grant(call, account.uid, (sign_in.PASSWORD,), client.client_id, lives_for)
+    grant = Grant(NAME, scope, account.uid, begun.session_id, begun.expires_at, facts=facts)
+    return issuing.answer(call, client, issuer, grant, account)

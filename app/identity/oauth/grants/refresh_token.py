@@ -8,15 +8,20 @@ from app.identity.call import Call
 from app.identity.oauth import issuing
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
+from app.identity.sign_in import sessions
 from app.identity.tenants.tenant import Application
 from app.identity.tokens import service as tokens
-from app.identity.tokens.service import RefreshRefused
+from app.identity.tokens.service import SID, RefreshRefused
 
 NAME = "refresh_token"
 
 
 def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
-    """Spend the refresh token and issue its successors; a narrower scope narrows this access token only."""
+    """Spend the refresh token and issue its successors; a narrower scope narrows this access token only.
+
+    A family that does not outlive its session ends with it: what stands for that is the session, whose end may have moved on
+    since.
+    """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
     try:
@@ -30,7 +35,13 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     account = issuing.living(call, spent.uid)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
-    grant = Grant(NAME, scope, spent.uid, spent.session_id, spent.family_id, facts=facts)
+    session_id = spent.session_id or facts.get(SID)
+    ends_at = None
+    if session_id is not None:
+        ends_at = sessions.refreshed_until(call, session_id, issuing.refresh_life(call, client, facts))
+        if ends_at is None and not issuing.outlives_session(client, granted.split()):
+            raise InvalidGrant("The session was ended.")
+    grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, facts=facts)
     return issuing.answer(call, client, issuer, grant, account)
 
 
