@@ -46,6 +46,8 @@ class Dispatcher:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
+        if host is Host.INSIDE:  # the hub of this process calls it without a network: nobody else is answered there
+            host = Host.TENANT
         if host is Host.API or self._server.owns(host, environ["PATH_INFO"]):
             return self._service(environ, start_response)
         return self._pages(environ, start_response)

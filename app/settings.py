@@ -41,7 +41,8 @@ class Settings:
     api_host: str = ""
     """The host of the JSON interface; empty: api.<hub_domain>."""
     api_url: str = ""
-    """Where a hub that runs apart finds the identity service; empty: in this process."""
+    """Where a hub that runs apart finds the identity service, an address that the public does not reach; empty: in this process.
+    The identity service apart answers the hub at this host alone, so both have it."""
     scheme: str = ""
     """https or http; empty: http on localhost, https elsewhere."""
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
@@ -92,6 +93,16 @@ class Settings:
     @property
     def api_hostname(self) -> str:
         return self.api_host or f"api.{self.hub_domain}"
+
+    @property
+    def inside_host(self) -> str:
+        """The Host field of what a hub apart sends; empty where no hub runs apart."""
+        parts = urlsplit(self.api_url.lower())
+        if not parts.hostname:
+            return ""
+        name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        is_usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
+        return name if is_usual else f"{name}:{parts.port}"
 
     @property
     def is_local(self) -> bool:
@@ -208,6 +219,17 @@ def _check(settings: Settings) -> None:
         raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; a port is at most 65535.")
     for address in _addresses(settings):
         address.check()
+    _check_inside(settings)
+
+
+def _check_inside(settings: Settings) -> None:
+    """Refuse to answer the hub where the public asks."""
+    inside = urlsplit(settings.api_url.lower()).hostname or ""
+    domain = settings.hub_domain.partition(":")[0]
+    if inside and (inside == settings.api_hostname.partition(":")[0] or inside.endswith(f".{domain}")):
+        raise SettingsError(
+            "GATEHOUSE_API_URL names a public host; the hub needs an inside address of the identity service, such as http://identity:8000."
+        )
 
 
 @dataclass(frozen=True)

@@ -58,23 +58,31 @@ def pattern(path: str) -> str:
 
 
 def caddy(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
-    """Return a Caddyfile."""
+    """Return a Caddyfile. What the hub calls goes past the proxy."""
+    inside = "\t@inside path /hub /hub/*\n\trespond @inside 404\n"
     return (
-        f"{api} {{\n\treverse_proxy {identity}\n}}\n\n*.{domain} {{\n\t@identity path_regexp (?i)^({'|'.join(patterns)})/?$\n"
+        f"{api} {{\n{inside}\treverse_proxy {identity}\n}}\n\n"
+        f"*.{domain} {{\n\t@identity path_regexp (?i)^({'|'.join(patterns)})/?$\n"
         f"\thandle @identity {{\n\t\treverse_proxy {identity}\n\t}}\n\thandle {{\n\t\treverse_proxy {hub}\n\t}}\n}}"
     )
 
 
 def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
-    """Return two server blocks for nginx; TLS and limits are the operator's."""
+    """Return two server blocks for nginx; TLS and limits are the operator's.
+
+    What the hub calls goes past the proxy: the first block also answers hosts that nobody named.
+    """
     forward = (
         "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "
         "proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header Forwarded '';"
     )
+    inside = "location ~* ^/hub(/|$) { return 404; }"
     own = f"location ~* ^({'|'.join(patterns)})/?$ {{ proxy_pass http://{identity}; {forward} }}"
+    service = f"location / {{ proxy_pass http://{identity}; {forward} }}"
+    pages = f"location / {{ proxy_pass http://{hub}; {forward} }}"
     return (
-        f"server {{\n    server_name {api};\n    location / {{ proxy_pass http://{identity}; {forward} }}\n}}\n"
-        f"server {{\n    server_name *.{domain};\n    {own}\n    location / {{ proxy_pass http://{hub}; {forward} }}\n}}"
+        f"server {{\n    server_name {api};\n    {inside}\n    {service}\n}}\n"
+        f"server {{\n    server_name *.{domain};\n    {own}\n    {pages}\n}}"
     )
 
 

@@ -117,6 +117,8 @@ def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: in
             raise Refusal(str(problem)) from None
     if wings == "hub" and not settings.api_url:
         raise Refusal("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
+    if wings == "identity" and not settings.api_url:
+        click.echo("GATEHOUSE_API_URL is not set: a hub that runs apart is not answered.", err=True)
     if workers > 1 and wings != "hub" and not settings.redis_url:
         raise Refusal("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
 

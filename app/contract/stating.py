@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from app.contract.families import MAIN
 from app.kit.errors import ApiError
-from app.kit.operation import OPEN, Accept, Auth, Catalogue, Family, Host, Operation
+from app.kit.operation import OPEN, Accept, Auth, Catalogue, Family, Host, Letter, Operation
 from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
@@ -23,7 +23,7 @@ def state(
     family: Family = MAIN,
     also: tuple[str, ...] = (),
     when: tuple[str, ...] = (),
-    on: Host = Host.API,
+    on: Host | None = None,
     accepts: Accept = Accept.JSON_OR_FORM,
     errors: tuple[type[ApiError], ...] = (),
     no_object: type[ApiError] | None = None,
@@ -37,9 +37,11 @@ def state(
 ) -> Operation[Req, Res]:
     """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row.
 
+    What the hub calls is served inside alone, everything else at the API host unless stated otherwise.
     An operation of the tenant's servers is `auth=K & S | M` and names the `scope` of tenant-config.md section 1.
     """
     method, _, path = address.partition(" ")
+    on = on or (Host.INSIDE if Letter.H in auth.letters() else Host.API)
     asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
     special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object}

@@ -47,7 +47,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     app.extensions["gatehouse"] = Workings(
         settings=settings,
         clock=time,
-        door=Door(address, settings.api_hostname, keys, time, transport),
+        door=Door(address, keys, time, transport),
         tenancy=Tenancy(),
         seal=Seal(settings.secrets),
     )

@@ -12,6 +12,7 @@ from typing import Final
 import httpx  # noqa: TID251 - this is the door
 
 from app.contract.visit import Visit as SignedVisit
+from app.kit import randomness
 from app.kit.client import Client, Told, over_http, within
 from app.kit.clock import Clock
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
@@ -38,13 +39,12 @@ class Door:
 
     Args:
         transport: the service in this process (`httpx.WSGITransport`), or None to reach it over the network.
-        address: its base address.
-        host: the host that its interface answers at, whatever the address on the way there.
+        address: its base address; the host in it is the one that it answers the hub at.
         keys: the keys of caller H, one for each line of the secret; a call is signed under all of them.
     """
 
     def __init__(
-        self, address: str, host: str, keys: Sequence[bytes], clock: Clock, transport: httpx.BaseTransport | None = None
+        self, address: str, keys: Sequence[bytes], clock: Clock, transport: httpx.BaseTransport | None = None
     ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
@@ -53,7 +53,6 @@ class Door:
             if isinstance(transport, httpx.WSGITransport)
             else over_http(self.http)
         )
-        self._host = host
         self._keys = keys
         self._clock = clock
 
@@ -67,7 +66,7 @@ class Door:
 
         def sign(method: str, address: str, body: bytes) -> dict[str, str]:
             at = int(self._clock.now().timestamp())
-            mark = signature(self._keys, method, address, body, text, at)
-            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark, "Host": self._host}
+            mark = signature(self._keys, method, address, body, text, at, randomness.token(16))
+            return {VISIT_HEADER: text, SIGNATURE_HEADER: mark}
 
         return Client(self._carry, sign, heard)

@@ -23,15 +23,20 @@ from app.identity.tokens import service as tokens
 from app.kit.operation import AnyOperation, Host, Letter
 from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
-from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, is_signed
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
 from app.settings import Settings
 
 _VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
 
 
-def host_of(settings: Settings, host: str) -> Host:
-    """Return which kind of host this is; the API host is one, everything else is a tenant's."""
+def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
+    """Return which kind of host this is; the API host is one, where a hub apart calls another, all others are tenants'.
+
+    `is_inside`: a call of the hub in this very process, which needs no host.
+    """
+    if is_inside or (settings.inside_host and host.lower() == settings.inside_host):
+        return Host.INSIDE
     return Host.API if host.lower() == settings.api_hostname else Host.TENANT
 
 
@@ -45,11 +50,17 @@ def tenant_at(house: House, host: str, cost: Cost | None = None) -> Tenant:
 
 
 def visit_of(house: House, raw: RawRequest) -> Visit:
-    """Return the visit that the hub signed; raises HubRefused."""
+    """Return the visit that the hub signed; raises HubRefused, also for a call that was answered before.
+
+    A call within this process went over no wire, so nobody can repeat it.
+    """
     visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
     address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
     now = int(house.clock.now().timestamp())
-    if not is_signed(house.hub_keys, raw.method, address, raw.body, visit, signature, now):
+    signed = read_signature(house.hub_keys, raw.method, address, raw.body, visit, signature, now)
+    if signed is None:
+        raise e.HubRefused
+    if not raw.is_inside and not raw.is_repeated and not house.nonces.take(signed.nonce, signed.at, now):
         raise e.HubRefused
     try:
         return Visit.from_header(visit)

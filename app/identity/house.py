@@ -17,7 +17,9 @@ from app.identity.tenants.keys import Keyring
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
+from app.kit.nonces import Nonces
 from app.kit.recent import Recent
+from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
 
 _MOST_TEMPLATES = 2_000  # kinds of letters of tenants; most have none
@@ -40,6 +42,7 @@ class House:
     letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
     upstreams: Upstreams = field(init=False)
     hub_keys: tuple[bytes, ...] = field(init=False)
+    nonces: Nonces = field(init=False)
 
     def __post_init__(self) -> None:
         self.database = Database(self.settings.database)
@@ -53,6 +56,7 @@ class House:
         self.upstreams = Upstreams(self.clock)
         self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
+        self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)
 
 
 __all__ = ["House", "TenantHashing"]

@@ -106,4 +106,8 @@ class Border:
 
 def make_server(house: House) -> Server:
     """Return the server of the whole catalogue, its operations not implemented yet."""
-    return Server(CATALOGUE, Border(house), lambda host: callers.host_of(house.settings, host))
+
+    def host_of(raw: RawRequest) -> Host:
+        return callers.host_of(house.settings, raw.host, is_inside=raw.is_inside)
+
+    return Server(CATALOGUE, Border(house), host_of)

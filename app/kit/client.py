@@ -18,6 +18,7 @@ from werkzeug.datastructures import Headers
 
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Operation
+from app.kit.reading import INSIDE
 from app.kit.wire import Document, From, Wire, shape_of
 
 Req = TypeVar("Req", bound=Wire)
@@ -106,6 +107,7 @@ def _environ(method: str, address: str, body: bytes, headers: Mapping[str, str],
         "wsgi.multithread": True,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
+        INSIDE: True,
     }
     for name, value in headers.items():
         key = name.upper().replace("-", "_")

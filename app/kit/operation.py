@@ -53,6 +53,7 @@ class Host(Enum):
 
     API = "api"
     TENANT = "tenant"
+    INSIDE = "inside"  # where our own parts call one another: no host that the public knows
 
 
 class Accept(Enum):

@@ -19,6 +19,9 @@ from app.kit.wire import From, Wire, shape_of
 MOST_BODY_BYTES = 1_000_000
 _MOST_FIELDS = 1000
 
+INSIDE = "gatehouse.inside"
+"""Marks the environment of a call within this process. No header field can: those begin with `HTTP_`."""
+
 
 @dataclass
 class RawRequest:
@@ -34,6 +37,8 @@ class RawRequest:
     scheme: str = "http"
     parameters: Mapping[str, str] = field(default_factory=dict)
     too_large: bool = False
+    is_inside: bool = False  # a call of this very process, which no network carried
+    is_repeated: bool = False  # the same call once more, which the store gave up in favour of another
 
     @cached_property
     def query_pairs(self) -> list[tuple[str, str]]:

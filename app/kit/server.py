@@ -22,7 +22,7 @@ from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 from app.kit import randomness
 from app.kit.errors import ApiError, OAuthError, declared_as
 from app.kit.operation import AnyOperation, Catalogue, Host, Operation
-from app.kit.reading import MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
+from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
 from app.kit.routing import Found, Router, choose
 from app.kit.wire import Document, Wire
 
@@ -77,7 +77,7 @@ class Border(Protocol[CallT]):
 class Server:
     """The operations' implementations, and the WSGI application that serves them."""
 
-    def __init__(self, catalogue: Catalogue, border: Border[Any], host_of: Callable[[str], Host]) -> None:
+    def __init__(self, catalogue: Catalogue, border: Border[Any], host_of: Callable[[RawRequest], Host]) -> None:
         self.catalogue = catalogue
         self.border = border
         self._host_of = host_of
@@ -111,7 +111,7 @@ class Server:
 
     def answer(self, raw: RawRequest) -> Answer:
         """Answer one request."""
-        router = self._routers[self._host_of(raw.host)]
+        router = self._routers[self._host_of(raw)]
         found = router.find(raw.path)
         if found is None:
             return self._write_error(_NotFound(), raw, None, None)
@@ -142,6 +142,7 @@ class Server:
             self.border.close(call, None)
         except Exception as problem:  # noqa: BLE001 - an undeclared failure is answered with a reference, whatever it is
             if runs_left > 1 and call is not None and self.border.may_run_again(call, problem):
+                raw.is_repeated = True
                 return self._run(operation, raw, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, call)
         return self._write(answer, operation, raw, call)
@@ -240,6 +241,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         host=get_host(environ),
         scheme=environ["wsgi.url_scheme"],
         too_large=too_large,
+        is_inside=INSIDE in environ,
     )
 
 

@@ -1,15 +1,29 @@
 """The hub's calls are believed by their signature, whatever stands in their address."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
 import httpx
 import pytest
 from flask import Flask
+from werkzeug.test import Client as WsgiClient
+from werkzeug.test import TestResponse
 
 from app.contract import errors as e
 from app.contract import hub, hub_security
 from app.contract.visit import Visit
 from app.hub.door import Door
+from app.identity import create_app, create_service
+from app.identity.call import Call
 from app.identity.house import House
+from app.identity.store.database import StoreContended
+from app.kit import randomness
+from app.kit.nonces import Nonces
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from tests.support.house import before_the_store, make_house
 from tests.support.oauth_world import World
+from tests.support.servers import Redis
 
 
 @pytest.mark.parametrize("name", ["ünknown", "two words", "50%25", "<b>"])
@@ -17,7 +31,7 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     house: House, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_keys, house.clock, transport)
+    door = Door(house.settings.base_url, house.hub_keys, house.clock, transport)
     client = door.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
         client(hub.own_client, hub.RelyingPartyRead(name=name))
@@ -29,7 +43,7 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     person = world.person("grace@example.test")
     host = f"{world.name}.{house.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.settings.api_hostname, house.hub_keys, house.clock, transport)
+    door = Door(house.settings.base_url, house.hub_keys, house.clock, transport)
     sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
     signed_in = door.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None
@@ -37,3 +51,116 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
     listed = client(hub_security.read, hub_security.OwnRead()).sessions
     assert [view.is_current for view in listed] == [True]
+
+
+INSIDE_URL = "http://identity.internal:8000"
+
+
+@pytest.fixture
+def apart(house: House) -> Iterator[House]:
+    """The services of an identity service that a hub reaches over the network."""
+    made = make_house(replace(house.settings, api_url=INSIDE_URL))
+    yield made
+    made.database.dispose()
+
+
+def a_call(
+    house: House, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
+) -> dict[str, Any]:
+    """A signed call as it travels, to be sent as often as somebody likes."""
+    visit = Visit(host=f"{tenant}.{house.settings.hub_domain}").to_header()
+    at = int(house.clock.now().timestamp())
+    sealed = signature(house.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
+    return {"path": path, "base_url": base_url, "headers": {VISIT_HEADER: visit, SIGNATURE_HEADER: sealed}}
+
+
+def answer_of(response: TestResponse) -> tuple[int, Any]:
+    body = response.get_json()
+    return response.status_code, body.get("ErrorCode", body.get("errorCode"))
+
+
+REFUSED = (403, 909)
+NOBODY_THERE = (403, 942)
+"""The call was believed; there is no tenant of that name."""
+
+
+def test_a_call_of_the_hub_is_answered_once(apart: House) -> None:
+    wsgi = WsgiClient(create_app(create_service(apart)))
+    call = a_call(apart)
+    assert answer_of(wsgi.get(**call)) == NOBODY_THERE
+    assert [answer_of(wsgi.get(**call)) for _ in range(3)] == [REFUSED] * 3
+    assert answer_of(wsgi.get(**a_call(apart))) == NOBODY_THERE
+
+
+@before_the_store
+def test_instances_with_redis_answer_a_call_once_between_them(house: House, redis_url: str) -> None:
+    settings = replace(house.settings, api_url=INSIDE_URL, redis_url=redis_url)
+    instances = [make_house(settings) for _ in range(2)]
+    first, second = (WsgiClient(create_app(create_service(one))) for one in instances)
+    call = a_call(instances[0])
+    assert answer_of(first.get(**call)) == NOBODY_THERE
+    assert answer_of(second.get(**call)) == REFUSED
+    for one in instances:
+        one.database.dispose()
+
+
+@before_the_store
+def test_without_its_redis_no_call_of_the_hub_is_answered(house: House, own_redis: Redis) -> None:
+    lonely = make_house(replace(house.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
+    wsgi = WsgiClient(create_app(create_service(lonely)))
+    assert answer_of(wsgi.get(**a_call(lonely))) == NOBODY_THERE
+    own_redis.stop()
+    assert wsgi.get(**a_call(lonely)).status_code == 503
+    lonely.database.dispose()
+
+
+def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: House) -> None:
+    wsgi = WsgiClient(create_app(create_service(apart)))
+    settings = apart.settings
+    for base_url in (
+        settings.base_url,
+        settings.hub_url("acme"),
+        "http://identity.internal",
+        "http://elsewhere.example",
+    ):
+        for path in ("/hub/tenant", "/HUB/tenant", "//hub/tenant"):
+            answer = wsgi.get(**a_call(apart, path, base_url))
+            unknown = wsgi.get("/nothing/here", base_url=base_url)
+            assert (answer.status_code, answer.data) == (unknown.status_code, unknown.data) == (404, unknown.data)
+
+
+def test_no_header_makes_a_call_one_of_this_process(apart: House) -> None:
+    wsgi = WsgiClient(create_app(create_service(apart)))
+    call = a_call(apart, base_url=apart.settings.base_url)
+    for name in ("gatehouse.inside", "gatehouse-inside", "Gatehouse_Inside", "X-Gatehouse-Inside"):
+        call["headers"][name] = "1"
+    assert wsgi.get(**call).status_code == 404
+
+
+def test_inside_stands_nothing_but_what_the_hub_calls(apart: House) -> None:
+    wsgi = WsgiClient(create_app(create_service(apart)))
+    for path in ("/identity/v2/auth/account", "/api/oidc/token", "/identity/v2/manage/account"):
+        assert wsgi.get(path, base_url=INSIDE_URL).status_code == 404
+
+
+def test_a_call_that_the_store_gave_up_is_run_again(apart: House, world: World) -> None:
+    server, runs = create_service(apart), []
+
+    def contended(call: Call, req: object) -> None:
+        runs.append(call)
+        if len(runs) == 1:
+            raise StoreContended("gave way")
+        raise e.HubRefused("the second run came as far as the first")
+
+    server._handlers["hub.tenant"] = contended
+    answer = WsgiClient(server).get(**a_call(apart, tenant=world.name))
+    assert "the second run" in answer.text
+    assert len(runs) == 2
+
+
+def test_nonces_in_memory_are_forgotten_with_their_window() -> None:
+    nonces = Nonces("", 60)
+    for second in range(1_000, 1_500):
+        assert nonces.take(f"nonce-{second}", second, second)
+    assert not nonces.take("nonce-1499", 1_499, 1_500)
+    assert sum(map(len, nonces._taken.values())) <= 61

@@ -16,7 +16,9 @@ from app.contract.configuration import RequestLimits
 from app.contract.stating import CATALOGUE
 from app.contract.visit import Visit
 from app.identity import areas
+from app.kit import randomness
 from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.reading import INSIDE
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 from app.kit.wire import shape_of
 from tests.support.machines import machine
@@ -107,7 +109,16 @@ class Caller:
             asked = {}
         held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
         base = f"http://{host or self.host_of(operation)}"
-        return self.client.open(path, method=method, query_string=asked, base_url=base, headers=held, data=sent)
+        sent_inside = {INSIDE: True} if operation.on is Host.INSIDE else {}
+        return self.client.open(
+            path,
+            method=method,
+            query_string=asked,
+            base_url=base,
+            headers=held,
+            data=sent,
+            environ_overrides=sent_inside,
+        )
 
     def signed(self, method: str, path: str, body: bytes) -> dict[str, str | None]:
         house = self.tenant.house
@@ -115,12 +126,12 @@ class Caller:
         at = int(house.clock.now().timestamp())
         return {
             VISIT_HEADER: visit,
-            SIGNATURE_HEADER: signature(house.hub_keys, method, path, body, visit, at),
+            SIGNATURE_HEADER: signature(house.hub_keys, method, path, body, visit, at, randomness.token(16)),
         }
 
     def host_of(self, operation: AnyOperation) -> str:
         settings = self.tenant.house.settings
-        return settings.api_hostname if operation.on is Host.API else f"{self.tenant.name}.{settings.hub_domain}"
+        return f"{self.tenant.name}.{settings.hub_domain}" if operation.on is Host.TENANT else settings.api_hostname
 
     def query_of(self, operation: AnyOperation) -> dict[str, str | None]:
         letters = operation.auth.letters()

@@ -23,7 +23,9 @@ from app.contract.visit import Visit
 from app.identity.accounts.tables import accounts
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
+from app.kit import randomness
 from app.kit.clock import FixedClock
+from app.kit.reading import INSIDE
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 
 
@@ -152,15 +154,23 @@ class Browser:
         visit = Visit(
             host=self.host, session=self.session, binding=binding, address=self.address, agent="Test/1.0"
         ).to_header()
-        at = int(self.house.clock.now().timestamp())
-        headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: signature(self.house.hub_keys, method, path, body, visit, at)}
+        headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: self._sign(method, path, body, visit)}
         if body:
             headers["Content-Type"] = "application/json"
         response = self.wsgi.open(
-            path, method=method, data=body, headers=headers, base_url=self.house.settings.base_url
+            path,
+            method=method,
+            data=body,
+            headers=headers,
+            base_url=self.house.settings.base_url,
+            environ_overrides={INSIDE: True},
         )
         self.cost = response.headers.get("X-Gatehouse-Cost", "")
         return response
+
+    def _sign(self, method: str, path: str, body: bytes, visit: str) -> str:
+        at = int(self.house.clock.now().timestamp())
+        return signature(self.house.hub_keys, method, path, body, visit, at, randomness.token(16))
 
 
 @dataclass

@@ -233,9 +233,26 @@ def test_every_address_is_printed(run: Run) -> None:
     assert re.search(r"^tenant +POST +/api/oidc/token +C +oauth_tokens\.token$", shown, re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("kind", "rule"), [("nginx", "location ~* ^/hub(/|$) { return 404; }"), ("caddy", "path /hub /hub/*")]
+)
+def test_rules_for_a_proxy_keep_hub_calls_out(run: Run, kind: str, rule: str) -> None:
+    assert rule in run("routes", "--proxy", kind).output
+
+
+@pytest.mark.parametrize(
+    "url", ["https://api.id.example.com", "http://api.id.example.com:8001", "http://acme.id.example.com"]
+)
+def test_hub_calls_on_a_public_host_are_refused_at_start(run: Run, url: str) -> None:
+    sentence = refused(
+        run("serve", "--only", "identity", api_url=url, hub_domain="id.example.com", mail_url="smtp://localhost")
+    )
+    assert "GATEHOUSE_API_URL names a public host" in sentence
+
+
 def test_rules_for_a_proxy_send_the_token_endpoint_to_the_identity_service(run: Run) -> None:
     shown = run("routes", "--proxy", "nginx").output
-    found = re.search(r"location ~\* (\S+) ", shown)
+    found = re.search(r"location ~\* (\S+) \{ proxy_pass http://identity", shown)
     assert found is not None
     rule = re.compile(found[1], re.IGNORECASE)
     assert all(

@@ -2,11 +2,12 @@
 
 import pytest
 
-from app.kit.signing import is_signed, signature
+from app.kit.signing import read_signature, signature
 
 OLD, NEW = b"o" * 32, b"n" * 32
 CALL = ("POST", "/hub/login?x=1", b"{}", "visit")
 NOW = 1_800_000_000
+NONCE = "n" * 22
 
 
 @pytest.mark.parametrize(
@@ -23,18 +24,26 @@ NOW = 1_800_000_000
     ],
 )
 def test_one_line_in_common_is_enough(signs: list[bytes], reads: list[bytes]) -> None:
-    assert is_signed(reads, *CALL, signature(signs, *CALL, NOW), NOW)
+    assert read_signature(reads, *CALL, signature(signs, *CALL, NOW, NONCE), NOW)
 
 
 def test_nothing_in_common_is_refused() -> None:
-    assert not is_signed([NEW], *CALL, signature([OLD], *CALL, NOW), NOW)
+    assert not read_signature([NEW], *CALL, signature([OLD], *CALL, NOW, NONCE), NOW)
 
 
 def test_a_header_without_a_signature_is_refused() -> None:
-    assert not is_signed([OLD], *CALL, f"t={NOW}", NOW)
-    assert not is_signed([OLD], *CALL, f"t={NOW},v1=", NOW)
+    assert not read_signature([OLD], *CALL, f"t={NOW},n={NONCE}", NOW)
+    assert not read_signature([OLD], *CALL, f"t={NOW},n={NONCE},v1=", NOW)
 
 
 def test_signatures_of_another_call_are_refused() -> None:
-    shown = signature([NEW, OLD], "POST", "/hub/other", b"{}", "visit", NOW)
-    assert not is_signed([OLD, NEW], *CALL, shown, NOW)
+    shown = signature([NEW, OLD], "POST", "/hub/other", b"{}", "visit", NOW, NONCE)
+    assert not read_signature([OLD, NEW], *CALL, shown, NOW)
+
+
+@pytest.mark.parametrize("nonce", ["", "short", "m" * 22, "n" * 65, "é" * 22])
+def test_a_signature_holds_for_its_nonce_alone(nonce: str) -> None:
+    shown = signature([OLD], *CALL, NOW, NONCE)
+    assert read_signature([OLD], *CALL, shown, NOW) is not None
+    assert read_signature([OLD], *CALL, shown.replace(NONCE, nonce), NOW) is None
+    assert read_signature([OLD], *CALL, shown.replace(f",n={NONCE}", ""), NOW) is None

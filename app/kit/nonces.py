@@ -1,0 +1,57 @@
+"""Nonces that are taken once: in this process's memory, or in Redis where several processes share them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from redis import Redis, RedisError
+
+from app.kit.limits import LimitsUnavailable
+
+MOST_IN_MEMORY: Final = 500_000
+"""Only nonces of valid signatures are kept; more of them within two windows than one process can serve is a fault."""
+
+
+class Nonces:
+    """Remembers each nonce for as long as the signature that bears it is believed.
+
+    Args:
+        window_seconds: how far the time of a signature may be off, either way.
+    """
+
+    def __init__(self, redis_url: str, window_seconds: int) -> None:
+        self._redis = Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else None
+        self._window = window_seconds
+        self._lock = threading.Lock()
+        self._taken: dict[int, set[str]] = {}  # by the second that the signature names
+        self._cleared_at = 0
+
+    def take(self, nonce: str, at: int, now: int) -> bool:
+        """Return whether nobody took the nonce before; `at` is the signature's time, both are Unix seconds.
+
+        Costs one round trip where there is Redis.
+
+        Raises:
+            LimitsUnavailable: Redis is gone, or memory is full: nobody could tell a repetition.
+        """
+        if self._redis is None:
+            return self._take_in_memory(nonce, at, now)
+        try:
+            lifetime = at + self._window - now + 1
+            return bool(self._redis.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=max(lifetime, 1)))
+        except RedisError as problem:
+            raise LimitsUnavailable(str(problem)) from problem
+
+    def _take_in_memory(self, nonce: str, at: int, now: int) -> bool:
+        with self._lock:
+            if now != self._cleared_at:
+                self._cleared_at = now
+                self._taken = {second: held for second, held in self._taken.items() if second + self._window >= now}
+            held = self._taken.setdefault(at, set())
+            if nonce in held:
+                return False
+            if sum(map(len, self._taken.values())) >= MOST_IN_MEMORY:
+                raise LimitsUnavailable("more calls of the hub than are remembered")
+            held.add(nonce)
+            return True

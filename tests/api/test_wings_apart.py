@@ -1,0 +1,89 @@
+"""The hub and the identity service as processes of their own, and somebody who listens between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.installation import COMMAND, Installation, eventually, installed
+from tests.support.servers import free_port
+from tests.support.visitor import Forms
+from tests.support.wire_tap import Tap, tapped
+
+PASSWORD = "a calm harbour at dawn"
+
+
+@dataclass
+class Apart:
+    """Both processes, and the tap between them."""
+
+    installation: Installation
+    identity_port: int
+    tap: Tap
+
+    def page(self, method: str, path: str, **sent: Any) -> httpx.Response:
+        """Ask the hub as a browser does."""
+        port = self.installation.port
+        headers = {"Host": f"acme.localhost:{port}", **sent.pop("headers", {})}
+        return httpx.request(method, f"http://127.0.0.1:{port}{path}", headers=headers, timeout=60, **sent)
+
+    def service(self, path: str, host: str, **headers: str) -> httpx.Response:
+        """Ask the identity service."""
+        return httpx.get(f"http://127.0.0.1:{self.identity_port}{path}", headers={"Host": host, **headers}, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
+    identity_port = free_port()
+    with installed(tmp_path_factory.mktemp("apart")) as ours, tapped(identity_port) as tap:
+        ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{tap.port}"
+        ours.environ["GATEHOUSE_API_HOST"] = f"api.localhost:{identity_port}"
+        person = {"email": "ada@example.test", "password": PASSWORD, "email_verified": True}
+        ours.state({"name": "acme", "accounts": [person]})
+        wings = {"identity": identity_port, "hub": ours.port}
+        for wing, port in wings.items():
+            ours._run([*COMMAND, "serve", "--only", wing, "--bind", f"127.0.0.1:{port}"], ours.environ)
+        for port in wings.values():
+            eventually(lambda port=port: httpx.get(f"http://127.0.0.1:{port}/health/ready").is_success)
+        yield Apart(ours, identity_port, tap)
+        ours.stop()
+
+
+def sign_in(apart: Apart) -> httpx.Response:
+    form = apart.page("GET", "/login")
+    assert form.status_code == 200
+    sent = {**Forms(form.text).found[0].fields, "identifier": "ada@example.test", "password": PASSWORD}
+    cookies = "; ".join(f"{name}={value}" for name, value in form.cookies.items())
+    return apart.page("POST", "/login", data=sent, headers={"Cookie": cookies})
+
+
+def test_a_person_signs_in_where_the_wings_run_apart(apart: Apart) -> None:
+    answer = sign_in(apart)
+    assert answer.status_code == 303
+    assert "gatehouse-session" in answer.headers["Set-Cookie"]
+
+
+def test_what_was_heard_between_the_wings_opens_nothing(apart: Apart) -> None:
+    sign_in(apart)
+    heard = [request for request in apart.tap.requests() if b" /hub/" in request[:20]]
+    assert any(request.startswith(b"POST /hub/sign-in ") for request in heard)
+    assert {apart.tap.repeat(request) for request in heard} == {403}
+
+
+def test_hub_calls_stand_on_no_public_host(apart: Apart) -> None:
+    sign_in(apart)
+    call = next(request for request in apart.tap.requests() if request.startswith(b"POST /hub/sign-in "))
+    inside = f"127.0.0.1:{apart.tap.port}".encode()
+    for host in (
+        f"api.localhost:{apart.identity_port}",
+        f"acme.localhost:{apart.installation.port}",
+        "elsewhere.example",
+    ):
+        assert apart.tap.repeat(call.replace(inside, host.encode())) == 404
+        unknown = apart.service("/nothing/here", host)
+        assert apart.service("/hub/tenant", host).content == unknown.content
+    assert apart.service("/hub/tenant", inside.decode()).status_code == 403

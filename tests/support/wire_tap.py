@@ -1,0 +1,81 @@
+"""A tap on the wire between two of our processes: passes everything on, and keeps what was said."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Thread
+
+
+@dataclass
+class Tap:
+    """Listens at `port` of the loopback and passes connections on to `target`."""
+
+    target: int
+    listener: socket.socket
+    heard: list[bytearray] = field(default_factory=list)  # what each client said, by connection
+
+    @property
+    def port(self) -> int:
+        port: int = self.listener.getsockname()[1]
+        return port
+
+    def requests(self) -> list[bytes]:
+        """Return each HTTP request that was heard in full."""
+        return [request for said in self.heard for request in _requests(bytes(said))]
+
+    def repeat(self, request: bytes) -> int:
+        """Say a request once more, on a connection of its own; return the status of the answer."""
+        with socket.create_connection(("127.0.0.1", self.target), timeout=30) as there:
+            there.sendall(request)
+            return int(there.recv(65_536).split(b" ", 2)[1])
+
+    def serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                here, _ = self.listener.accept()
+                said = bytearray()
+                self.heard.append(said)
+                Thread(target=self._pass_on, args=(here, said), daemon=True).start()
+
+    def _pass_on(self, here: socket.socket, said: bytearray) -> None:
+        with here, suppress(OSError), socket.create_connection(("127.0.0.1", self.target)) as there:
+            back = Thread(target=_copy, args=(there, here, bytearray()), daemon=True)
+            back.start()
+            _copy(here, there, said)
+            back.join()
+
+
+def _copy(source: socket.socket, sink: socket.socket, kept: bytearray) -> None:
+    with suppress(OSError):
+        while part := source.recv(65_536):
+            kept += part
+            sink.sendall(part)
+    with suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)
+
+
+def _requests(said: bytes) -> Iterator[bytes]:
+    while b"\r\n\r\n" in said:
+        head, _, rest = said.partition(b"\r\n\r\n")
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+        length = int(fields.get(b"content-length", b"0"))
+        if len(rest) < length:
+            return
+        yield head + b"\r\n\r\n" + rest[:length]
+        said = rest[length:]
+
+
+@contextmanager
+def tapped(target: int) -> Iterator[Tap]:
+    """Give a tap before a port of the loopback."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    tap = Tap(target, listener)
+    Thread(target=tap.serve, daemon=True).start()
+    try:
+        yield tap
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
