@@ -136,7 +136,7 @@ def make_ready(settings: Settings) -> None:
         migrate.ready(settings, database)
         vault = Vault(settings.secrets)
         sealed.refuse_foreign(database, vault)
-        claims.reseal(database, vault)  # what a version before wrote in the clear, above all
+        claims.reseal(database, vault, is_clear_only=True)  # what a version before wrote
         _refuse_api_host(settings, database)
     finally:
         database.dispose()

@@ -27,6 +27,12 @@ class Unsealable(Exception):
     """The value was sealed under a key that is not here, or for another place."""
 
 
+class UnknownKey(Unsealable):
+    """No line of this process's secret opens it; a process that knows another line may, and so may this one once it does."""
+
+    unavailable_status = 503
+
+
 class Misplaced(Unsealable):
     """The key is here, and the value is not what was sealed for this place: no other key will open it."""
 
@@ -47,7 +53,7 @@ class Vault:
         """Return the value; raises Unsealable."""
         cipher = self._ciphers.get(sealed[1:9])
         if cipher is None or sealed[:1] != _VERSION:
-            raise Unsealable("no key opens this value; is an older GATEHOUSE_SECRET_KEY line missing?")
+            raise UnknownKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
         try:
             return cipher.decrypt(sealed[9:21], sealed[21:], context.encode())
         except (InvalidTag, ValueError):  # ValueError: cut off within the nonce

@@ -19,7 +19,7 @@ from tests.support.smtp_server import Mailbox, mailbox
 
 OTHER_SECRET = b"1" * 32
 ROTATED = Vault((OTHER_SECRET, SECRET))
-NO_KEY = "it cannot be opened: no key opens this value; is an older GATEHOUSE_SECRET_KEY line missing?"
+NO_KEY = "it cannot be opened: no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?"
 MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
 
 
@@ -75,6 +75,32 @@ def test_a_worker_that_lacks_the_secret_leaves_a_mail_to_one_that_has_it(
     assert (row(own_database, message_id).state, row(own_database, message_id).last_problem) == ("waiting", NO_KEY)
     clock.advance(seconds=15)
     worker(own_database, clock, url, OTHER_SECRET, SECRET).deliver_due()
+    assert len(post.mails) == 1
+
+
+def test_a_mail_whose_key_is_unknown_waits_a_minute_at_most_and_never_dies(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    message_id, url = posted(own_database, clock), f"smtp://127.0.0.1:{post.port}"
+    behind = worker(own_database, clock, url, OTHER_SECRET)
+    for _ in range(30):
+        assert behind.deliver_due() == 1
+        clock.advance(seconds=60)
+    assert row(own_database, message_id).state == "waiting"
+    post.refusals = ["450 come again"] * 5  # a server that is busy then has its tries still
+    knows = worker(own_database, clock, url, OTHER_SECRET, SECRET)
+    for _ in range(6):
+        knows.deliver_due()
+        clock.advance(minutes=90)
+    assert len(post.mails) == 1
+
+
+def test_a_start_with_a_new_first_line_leaves_mails_to_older_workers(
+    own_database: Database, clock: FixedClock, post: Mailbox
+) -> None:
+    posted(own_database, clock)
+    make_ready(Settings(database_url=own_database.url, secrets=(OTHER_SECRET, SECRET)))
+    worker(own_database, clock, f"smtp://127.0.0.1:{post.port}", SECRET).deliver_due()
     assert len(post.mails) == 1
 
 

@@ -15,7 +15,7 @@ from tests.support.house import SECRET
 from tests.support.pinned import PINS, again, pinned, session
 from tests.support.rows import somebody
 from tests.support.smtp_server import mailbox
-from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 NEXT = b"another secret of the tests, as long as the first"
 
@@ -87,3 +87,14 @@ def test_a_lock_outlives_the_new_line(house: House, new_tenant_server: NewTenant
     assert refused(customer.logs_in()) == (403, 1198)
     house.settings = replace(house.settings, secrets=(SECRET, NEXT))
     assert refused(customer.logs_in()) == (403, 1198)
+
+
+def test_what_lies_under_an_unknown_line_is_answered_503(house: House, new_tenant_server: NewTenantServer) -> None:
+    """Another process has sealed it already under a line that this one learns by its restart."""
+    customer = a_customer(new_tenant_server)
+    house.vault = Vault((NEXT, SECRET))
+    assert reseal(house)
+    house.vault = Vault((SECRET,))
+    house.directory.forget()
+    answer = customer.tenant.send("GET", f"{MANAGE}/{customer.uid}")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

@@ -12,18 +12,19 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import LargeBinary, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, LargeBinary, func, or_, select, tuple_, update
 
 from app.identity.outbox import ELSEWHERE, NOTHING, said_in, seal
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import outbox
 from app.identity.tasks.undelivered import Undelivered
-from app.identity.vault import Misplaced, Unsealable, Vault
+from app.identity.vault import Misplaced, UnknownKey, Unsealable, Vault
 
 EXEMPT = "outbox"
 LEASE = timedelta(minutes=5)
 MOST_ATTEMPTS = 12
+_CLOSED_ATTEMPTS = 3
 _O = outbox.c
 _IS_KEPT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
@@ -56,7 +57,10 @@ class Claimed:
         try:
             said = said_in(vault, self)
         except Unsealable as problem:
-            raise Undelivered(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
+            told = f"it cannot be opened: {problem}"
+            raise Undelivered(
+                told, is_final=isinstance(problem, Misplaced), lacks_key=isinstance(problem, UnknownKey)
+            ) from None
         return Message(self.tenant_id, self.message_id, self.kind, said, self.attempts)
 
 
@@ -101,6 +105,12 @@ def settle_failed(database: Database, message: Claimed, now: datetime, problem: 
         values |= {"state": "dead", "finished_at": now}
     _settle(database, message, values)
     return is_dead
+
+
+def settle_closed(database: Database, message: Claimed, now: datetime, problem: str) -> None:
+    """Keep a message whose key is not known here until it is: tried again within a minute, and never a dead letter for it."""
+    attempts = min(message.attempts, _CLOSED_ATTEMPTS)
+    _settle(database, message, {"last_problem": problem, "due_at": now + backoff(attempts), "attempts": attempts})
 
 
 def backoff(attempts: int) -> timedelta:
@@ -154,25 +164,28 @@ def replay(database: Database, now: datetime, message_id: str | None = None) -> 
         work.rollback()
 
 
-def reseal(database: Database, vault: Vault) -> int:
+def reseal(database: Database, vault: Vault, *, is_clear_only: bool = False) -> int:
     """Seal under the first secret what waits or is dead and lies otherwise, in the clear included; returns how many.
 
     What no secret opens is left to the worker, which says so.
+
+    Args:
+        is_clear_only: leave what lies under another line as it is: a worker may run that does not know the first one yet.
     """
     last, count = ("", ""), 0
-    while rows := _to_reseal(database, vault, last):
+    begins = func.substr(_O.sealed, 1, len(vault.mark), type_=LargeBinary)
+    others = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), begins != vault.mark)
+    while rows := _to_reseal(database, others, last):
         count += _resealed(database, vault, rows)
         last = (rows[-1].tenant_id, rows[-1].message_id)
     return count
 
 
-def _to_reseal(database: Database, vault: Vault, last: tuple[str, str]) -> Sequence[Any]:
+def _to_reseal(database: Database, others: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
     work = UnitOfWork(database, EXEMPT)
-    begins = func.substr(_O.sealed, 1, len(vault.mark), type_=LargeBinary)
     key = tuple_(_O.tenant_id, _O.message_id)
-    others = select(outbox).where(_IS_KEPT, or_(_O.sealed.is_(None), begins != vault.mark), key > last)
     try:
-        return work.all(others.order_by(*key).limit(_PAGE))
+        return work.all(select(outbox).where(_IS_KEPT, others, key > last).order_by(*key).limit(_PAGE))
     finally:
         work.rollback()
 

@@ -9,8 +9,14 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{40,}|(?<![0-9])[0-9]{6}(?![0-9])")
 
 
 class Undelivered(Exception):
-    """`is_final`: trying again cannot help, the message is a dead letter at once. The text bears no token and no code."""
+    """The text bears no token and no code.
 
-    def __init__(self, problem: str, *, is_final: bool = False) -> None:
+    Args:
+        is_final: trying again cannot help, the message is a dead letter at once.
+        lacks_key: another worker may open it, or this one once it knows the line of the secret that it was sealed under.
+    """
+
+    def __init__(self, problem: str, *, is_final: bool = False, lacks_key: bool = False) -> None:
         super().__init__(_SECRET.sub(STRUCK, problem))
         self.is_final = is_final
+        self.lacks_key = lacks_key

@@ -66,6 +66,10 @@ class Worker:
         try:
             sender.send(message.opened(self._vault))
         except Undelivered as problem:
+            if problem.lacks_key:
+                claims.settle_closed(self._database, message, self._clock.now(), str(problem))
+                log.warning("outbox.lacks_key", extra={**about, "problem": str(problem)})
+                return
             self._failed(message, str(problem), about, is_final=problem.is_final)
         except Exception as problem:
             log.exception("outbox.broken", extra=about)
