@@ -156,6 +156,7 @@ class TenantSettings(Stated):
     login_on_email_verification: bool = False  # whoever confirms an address is signed in
     logout_on_email_verification: bool = False  # all sessions of the account end then
     reset_password_codes: bool = False  # a code that programs may ask for, beside the link
+    reset_code_minutes: int = Field(default=5, ge=1, le=60)  # how long a code that resets a password or a PIN is good
     login_on_password_reset: bool = False  # whoever sets a new password is signed in
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...

@@ -145,6 +145,6 @@ managed_change = state(
 )  # fmt: skip
 managed_remove = state(
     "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
-    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Remove one of an account's records.", row="A35",
+    accepts=Accept.JSON, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Remove one of an account's records.", row="A35",
     scope="customobject:delete",
 )  # fmt: skip

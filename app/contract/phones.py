@@ -22,6 +22,8 @@ Name = Annotated[str | None, Query, Field(max_length=100)]
 class CodeWanted(AT):
     """The number of an account, or with an access token the one that was given last."""
 
+    body_is_optional: ClassVar[bool] = True
+
     phone: Number = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
@@ -29,6 +31,8 @@ class CodeWanted(AT):
 
 class CodeShown(AT, F, PW, CAP, LOCK):
     """`phone` names the account where no access token does."""
+
+    body_is_optional: ClassVar[bool] = True
 
     otp: Annotated[str | None, Query, Field(max_length=64)] = None
     phone: Number = None

@@ -10,7 +10,7 @@ from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Addres
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import GATE_REFUSALS, Login
 from app.contract.stating import state
-from app.kit.operation import K, U
+from app.kit.operation import Accept, K, U
 from app.kit.wire import From, Lower
 
 Pin = Annotated[str | None, Field(max_length=64)]
@@ -129,11 +129,11 @@ forgot_by_email = state(
     errors=(*_MAILED, e.MalformedEmail), summary="Mail what resets a forgotten PIN, by address.", row="U70",
 )  # fmt: skip
 forgot_by_username = state(
-    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K,
+    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON,
     errors=(*_MAILED, e.UnknownUsername), summary="Mail what resets a forgotten PIN, by username.", row="U71",
 )  # fmt: skip
 forgot_by_sms = state(
-    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K,
+    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON,
     errors=(e.NotAuthenticated, e.UnknownPhone, *HELD, e.AccountBlocked, *SENT_SMS, e.TooManyRequests),
     summary="Text a code that resets a forgotten PIN.", row="U72",
 )  # fmt: skip
@@ -145,7 +145,7 @@ reset_by_token = state(
     row="U73",
 )  # fmt: skip
 reset_by_code = state(
-    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K,
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON,
     errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
     summary="Set a new PIN with a code that was mailed or texted.", row="U74",
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """What people change on their own accounts (interface user.md section 3, rows U16 to U28)."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -52,7 +52,9 @@ class OldEmail(AT, PW):
 
 
 class Unlock(AT, PW, CAP, LOCK):
-    """One of a captcha's answer and security answers."""
+    """One of a captcha's answer, which may travel in the query, and security answers."""
+
+    body_is_optional: ClassVar[bool] = True
 
 
 class WelcomeMail(AT):

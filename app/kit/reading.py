@@ -17,6 +17,7 @@ from app.kit.operation import Accept, AnyOperation
 from app.kit.wire import From, Wire, shape_of
 
 MOST_BODY_BYTES = 1_000_000
+WRITES = ("POST", "PUT", "DELETE", "PATCH")
 _MOST_FIELDS = 1000
 
 INSIDE = "gatehouse.inside"
@@ -89,8 +90,8 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """Return the body's members.
 
     Raises the family's refusals: a wrong content type, a body that is not one JSON object (or not form-encoded), is
-    too large, nests too deeply, or holds what is dangerous. What only our pages ask (`public` is false) may hold markup:
-    they hand over raw requests, and say themselves what they refuse.
+    too large, nests too deeply, or holds what is dangerous, and no body where the request states one. What only our
+    pages ask (`public` is false) may hold markup: they hand over raw requests, and say themselves what they refuse.
     """
     family = operation.family
     unreadable = family.body_error(raw.method)
@@ -99,18 +100,22 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
     wanted = shape_of(operation.request)
     if not raw.body.strip():
-        if wanted.needs_body and raw.method in ("POST", "PUT", "DELETE", "PATCH"):
+        if wanted.needs_body and raw.method in WRITES:
             if raw.media_type and raw.media_type not in operation.accepts.value:
-                raise family.bad_content_type
+                raise _bad_content_type(operation)
             raise no_object("The body is empty.")
         return {}
     if not wanted.has_body and raw.method in ("GET", "HEAD"):
         return {}
     if raw.media_type not in operation.accepts.value and not raw.media_type.endswith("+json"):
-        raise family.bad_content_type
+        raise _bad_content_type(operation)
     if raw.media_type in Accept.FORM.value:
         return _read_form(raw.body, unreadable, operation)
     return _read_json(raw.body, unreadable, no_object, operation)
+
+
+def _bad_content_type(operation: AnyOperation) -> ApiError:
+    return operation.family.bad_content_type(f"Send the body as {' or '.join(operation.accepts.value)}.")
 
 
 def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:

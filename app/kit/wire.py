@@ -52,6 +52,7 @@ class Wire(BaseModel):
 
     sparse: ClassVar[bool] = False  # True: its own members that are None are left out of the answer
     sparse_members: ClassVar[frozenset[str] | None] = None  # these alone; None: all of them
+    body_is_optional: ClassVar[bool] = False  # a request that means something without its body
     _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
 
     @model_validator(mode="before")
@@ -116,6 +117,7 @@ class Shape:
     places: Mapping[From, Mapping[str, str]]
     required_body: tuple[str, ...]
     body_spellings: frozenset[str]  # in lower case: names that may stand in the body, whatever else may bear them
+    body_is_optional: bool = False
 
     @property
     def has_body(self) -> bool:
@@ -123,7 +125,8 @@ class Shape:
 
     @property
     def needs_body(self) -> bool:
-        return bool(self.required_body or self.places[From.WHOLE])
+        """Whether a request without a body is refused: where anything of it travels there, unless it says otherwise."""
+        return self.has_body and not self.body_is_optional
 
 
 def _wire_name(name: str, info: Any) -> str:
@@ -166,5 +169,5 @@ def shape_of(request: type[Wire]) -> Shape:
                 others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
                 spellings |= {spelt.lower() for spelt in (places[place][name], *others)}
                 required += [places[place][name]] if info.is_required() else []
-        known = _shapes[request] = Shape(places, tuple(required), frozenset(spellings))
+        known = _shapes[request] = Shape(places, tuple(required), frozenset(spellings), request.body_is_optional)
     return known

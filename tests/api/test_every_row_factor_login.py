@@ -299,7 +299,7 @@ REFUSALS: list[Refusal] = [
         (1256, lambda who: does("M07", {"emailid": who.email}, totp)(who), on()),
     ),
     *base("M08", OTP), *locks("M08", OTP, mails), *sent_code("M08", (1186, 1187, 1188), mails, mailed),
-    *refusals("M08", (1067, does("M08", {}), on()), (1185, does("M08", OTP, mails), on()),
+    *refusals("M08", (1067, does("M08", {"otp": "no code"}), on()), (1185, does("M08", OTP, mails), on()),
               (1256, does("M08", OTP, totp), on())),
     *base("M09", CODE), *locks("M09", CODE, paper),
     *refusals("M09", (1128, does("M09", CODE, totp), on()), (1129, does("M09", CODE, paper), on())),

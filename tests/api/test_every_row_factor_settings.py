@@ -153,7 +153,7 @@ REFUSALS: list[Refusal] = [
         (1256, lambda who: who.call("M23", emailid=who.email), on("email")),
     ),
     *codes("M24", (1186, 1187, 1188), mailed, code_of),
-    *refusals("M24", (1067, own("M24", {}), on()), (1185, own("M24", OTP, mailed), on()), (1256, own("M24", OTP))),
+    *refusals("M24", (1067, own("M24", {"otp": "no code"}), on()), (1185, own("M24", OTP, mailed), on()), (1256, own("M24", OTP))),
     *refusals(
         "M25",
         (1091, own("M25", {SQA: CAR}), on()),

@@ -163,6 +163,25 @@ def test_a_body_that_is_not_one_json_object_is_refused(caller: Caller, operation
         assert refusal(caller.ask(operation, body=body)) == (wanted.status, wanted.code), body
 
 
+WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
+"""They mean something without one: an access token names the number, a captcha's answer may travel in the query."""
+
+
+@before_the_store
+@with_body()
+def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyOperation) -> None:
+    assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
+    for method, path in operation.addresses():
+        wanted = operation.no_object or operation.family.body_error(method)
+        for kind in ("application/json", None):
+            headers = {"Content-Type": kind}
+            answer = caller.ask(
+                operation, method=method, path=caller.path_of(operation, path), body=b"", headers=headers
+            )
+            is_refused = refusal(answer) == (wanted.status, wanted.code) and "body is empty" in answer.text
+            assert is_refused is (operation.name not in WITHOUT_A_BODY), (method, path, answer.text)
+
+
 @before_the_store
 @with_body()
 def test_another_content_type_is_refused(caller: Caller, operation: AnyOperation) -> None:

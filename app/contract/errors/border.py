@@ -50,7 +50,7 @@ class Dangerous(ApiError):
 
 class BadContentType(ApiError):
     code, status, message = 1083, 400, "This content type header is not supported"
-    description = "Content type neither JSON nor form."
+    description = "The operation does not take a body of this content type."
 
 
 class BadPostBody(ApiError):

@@ -9,7 +9,7 @@ from app.contract.groups import AT, UID_REFUSALS, Deleted
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.own import FactorOf, OwnFactor
 from app.contract.stating import state
-from app.kit.operation import K, M, S, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From
 
 _OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passkey"
@@ -44,7 +44,7 @@ listed = state(
 )  # fmt: skip
 remove = state(
     "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U,
-    errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
+    accepts=Accept.JSON, errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
 )  # fmt: skip
 managed_listed = state(
     "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read",

@@ -10,7 +10,7 @@ from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogi
 from app.contract.second_factors.own import FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.contract.stating import state
-from app.kit.operation import K, M, S, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
@@ -67,7 +67,7 @@ remove_own = state(
 )  # fmt: skip
 managed_remove = state(
     "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M,
-    also=(f"{_MANAGED}/authenticator/passkey",), scope="profile:update",
+    also=(f"{_MANAGED}/authenticator/passkey",), scope="profile:update", accepts=Accept.JSON,
     errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),
     summary="Remove an account's passkeys of the second factor.", row="M38",
 )  # fmt: skip

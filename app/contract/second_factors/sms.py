@@ -13,7 +13,7 @@ from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, Fact
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
 from app.contract.stating import state
-from app.kit.operation import K, M, S, U
+from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Lower
 
 Query = From.QUERY
@@ -73,6 +73,7 @@ text_again = state(
 )  # fmt: skip
 prove_sms = state(
     "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, also=(f"{_OWN}/verification/otp",),
+    accepts=Accept.JSON,
     errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a number by the code that was texted to it.", row="M21",
 )  # fmt: skip
 set_own_number = state(

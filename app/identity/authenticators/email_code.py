@@ -90,6 +90,20 @@ def chosen(account: Account, typed: str) -> str:
     raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
 
 
+def read(typed: str | None) -> str:
+    """Return the code of a request.
+
+    Raises:
+        BadParameter: there is none.
+        WrongSmsCode: it is not six digits, so it is no code at all and counts as no try.
+    """
+    if not typed:
+        raise e.BadParameter.names("otp")
+    if not proofs.is_code(typed):
+        raise e.WrongSmsCode
+    return typed
+
+
 def spend(
     call: Call,
     account: Account,

@@ -31,6 +31,12 @@ def register(server: Server) -> None:
     server.implements(contract.sms_code)(sms_code)
 
 
+def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
+    if not req.uid:
+        raise e.BadParameter.names("uid")
+    return req.uid
+
+
 def verify_token(call: Call, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
     return _verify_token(call, req.email, proofs.LINK_MINUTES * 60)
 
@@ -49,7 +55,7 @@ def mail_token(call: Call, req: contract.MailTokenAsked) -> contract.MailToken:
         raise e.WrongTokenType
     if kind == FORGOT_PIN:
         pins.refuse_off(call.tenant.settings)
-    account = accounts.known(call, req.uid or "") if kind == "addemail" else brought_sign_ins.addressed(call, req)
+    account = accounts.known(call, _uid(req)) if kind == "addemail" else brought_sign_ins.addressed(call, req)
     proofs.spend_brought(call, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](call, account, req)
     call.ledger.record("token.made", uid=account.uid, kind=kind)
@@ -69,13 +75,12 @@ def sms_code(call: Call, req: contract.SmsCodeAsked) -> contract.SmsCode:
         pins.refuse_off(call.tenant.settings)
     if not call.tenant.settings.phone_login and kind not in ("deleteuser", FORGOT_PIN):
         raise e.PhoneLoginOff
-    account = (
-        accounts.known(call, req.uid or "") if kind == "addphone" else brought_sign_ins.with_phone(call, req.phone)
-    )
+    account = accounts.known(call, _uid(req)) if kind == "addphone" else brought_sign_ins.with_phone(call, req.phone)
     proofs.spend_brought(call, account.uid, is_code=True)
     code = _SMS_CODES[kind](call, account, req)
     call.ledger.record("code.made", uid=account.uid, kind=kind)
-    return contract.SmsCode(token=code, expires_in=brought_sign_ins.end(call, proofs.CODE_MINUTES * 60))
+    minutes = call.tenant.settings.reset_code_minutes if kind in _RESETS else proofs.CODE_MINUTES
+    return contract.SmsCode(token=code, expires_in=brought_sign_ins.end(call, minutes * 60))
 
 
 def _verify_token(call: Call, email: str | None, seconds: int) -> contract.VerifyToken:
@@ -154,6 +159,7 @@ _MAIL_TOKENS: dict[str, Callable[[Call, Account, contract.MailTokenAsked], tuple
     FORGOT_PIN: _of_a_pin,
     "deleteuser": _of_the_end,
 }
+_RESETS = ("forgotpassword", FORGOT_PIN)
 _SMS_CODES: dict[str, Callable[[Call, Account, contract.SmsCodeAsked], str]] = {
     "addphone": _of_a_new_number,
     "phoneidverification": _of_the_number,

@@ -25,7 +25,6 @@ from app.kit.limits import Rate
 NOT_SENT: Final = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,
 )  # fmt: skip
-CODE_MINUTES: Final = 10  # a mail takes its time
 
 
 @dataclass(frozen=True)
@@ -145,10 +144,9 @@ def code(
 ) -> tuple[str, int]:
     """Return a code that a server brings to somebody itself, and its minutes."""
     uid, subject = (account.uid, by) if account else (NOBODY, stranger(name))
-    lives = CODE_MINUTES if by == MAIL else proofs.CODE_MINUTES
     reached = address_of(account, None) if account and by == MAIL else account.phone if account else name
     to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
-    return proofs.new_code(call, kind, uid, subject=subject, minutes=lives, facts={**wish.kept, **to}), lives
+    return proofs.new_code(call, kind, uid, subject=subject, facts={**wish.kept, **to}), proofs.CODE_MINUTES
 
 
 def carries_code(call: Call, kind: Kind) -> bool:
@@ -181,8 +179,8 @@ def _made(
         token = proofs.new_link(call, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
         said |= {"url": _address(call, kind, token, wish), "token": token, "minutes": str(lives)}
     if carries in ("otp", "both") or (carries is None and kind.has_code):
-        text = proofs.new_code(call, kind.proof, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
-        said |= {"otp": text, "otp_minutes": str(CODE_MINUTES)}
+        text = proofs.new_code(call, kind.proof, uid, subject=subject, facts=facts)
+        said |= {"otp": text, "otp_minutes": str(proofs.CODE_MINUTES)}
     return said
 
 

@@ -180,14 +180,17 @@ def _now(call: Call, found: Ticket) -> Ticket:
 
 
 def _by_code(call: Call, req: contract.LinkClicked, code: str) -> Proof:
-    """Use the code of a mail, or of a message, whose template has no link. Raises EmailMissing where neither is named."""
+    """Use the code of a mail, or of a message, whose template has no link.
+
+    Raises EmailMissing where neither is named, UnknownLink where besides it is no code: then it was to be a link's token.
+    """
     sending.spend_try(call)
     if req.phone:
         who, by = whom.with_phone(call, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
         who, by = whom.named(call, "email", req.email), MAIL
     else:
-        raise e.EmailMissing
+        raise e.EmailMissing if proofs.is_code(code) else e.UnknownLink
     return smart.spend_code(call, who, by, code)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -29,13 +28,13 @@ from app.identity.captcha import service as captcha
 from app.identity.proofs import store
 from app.identity.proofs.kinds import ProofKind
 from app.identity.proofs.store import Sent
+from app.identity.proofs.typed_codes import DIGITS, digits_in, is_code
 from app.identity.vault import derive
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import OverLimit, Rate
 
-DIGITS = 6
 MOST_TRIES = 5  # wrong ones, per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
 """How long they live, by default (interface limits.md section 2)."""
@@ -303,12 +302,6 @@ def refuse_locked(call: Call, account: Account) -> None:
         raise _locked(call, lock)
 
 
-def digits_in(text: str) -> str:
-    """Return a code as it was sent: digits of any script as plain ones, without spaces, dashes and direction marks."""
-    kept = [letter for letter in text[:64] if unicodedata.category(letter) not in ("Zs", "Pd", "Cf", "Cc")]
-    return "".join(str(unicodedata.decimal(letter, letter)) for letter in kept)
-
-
 def _link(call: Call, kind: ProofKind, token: str) -> Sent | None:
     token = token.strip()
     return store.link(call, kind, randomness.digest(token)) if 0 < len(token) <= _MOST_TOKEN_LETTERS else None
@@ -386,6 +379,6 @@ def _code_hashes(call: Call, proof_id: str, code: str) -> list[str]:
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "Proof",
     "ProofKind", "asked_for", "check_code", "close", "close_addressed", "close_later", "digits_in",
-    "has_link_form", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
+    "has_link_form", "is_code", "issue_code", "kind_of_code", "known_link", "named_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_brought", "spend_checked", "spend_code", "spend_link", "used_link",
 ]  # fmt: skip

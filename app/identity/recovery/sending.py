@@ -22,7 +22,6 @@ from app.kit.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
 """How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
-CODE_MINUTES = 10  # a mail takes its time, and a new password is thought up beside it
 PAGE_MINUTES = 15
 """How long a new password may take once a code, or the old password, was right."""
 
@@ -124,7 +123,7 @@ def code_only(
     call: Call, account: Account, subject: str, *, email: str | None = None, of: Forgotten = PASSWORD
 ) -> tuple[str, int]:
     """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
-    minutes = CODE_MINUTES if subject == MAIL else proofs.CODE_MINUTES
+    minutes = call.tenant.settings.reset_code_minutes
     facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
     return proofs.new_code(call, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts), minutes
 
@@ -147,8 +146,9 @@ def text(call: Call, account: Account, wish: TextWish = PLAINLY, *, of: Forgotte
 
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
-    code = proofs.new_code(call, of.proof, account.uid, subject=SMS, facts={"phone": account.phone})
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    minutes = call.tenant.settings.reset_code_minutes
+    code = proofs.new_code(call, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone})
+    facts = {"otp": code, "minutes": str(minutes)}
     sid = letters.sms(call, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
     call.ledger.record(f"{of.name}.forgot", uid=account.uid, by="sms")
     return sid
@@ -157,8 +157,9 @@ def text(call: Call, account: Account, wish: TextWish = PLAINLY, *, of: Forgotte
 def text_nobody(call: Call, phone: str, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
     """Do for a number that no account has what `text` does, without a message."""
     quiet = replace(call, outbox=Unsent(call.work, call.house.clock, call.house.vault))
-    code = proofs.new_code(call, of.proof, NOBODY, subject=stranger(phone))
-    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    minutes = call.tenant.settings.reset_code_minutes
+    code = proofs.new_code(call, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
+    facts = {"otp": code, "minutes": str(minutes)}
     return letters.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
 
 
@@ -201,8 +202,9 @@ def _mail(
         told |= {"url": _link(call, token, wish, of), "token": token, "minutes": str(proofs.RESET_MINUTES)}
     has_code = of.has_codes or wish.url is None or call.tenant.settings.reset_password_codes
     if carries in ("otp", "both") or (carries is None and has_code):
-        code = proofs.new_code(call, reset, uid, subject=subject, minutes=CODE_MINUTES, facts=facts)
-        told |= {"otp": code, "otp_minutes": str(CODE_MINUTES)}
+        minutes = call.tenant.settings.reset_code_minutes
+        code = proofs.new_code(call, reset, uid, subject=subject, minutes=minutes, facts=facts)
+        told |= {"otp": code, "otp_minutes": str(minutes)}
     letters.mail(
         call, kind, email, account=account, facts=told, template=wish.template, language=language
     )  # fmt: skip

@@ -42,13 +42,13 @@ def register(server: Server) -> None:
 def prove_sms(call: Call, req: sms.OwnSms) -> Profile:
     """The number that was named last takes the place of the one that is there."""
     factors.refuse_without(call, FactorKind.SMS)
+    if not req.otp:
+        raise e.BadParameter.names("otp")
     account = accounts.own(call)
     known = factors.person(call, account)
     has_new = bool(known.begun(FactorKind.SMS))
     if not (has_new or known.enrolled(FactorKind.SMS)):
         raise e.NoPhoneRegistered
-    if not req.otp:
-        raise e.WrongSmsCode
     is_open = open_lock(call, account, req, req)
     answer = Answer(code=req.otp)
     own_factors.enrol(call, known, FactorKind.SMS, answer, is_lock_open=is_open, replaces=has_new)
@@ -96,11 +96,10 @@ def mail_code(call: Call, req: email.MailedAgain) -> Posted:
 
 def prove_email(call: Call, req: email.OwnEmail) -> Profile:
     factors.refuse_without(call, FactorKind.EMAIL)
-    if not req.otp:
-        raise e.WrongSmsCode
+    otp = email_code.read(req.otp)
     account = accounts.own(call)
     is_open = open_lock(call, account, req, req)
-    answer = Answer(code=req.otp, email=req.email_id or None)
+    answer = Answer(code=otp, email=req.email_id or None)
     known = factors.person(call, account)
     own_factors.enrol(call, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
     return _profile(account, req.fields_)

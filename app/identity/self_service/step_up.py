@@ -82,9 +82,7 @@ def mail_factor_code(call: Call, req: contract.FactorMail) -> Posted:
 
 def with_factor_mail(call: Call, req: contract.MailedCodeShown) -> ValidationToken:
     named = _named("emailid", req.email_id)
-    if not req.otp:
-        raise e.WrongSmsCode
-    answer = Answer(code=req.otp, email=named)
+    answer = Answer(code=email_code.read(req.otp), email=named)
     return _by_factor(call, FactorKind.EMAIL, answer, req)
 
 

@@ -17,7 +17,7 @@ from app.identity.outbox import Outbox
 from app.identity.tenants import changes, services
 from app.identity.tenants.changes import HeldTenant
 from app.kit.server import Server
-from app.kit.wire import Nothing
+from app.kit.wire import Nothing, Wire
 
 _PUSH_FIELDS: Final = {
     "service": "NotificationService", "app_name": "CustomAppName", "qr_code_width": "QRCodeWidth", "message": "Message",
@@ -55,6 +55,7 @@ def read_push(call: Call, req: Nothing) -> contract.PushNotificationSettings:  #
 
 
 def add_push(call: Call, req: contract.PushNotificationSettings) -> contract.PushNotificationSettings:
+    _refuse_nothing(req)
     held = _locked(call)
     secrets = _push_secrets(req)
     stated = _checked(PushSettings, _stated_push(req), _PUSH_FIELDS)
@@ -78,6 +79,7 @@ def read_duo(call: Call, req: Nothing) -> contract.DuoAuthenticatorSettings:  # 
 
 
 def change_duo(call: Call, req: contract.DuoAuthenticatorSettings) -> contract.DuoAuthenticatorSettings:
+    _refuse_nothing(req)
     held = _locked(call)
     stated = {"client_id": req.client_id, "api_host": req.api_host, "redirect_uris": req.redirect_uris}
     try:
@@ -86,6 +88,12 @@ def change_duo(call: Call, req: contract.DuoAuthenticatorSettings) -> contract.D
         raise e.MalformedDuoRedirect if "RedirectURIs" in str(refusal) else refusal from None
     secrets = _changed({"client_secret": req.client_secret})
     return _shown_duo(call, _kept(call, held, "duo", checked, secrets, is_on=req.is_enabled))
+
+
+def _refuse_nothing(req: Wire) -> None:
+    """Refuse a body without one setting: it would replace the stored settings by none."""
+    if not req.model_fields_set:
+        raise e.BadField("The body states no setting.")
 
 
 def read_config(call: Call, req: Nothing) -> contract.TwoFactorConfig:  # noqa: ARG001 - the token names the tenant

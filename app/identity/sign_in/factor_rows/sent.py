@@ -6,6 +6,7 @@ from app.contract import errors as e
 from app.contract.groups import Posted, SmsSent
 from app.contract.second_factors import email, sms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.identity.authenticators import email_code
 from app.identity.authenticators.protocol import Answer, Shown, Wish
 from app.identity.authenticators.registry import AUTHENTICATORS
 from app.identity.call import Call
@@ -76,9 +77,8 @@ def mail_code(call: Call, req: email.CodeByMail) -> Posted:
 def with_email(call: Call, req: email.EmailProof) -> FactorLogin:
     found = known(call, req.second_factor_authentication_token)
     refuse_without(call, found, FactorKind.EMAIL)
-    if not req.otp:
-        raise e.WrongSmsCode
-    return answered(call, req, FactorKind.EMAIL, Answer(code=req.otp, email=req.to), found)
+    answer = Answer(code=email_code.read(req.otp), email=req.to)
+    return answered(call, req, FactorKind.EMAIL, answer, found)
 
 
 def texted(call: Call, shown: Shown) -> SmsSent:

@@ -1,0 +1,198 @@
+"""Request bodies as the interface states them: none at all, one member short, a form where JSON alone is read.
+
+One line a request: what is asked and with what, and the status, code and words that are due (interface errors.md section 1).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from app.contract.groups import CAP, LOCK
+from app.contract.stating import CATALOGUE
+from app.kit.operation import Letter
+from app.kit.wire import From, shape_of
+from tests.support.asking import UNLIMITED, WRITES, Caller, refusal
+from tests.support.factors import Factored, factored
+from tests.support.machines import ask, machine
+from tests.support.rows import Somebody, somebody
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+_AUTH, _MANAGE = "/identity/v2/auth", "/identity/v2/manage/account"
+PUSH, DUO = "/v2/manage/2fa/push-notification-settings", "/v2/manage/2fa/duo-authenticator-settings"
+ON: dict[str, Any] = {
+    "two_factor": "optional", "second_factors": {"sms": True, "email": True}, "pin": {"is_on": True}, "phone_login": True,
+    "email_login": True, "username_login": True, "custom_objects": [{"name": "notes"}],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request by one of the callers K, K+U and K+S, its body in bytes, and what is due."""
+
+    letters: str
+    method: str
+    path: str
+    body: str
+    due: tuple[int, int, str]  # status, code, and what the description says
+    kind: str = JSON
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} {self.body or 'nothing'}"
+
+    def send(self, who: Somebody) -> TestResponse:
+        headers = {"Content-Type": self.kind}
+        query = {"apikey": who.tenant.api_key}
+        if "U" in self.letters:
+            headers["Authorization"] = f"Bearer {who.bearer}"
+        if "S" in self.letters:
+            query["apisecret"] = who.tenant.api_secret
+        return Client(who.tenant.app).open(
+            self.path.format(uid=who.uid), method=self.method, query_string=query, headers=headers, data=self.body,
+            base_url=f"http://{who.tenant.house.settings.api_hostname}",
+        )  # fmt: skip
+
+
+def told(answer: TestResponse) -> tuple[int, int, str]:
+    return (*refused(answer), answer.get_json()["Description"])
+
+
+EMPTY = "The body is empty."
+NOTHING = [
+    Asked("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY)),
+    Asked("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY)),
+    Asked("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY)),  # one name, one number: errors.md section 5
+    Asked("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY)),
+    Asked("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY)),
+    Asked("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY)),
+    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "", (400, 1079, EMPTY)),
+    Asked("K+U", "PUT", f"{_AUTH}/pin/change", "", (400, 1079, EMPTY)),
+    Asked("K+U", "POST", f"{_AUTH}/pin/change", "", (400, 965, EMPTY)),
+    Asked("K+U", "DELETE", f"{_AUTH}/email", "", (400, 1084, EMPTY)),
+    Asked("K+U", "DELETE", f"{_AUTH}/socialidentity", "", (400, 1084, EMPTY)),
+    Asked("K+S", "POST", _MANAGE, "", (400, 965, EMPTY)),
+    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY)),
+    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY)),
+]
+"""A body is a part of the request, and is not there."""
+
+NAMED = "The {} is a required parameter."
+SHORT = [
+    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "{}", (400, 908, NAMED.format("otp"))),
+    Asked("K+U", "PUT", f"{_AUTH}/account/2fa/email", '{"emailid": "a@example.test"}', (400, 908, NAMED.format("otp"))),
+    Asked(
+        "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"emailid": "a@example.test"}',
+        (400, 908, NAMED.format("otp")),
+    ),
+    Asked(
+        "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"otp": "123456"}',
+        (400, 908, NAMED.format("emailid")),
+    ),
+    Asked("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, NAMED.format("secondfactorvalidationtoken"))),
+    Asked("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, NAMED.format("uid"))),
+    Asked("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, NAMED.format("uid"))),
+    Asked("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # the seed names this one
+]  # fmt: skip
+"""A body of JSON without a member that must be there."""
+
+JSON_ALONE = f"Send the body as {JSON}."
+OF_THE_SEED = [
+    ("K", "POST", f"{_AUTH}/password"),
+    ("K", "PUT", f"{_AUTH}/password"),
+    ("K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify"),
+    ("K+U", "PUT", f"{_AUTH}/account/2fa/sms"),
+    ("K", "POST", f"{_AUTH}/pin/forgot/otp"),
+    ("K", "POST", f"{_AUTH}/pin/forgot/username"),
+    ("K", "PUT", f"{_AUTH}/pin/reset/otp/phone"),
+    ("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin"),
+    ("K+S", "DELETE", f"{_MANAGE}/2fa/passkey"),
+    ("K+U", "DELETE", f"{_AUTH}/account/passkey/x"),
+    ("K+S", "DELETE", f"{_MANAGE}/{{uid}}/customobject/x"),
+]
+"""Every operation of the seed that is built, writes, and is called with a key; those called with a machine token stand below."""
+FORMS = [
+    Asked(letters, method, path, "otp=123456&phone=%2B4915112345678", (400, 1083, JSON_ALONE), FORM)
+    for letters, method, path in OF_THE_SEED
+]
+
+
+@pytest.mark.parametrize("asked", [*NOTHING, *SHORT, *FORMS], ids=str)
+def test_a_body_that_is_not_as_stated_is_refused(new_tenant_server: NewTenantServer, asked: Asked) -> None:
+    assert told(asked.send(somebody(new_tenant_server, **ON))) == asked.due
+
+
+def test_an_older_operation_still_takes_a_form(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, **ON)
+    text = Asked("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
+    assert told(text.send(who)) == (400, 1083, f"Send the body as {JSON} or {FORM}.")
+    form = Asked("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
+    assert refused(form.send(who)) == (403, 938)
+
+
+def test_no_body_replaces_no_settings(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server()
+    token = machine(acme, "security:read", "security:create", "security:update")
+    stated = {"NotificationService": "AWS SNS", "CustomAppName": "Acme Keys", "AWSsettings": {"Region": "eu-central-1"}}
+    held = answered(ask(acme, token, "POST", PUSH, stated))
+    for method, code in (("POST", 7914), ("PUT", 7934)):
+        assert told(ask(acme, token, method, PUSH)) == (400, code, EMPTY)
+        assert told(ask(acme, token, method, PUSH, {})) == (400, 7900, "The body states no setting.")
+        assert told(ask(acme, token, method, PUSH, {"Unknown": 1})) == (400, 7900, "The body states no setting.")
+    assert answered(ask(acme, token, "GET", PUSH)) == held
+    assert told(ask(acme, token, "PUT", DUO)) == (400, 7934, EMPTY)
+    assert told(ask(acme, token, "PUT", DUO, {})) == (400, 7900, "The body states no setting.")
+
+
+def test_settings_are_read_from_json_alone(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server()
+    token = machine(acme, "security:create")
+    sent = {"data": "IsEnabled=true", "headers": {"Authorization": f"Bearer {token}", "Content-Type": FORM}}
+    answer = Client(acme.app).post(PUSH, base_url=f"http://{acme.house.settings.api_hostname}", **sent)
+    assert told(answer) == (400, 1083, JSON_ALONE)
+
+
+def test_a_challenge_s_code_by_mail_is_named_where_it_is_absent(new_tenant_server: NewTenantServer) -> None:
+    ada: Factored = factored(new_tenant_server, two_factor="required")
+    assert told(ada.proves("email", {"emailid": ada.email}, ada.token())) == (400, 908, NAMED.format("otp"))
+
+
+# Over the whole catalogue.
+
+WRONG = {966, 967, 1067, 1093, 1094, 1102, 1129, 1185, 1188, 1205, 1236, 1241}
+"""What says that something shown was wrong."""
+VALUES = {
+    "email": "a@example.test", "emailid": "a@example.test", "phone": "+4915112345678", "password": "Zebra-kettle-91",
+    "otp": "123456", "pin": "270486", "username": "ada",
+}  # fmt: skip
+_SHARED = set(CAP.model_fields) | set(LOCK.model_fields)
+IDENTIFIERS = {"email", "emailid", "phone", "username", "uuid"}
+
+
+def test_what_is_absent_is_never_called_wrong(caller: Caller) -> None:
+    asked = 0
+    for operation in CATALOGUE:
+        places = shape_of(operation.request).places[From.BODY]
+        names = [wire for name, wire in places.items() if name not in _SHARED]
+        if not operation.public or operation.method not in WRITES or Letter.C in operation.auth.letters():
+            continue
+        for absent in names[:8]:
+            if absent.lower() in IDENTIFIERS:
+                continue  # another of them may stand for it
+            body = {name: VALUES.get(name.lower(), "x") for name in names[:8] if name != absent}
+            answer = caller.renew().ask(operation, body=json.dumps(body).encode())
+            if absent.lower() in ("otp", "pin", "password", "code", "backupcode", "securityanswer"):
+                assert refusal(answer)[1] not in WRONG, (operation.name, absent, answer.text)
+                asked += 1
+    assert asked > 20
+
+
+@pytest.fixture
+def caller(new_tenant_server: NewTenantServer, identity_app: Any) -> Caller:
+    on = {**UNLIMITED, **ON, "passwordless_email": True, "passwordless_sms": True, "one_touch": True}
+    return Caller(new_tenant_server(**on), identity_app)
