@@ -67,6 +67,12 @@ class AccountFields(PersonFields):
     disable_login: bool | None = None
     registration_source: str | None = Field(default=None, max_length=500)
     privacy_policy: PolicyVersion | None = None
+    session_limit: int | None = Field(
+        default=None,
+        ge=0,
+        le=100,
+        description="How many live sessions the account may have. It wins over the tenant's limit; 0 is any number.",
+    )
 
 
 class NewNames(Names):

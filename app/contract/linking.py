@@ -57,12 +57,12 @@ class Unlink(AT, PW):
 
 LINK_REFUSALS = (
     refusals.NotLinkable, refusals.IdentityTaken, refusals.AccountLinkingOff, refusals.NoCallbackLoginOff,
-    e.WrongClientGuid, e.ClientGuidTaken, e.PrivacyPolicyOutdated,
+    e.WrongClientGuid, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 
 sign_in = state(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K,
-    errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, *GATE_REFUSALS),
+    errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, *GATE_REFUSALS),
     summary="Finish a sign-in through another provider that began without a callback.", row="U13",
 )  # fmt: skip
 link = state(

@@ -139,8 +139,17 @@ class ActiveSession(Wire):
 
 
 class ActiveSessions(Wire):
+    """`nextcursor` and `nextCursor` are the same: clients of the interface read either spelling. 0: there are no more."""
+
     data: list[ActiveSession] = Field(alias="data")
     next_cursor: int = Field(default=0, alias="nextcursor")
+    next_cursor_camel: int = Field(default=0, alias="nextCursor")
+
+
+class TokenEnded(Posted):
+    """`IsPosted` and `isPosted` are the same: clients of the interface read either spelling."""
+
+    is_posted_camel: bool = Field(default=True, alias="isPosted")
 
 
 exchange = state(
@@ -153,7 +162,7 @@ validate_shown = state(
     summary="Tell until when somebody's access token is good.", row="A27",
 )  # fmt: skip
 invalidate_shown = state(
-    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, Posted, auth=K & S,
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="End somebody's access token.", row="A28",
 )  # fmt: skip
 refresh_shown = state(

@@ -86,7 +86,7 @@ def test_a_client_guid_gives_one_session_of_what_the_browser_finished(new_tenant
     assert refused(who.call("U13", clientguid=held)) == (403, 1140), "the browser is not back yet"
     by.signed_in_with(who.tenant, who.uid, held)
     answers = at_once([lambda: who.call("U13", clientguid=held, fields="Uid,NoOfLogins")] * RACERS)
-    assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1136): RACERS - 1}
+    assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1140): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
     assert session["Profile"] == {"Uid": who.uid, "NoOfLogins": 1}, "it is the browser's sign-in, and counted there"
     who.held = str(session["access_token"])
@@ -121,7 +121,7 @@ def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_ten
         assert not handing.finished_to_link(call, links, by.anybody()), "once"
     assert refused(who.call("U13", clientguid=links)) == (403, 1140)
     answered(who.own("U30", {"clientguid": links}))
-    assert refused(who.own("U30", {"clientguid": links})) == (403, 1136)
+    assert refused(who.own("U30", {"clientguid": links})) == (403, 1140)
     assert identities(who.tenant, who.uid) == ["google 108"]
 
 

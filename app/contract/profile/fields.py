@@ -70,7 +70,7 @@ _ACCOUNT = (
         "IsPasswordBreached IsRequiredFieldsFilledOnce FirstLogin IsSecurePassword IsCustomUid", Kind.FLAG, Write.NEVER
     ),
     *_flat("NoOfLogins PinsCount BoardsCount LikesCount", Kind.COUNT, Write.NEVER),
-    *_flat("SessionLimit", Kind.COUNT, Write.OWN),
+    *_flat("SessionLimit", Kind.COUNT, Write.UID),
     *_flat("Created UpdatedTime CreatedDate ModifiedDate ProfileModifiedDate LastLoginDate", Kind.INSTANT, Write.NEVER),
     *_flat("SignupDate LastPasswordChangeDate PasswordExpirationDate", Kind.INSTANT, Write.NEVER),
     *_flat("Roles PreviousUids", Kind.TEXTS, Write.OWN),

@@ -11,6 +11,8 @@ from app.identity.accounts import identifiers
 
 IDENTITIES = "identities"
 """Under this name `private` keeps what other providers say of the person (accounts/linked.py)."""
+TENANTS_LIMIT, UNLIMITED = 0, -1
+"""What the column `session_limit` says where it is no number of sessions: the tenant's limit holds, or none at all."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Account:
     locked_until: datetime | None
     is_locked: bool
     logins: int
-    session_limit: int
+    session_limit: int  # of the account alone, as the column has it
     roles: list[str] | None
     emails: list[dict[str, Any]]
     profile: dict[str, Any]
@@ -46,6 +48,7 @@ class Account:
     leaves_at: datetime | None  # its owner deleted it; until then it can be kept
     read_at: datetime  # when it was read: ages and locks are answered as of then
     password_expires_at: datetime | None  # by the tenant's policy
+    sessions_allowed: int  # at once, by the account's own limit or else the tenant's; 0: any number
 
     @property
     def security_answers(self) -> dict[str, str]:
@@ -70,6 +73,16 @@ class Account:
     def is_locked_now(self) -> bool:
         """Whether a lock holds; a suspension ends by itself."""
         return self.is_locked and not (self.locked_until is not None and self.locked_until <= self.read_at)
+
+
+def limit_column(stated: int | None) -> int:
+    """Return what is kept of a limit of sessions: 0 lifts the tenant's for this account, None leaves it to the tenant."""
+    return TENANTS_LIMIT if stated is None else stated or UNLIMITED
+
+
+def sessions_allowed(column: int, tenants_limit: int) -> int:
+    """Return the limit that is enforced (interface limits.md section 6: the account's wins); 0: none."""
+    return tenants_limit if column == TENANTS_LIMIT else max(column, 0)
 
 
 def full_name(account: Account) -> str | None:

@@ -39,7 +39,7 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "IsLoginLocked": account.is_locked_now,
         "LoginLockedType": account.lock_type if account.is_locked_now else "None",
         "NoOfLogins": account.logins,
-        "SessionLimit": account.session_limit,
+        "SessionLimit": account.sessions_allowed,
         "Roles": list(account.roles) if account.roles else None,
         "CreatedDate": created,
         "SignupDate": created,

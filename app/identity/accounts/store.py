@@ -11,7 +11,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.accounts import identifiers as names
-from app.identity.accounts.account import IDENTITIES, Account
+from app.identity.accounts.account import IDENTITIES, Account, sessions_allowed
 from app.identity.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.call import Call
@@ -124,4 +124,5 @@ def _found(call: Call, row: Row[Any] | None) -> Account | None:
 def _account(call: Call, row: Row[Any]) -> Account:
     days = call.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
-    return Account(**row._mapping, read_at=call.now, password_expires_at=expires)
+    allowed = sessions_allowed(row.session_limit, call.tenant.settings.session_limit)
+    return Account(**row._mapping, read_at=call.now, password_expires_at=expires, sessions_allowed=allowed)

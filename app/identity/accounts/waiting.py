@@ -33,7 +33,7 @@ _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_chang
 _FRESH: dict[str, Any] = {
     **{each.name: None for each in fields(Account)},
     **dict.fromkeys(("email_verified", "phone_verified", "is_deleted", "login_disabled", "is_locked"), False),
-    **dict.fromkeys(("failed_attempts", "logins", "session_limit"), 0),
+    **dict.fromkeys(("failed_attempts", "logins", "session_limit", "sessions_allowed"), 0),
     "is_active": True,
     "lock_type": "None",
 }

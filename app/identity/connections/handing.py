@@ -96,14 +96,12 @@ def finished_to_link(call: Call, guid: str, claimed: Claimed) -> bool:
 
 
 def found(call: Call, guid: str) -> Ticket:
-    """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over, or the
-    browser is not back yet. ClientGuidTaken: it was used."""
+    """Return what the browser finished. Raises NoCallbackLoginOff; WrongClientGuid: nobody began with it, it is over or used, or
+    the browser is not back yet."""
     refuse_off(call)
     held = tickets.find(call, TicketKind.CLIENT_GUID, guid)
-    if held is None or held.is_over(call.now) or not held.facts["is_finished"]:
+    if held is None or held.is_over(call.now) or not held.facts["is_finished"] or held.state == USED:
         raise e.WrongClientGuid
-    if held.state == USED:
-        raise e.ClientGuidTaken
     return held
 
 
@@ -113,7 +111,7 @@ def claimed_of(held: Ticket) -> Claimed | None:
 
 
 def signed_in(call: Call, held: Ticket) -> tuple[Account, tuple[str, ...], str]:
-    """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid, ClientGuidTaken."""
+    """Use a finished GUID up, and return who signed in, by which methods and provider. Raises WrongClientGuid."""
     if held.facts["links"]:
         raise e.WrongClientGuid
     account = accounts.change(call, held.uid, {})  # everybody locks the account first
@@ -124,9 +122,9 @@ def signed_in(call: Call, held: Ticket) -> tuple[Account, tuple[str, ...], str]:
 
 
 def spend(call: Call, held: Ticket) -> None:
-    """Use a finished GUID up. Of many at once one wins; raises ClientGuidTaken."""
+    """Use a finished GUID up. Of many at once one wins; raises WrongClientGuid."""
     if not tickets.move(call, held, USED, claimed=None):
-        raise e.ClientGuidTaken
+        raise e.WrongClientGuid
 
 
 def refuse_off(call: Call) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contract.accounts import AccountChanges, Names
 from app.identity.accounts import identifiers, policies, store
-from app.identity.accounts.account import Account
+from app.identity.accounts.account import Account, limit_column
 from app.identity.accounts.identifiers import EMAIL, PHONE
 from app.identity.accounts.refusals import refuse_policy_version
 from app.identity.call import Call
@@ -60,6 +60,8 @@ def _switches(req: AccountChanges) -> Columns:
     values: Columns = {name: value for name, value in stated.items() if value is not None}
     if req.is_deleted is False:
         values["leaves_at"] = None
+    if req.session_limit is not None or ("session_limit" in req.model_fields_set and req.null_support):
+        values["session_limit"] = limit_column(req.session_limit)
     if req.is_login_locked is not None:
         values.update(LOCKED if req.is_login_locked else UNLOCKED)
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.accounts import CreateAccount
-from app.identity.accounts.account import Account
+from app.identity.accounts.account import Account, limit_column
 from app.identity.accounts.refusals import refuse_policy_version
 from app.identity.call import Call
 from app.identity.consent_forms import service as consent_forms
@@ -25,6 +25,7 @@ def create(call: Call, req: CreateAccount) -> Account:
         email_verified=bool(req.email_verified and draft.addresses.forms),
         phone_verified=bool(req.phone_id_verified and draft.phone),
         login_disabled=bool(req.disable_login),
+        session_limit=limit_column(req.session_limit),
         private=consent_forms.at_registration(call, answers, is_own=False),
     )
     account = drafting.add(call, draft, columns)

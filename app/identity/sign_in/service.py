@@ -134,8 +134,8 @@ def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,), 
 
 
 def _is_over_session_limit(call: Call, account: Account) -> bool:
-    """Return whether the account has as many live sessions as it may (its own limit wins over the tenant's)."""
-    limit = account.session_limit or call.tenant.settings.session_limit
+    """Return whether the account has as many live sessions as it may."""
+    limit = account.sessions_allowed
     if not limit:
         return False
     gives_way = sessions.of_person(call, account.uid)

@@ -106,7 +106,7 @@ def validate_shown(call: Call, req: contract.ShownToken) -> Token:
     return _token(holder)
 
 
-def invalidate_shown(call: Call, req: contract.EndShownToken) -> Posted:
+def invalidate_shown(call: Call, req: contract.EndShownToken) -> contract.TokenEnded:
     """Takes a token's text, or the handle under which A30 lists it."""
     if not req.access_token:
         raise e.MissingAccessToken
@@ -114,7 +114,7 @@ def invalidate_shown(call: Call, req: contract.EndShownToken) -> Posted:
     if not _end(call, held.token_hash if held else req.access_token, req.prevent_refresh):
         raise e.InvalidAccessToken
     call.ledger.record("token.ended", uid=held.uid if held else None)
-    return Posted()
+    return contract.TokenEnded()
 
 
 def refresh_shown(call: Call, req: contract.ProlongShownToken) -> Token:
