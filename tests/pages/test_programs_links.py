@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from werkzeug.test import Client as WsgiClient
 
-from tests.pages.test_connections import Traveller
+from tests.pages.test_connections import ADA, Traveller
 from tests.support.oauth_world import World
-from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen
 
@@ -56,9 +56,69 @@ def test_its_server_exchanges_what_comes_back_once(server: TenantServer, travell
     assert refused(exchanged(server, token))[1] == 903
 
 
-def test_the_access_token_itself_comes_back_where_it_is_asked_for(server: TenantServer, traveller: Traveller) -> None:
+def test_the_access_token_itself_comes_back_where_the_tenant_says_so(
+    server: TenantServer, traveller: Traveller
+) -> None:
+    server.restate(token_in_return_url=True)
     page = traveller.comes(start=link(callbacktype="hash", is_access_token="true"))
     bearer = told(page)["lr-token"]
+    assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
+    traveller.visitor.open("/logout").press("Sign out")
+    assert refused(server.send("GET", f"{AUTH}/account", bearer=bearer)) == (401, 1409)
+
+
+def test_access_token_is_a_request_token_elsewhere(server: TenantServer, traveller: Traveller) -> None:
+    token = told(traveller.comes(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
+    assert refused(server.send("GET", f"{AUTH}/account", bearer=token)) == (401, 1409)
+    answered(exchanged(server, token))
+
+
+@pytest.mark.parametrize("callback", [f"{BACK}/", f"{BACK}/go?to=https://evil.example", f"{BACK}#x", f"{BACK}?a=b"])
+def test_access_token_goes_to_a_whole_listed_address(server: TenantServer, traveller: Traveller, callback: str) -> None:
+    """An entry allows what stands below it, too: an open redirect there would pass the token on."""
+    server.restate(token_in_return_url=True)
+    refusal = traveller.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
+    assert refusal.heading == "We cannot send you back"
+    traveller.comes(start=link(callback=callback, callbacktype="hash"))  # the request token may
+
+
+def someone_in(server: TenantServer, traveller: Traveller) -> str:
+    """Sign somebody else in with the browser; returns their UID."""
+    address = "bob@example.test"
+    made = server.create(Email=[{"Type": "Primary", "Value": address}], FirstName="Bob", EmailVerified=True)
+    page = traveller.visitor.open("/login").press("Sign in", identifier=address, password=PASSWORD)
+    assert page.heading == "Bob", page.text
+    return str(made["Uid"])
+
+
+@pytest.mark.parametrize("way", [{"callbacktype": "hash", "is_access_token": "true"}, {"callbacktype": "hash"}])
+def test_a_link_gets_nothing_of_whoever_is_signed_in(
+    server: TenantServer, traveller: Traveller, way: dict[str, str]
+) -> None:
+    """The attempt's page is opened again, or the provider says no, in a browser where somebody is signed in."""
+    server.restate(token_in_return_url=True)
+    someone_in(server, traveller)
+    for subject in (None, "stranger"):
+        led = traveller.visitor.open(link(**way, disablesignup="true"))
+        claims = {"email": "stranger@example.test", "email_verified": False}
+        back = traveller.denied(led) if subject is None else traveller.elsewhere.way_back(led.address, **ADA | claims)
+        page = traveller.visitor.open(back)
+        assert not page.address.startswith(BACK), page.address
+
+
+def test_a_guid_gets_nothing_of_whoever_is_signed_in(server: TenantServer, traveller: Traveller) -> None:
+    someone_in(server, traveller)
+    led = traveller.visitor.open(link(callbackguid=GUID))
+    page = traveller.visitor.open(traveller.denied(led))
+    if "Yes, I began it there" in page.text:
+        page.press("Yes, I began it there")
+    assert refused(ping(server)) == (403, 1140)
+
+
+def test_who_comes_back_is_handed_over_whoever_was_signed_in(server: TenantServer, traveller: Traveller) -> None:
+    someone_in(server, traveller)
+    token = told(traveller.comes(start=link(callbacktype="hash")))["lr-token"]
+    bearer = answered(exchanged(server, token))["access_token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
 
 

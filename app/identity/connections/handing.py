@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
@@ -30,9 +30,17 @@ USED: Final = "used"
 _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 
 
-def access_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> Issued:
-    """Return tokens of the interface for somebody whose sign-in in this browser is whole."""
-    return tokens.issue(call, uid=account.uid, facts=_way(call, methods, provider))
+def access_token(
+    call: Call, account: Account, methods: tuple[str, ...], provider: str, ends_with: tuple[str, datetime]
+) -> Issued:
+    """Return an access token of the interface for somebody whose sign-in in this browser is whole.
+
+    Args:
+        ends_with: the browser's session and its absolute end.
+    """
+    session_id, ends_at = ends_with
+    facts = {**_way(call, methods, provider), tokens.ENDS_AT: int(ends_at.timestamp())}
+    return tokens.issue(call, uid=account.uid, session_id=session_id, facts=facts, with_refresh=False)
 
 
 def request_token(call: Call, account: Account, methods: tuple[str, ...], provider: str) -> str:

@@ -8,7 +8,9 @@ from typing import Final
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
+from app.identity.accounts import linked
 from app.identity.accounts import service as accounts
+from app.identity.accounts.account import Account
 from app.identity.accounts.linked import OWN
 from app.identity.call import Call
 from app.identity.connections import handing
@@ -17,7 +19,7 @@ from app.identity.providers.social import Claimed
 from app.identity.sign_in import attempts
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.sessions import BrowserSession
-from app.identity.tenants.whitelist import is_allowed, with_query
+from app.identity.tenants.whitelist import is_allowed, is_registered, with_query
 
 DONE, NO = "done", "no"
 _KEY: Final = "handing"
@@ -43,20 +45,25 @@ def of(attempt: Attempt | None) -> Handing | None:
 
 
 def asked(call: Call, req: contract.ConnectionHandler) -> Handing | None:
-    """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160."""
+    """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
+
+    The access token itself comes back only where the tenant has `token_in_return_url`, and to a callback that the whitelist has
+    letter for letter; elsewhere the one-time request token does.
+    """
     if req.api_key is not None and req.api_key.lower() != call.tenant.api_key.lower():
         raise e.UnknownKey
     callback = req.callback or ""
+    is_access_token = req.is_access_token and call.tenant.settings.token_in_return_url
     if not (req.callback_guid or callback):
         raise e.BadParameter.names("callback")
     if req.callback_guid:
         handing.refuse_off(call)
-    elif not is_allowed(call, callback):
+    elif not (is_registered if is_access_token else is_allowed)(call, callback):
         return None
     return Handing(
         callback="" if req.callback_guid else callback,
         by=req.callback_type.lower(),
-        is_access_token=req.is_access_token,
+        is_access_token=is_access_token,
         links=req.ac_linking,
         registers=not req.disable_sign_up,
         guid=req.callback_guid or "",
@@ -69,15 +76,20 @@ def kept(wish: Handing) -> dict[str, object]:
 
 
 def with_session(call: Call, attempt: Attempt, session: BrowserSession, wish: Handing) -> Next:
-    """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in."""
+    """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
+
+    Where nobody came back, or somebody else than the session's person, their profile is the end: a link must not get the
+    tokens of whoever happens to be signed in with the browser that follows it.
+    """
     if wish.guid:
         return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
     account = accounts.by_uid(call, session.uid)
-    if account is None or wish.links or not attempts.finish(call, attempt):
+    if account is None or wish.links or not _came_back(attempt, account) or not attempts.finish(call, attempt):
         return Next(step=Step.PROFILE)
     provider = _provider(attempt, session)
-    if wish.is_access_token:
-        text = handing.access_token(call, account, session.methods, provider).access_token
+    if wish.is_access_token and call.tenant.settings.token_in_return_url:
+        ends_with = (session.session_id, session.expires_at)
+        text = handing.access_token(call, account, session.methods, provider, ends_with).access_token
     else:
         text = handing.request_token(call, account, session.methods, provider)
     return _to_callback(wish, text)
@@ -101,9 +113,15 @@ def answered(call: Call, attempt: Attempt, session: BrowserSession | None, *, al
     is_given = False
     if allow and wish.links and waits is not None:
         is_given = handing.finished_to_link(call, wish.guid, waits.claimed)
-    elif allow and not wish.links and session is not None and account is not None:
+    elif allow and not wish.links and session is not None and account is not None and _came_back(attempt, account):
         is_given = handing.finished(call, wish.guid, account, session.methods, _provider(attempt, session))
     return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
+
+
+def _came_back(attempt: Attempt, account: Account) -> bool:
+    """Return whether the provider sent back an identity of this account."""
+    waits = linking.of(attempt)
+    return waits is not None and linked.is_known(account, waits.claimed)
 
 
 def _provider(attempt: Attempt, session: BrowserSession) -> str:

@@ -39,6 +39,15 @@ def is_allowed(call: Call, return_url: str) -> bool:
     )
 
 
+def is_registered(call: Call, address: str) -> bool:
+    """Return whether the whitelist has the address letter for letter, as redirect URIs are compared (RFC 9700 section 2.1).
+
+    An entry that is an origin or a folder allows any page there to be returned to, an open redirect included: no secret may
+    travel by that.
+    """
+    return address in call.tenant.settings.url_whitelist and is_allowed(call, address)
+
+
 def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) -> bool:
     allowed = urlsplit(entry)
     name = allowed.hostname or ""
