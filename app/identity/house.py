@@ -49,7 +49,7 @@ class House:
         self.vault = Vault(self.settings.secrets)
         self.hashing = Hashing(self.settings.hashes_at_once)
         self.limits = Limits(self.settings.redis_url, self.clock)
-        self.directory = Directory(self.database, self.settings.hub_url)
+        self.directory = Directory(self.database, self.settings.hub_url, self._forget_keys)
         self.keyring = Keyring(self.vault, self.clock)
         self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
@@ -57,6 +57,9 @@ class House:
         self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
         self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)
+
+    def _forget_keys(self, tenant_id: str) -> None:
+        self.keyring.drop(tenant_id)
 
 
 __all__ = ["House", "TenantHashing"]

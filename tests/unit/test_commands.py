@@ -131,6 +131,7 @@ def test_a_bad_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -
         (["tenant", "remove", "nobody", "--yes"], {}, "There is no tenant 'nobody'"),
         (["export", "nobody"], {}, "There is no tenant 'nobody'"),
         (["key", "rotate", "nobody"], {}, "There is no tenant 'nobody'"),
+        (["key", "revoke", "nobody"], {}, "There is no tenant 'nobody'"),
         (["migrate", "--down", "9999"], {}, "There is no revision '9999'"),
         (["outbox", "replay"], {}, "Name one MESSAGE_ID"),
         (["outbox", "replay", "nothing"], {}, "There is no dead letter"),
@@ -209,6 +210,16 @@ def test_secrets_are_sealed_anew_and_the_old_one_can_go(run: Run, file: str) -> 
     assert "no key opens this value" in refused(run("secrets", "rotate", secret_key=SECRETS[1]))
     assert "Sealed 2 values" in run("secrets", "rotate", secret_key=both).output
     assert "Sealed 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
+
+
+def test_a_leaked_key_is_revoked_after_a_question(run: Run, file: str) -> None:
+    run("apply", file)
+    new = run("key", "rotate", "acme").output.split()[2]
+    assert run("key", "revoke", "acme", new).exit_code == 1, "nobody said yes"
+    assert f"key {new} is withdrawn" in run("key", "revoke", "acme", new, "--yes").output
+    assert f"acme publishes no key {new}." in refused(run("key", "revoke", "acme", new, "--yes"))
+    signs = run("key", "revoke", "acme", "--yes").output.split()[-3]
+    assert f"key {signs} is withdrawn" in run("key", "revoke", "acme", "--yes").output
 
 
 def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path: Path) -> None:

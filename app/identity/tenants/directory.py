@@ -25,10 +25,17 @@ class _Held:
 
 
 class Directory:
-    """Finds tenants by host name, API key or API secret, and a tenant's applications."""
+    """Finds tenants by host name, API key or API secret, and a tenant's applications.
 
-    def __init__(self, database: Database, hub_url: Callable[[str], str]) -> None:
+    Args:
+        changed: told the id of a tenant that was read anew, so that other copies of what is its own go.
+    """
+
+    def __init__(
+        self, database: Database, hub_url: Callable[[str], str], changed: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._database = database
+        self._changed = changed
         self._hub_url = hub_url
         self._tenants: Recent[tuple[str, str], _Held] = Recent(_MOST_TENANTS)
         self._applications: Recent[tuple[str, int, str, str], Application] = Recent(_MOST_APPLICATIONS)
@@ -94,5 +101,6 @@ class Directory:
         finally:
             work.rollback()
         if found is not None:
+            self._changed(found.tenant_id)
             self._tenants.put(key, _Held(found))
         return found

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from joserfc import jwt
 from joserfc.jwk import RSAKey
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import signing_keys
@@ -25,6 +25,7 @@ ALGORITHM = "RS256"
 OVERLAP = timedelta(days=2)  # a retired key stays published longer than any token it signed lives
 LEAD = timedelta(minutes=20)  # a new key is published this long before it signs: longer than clients cache
 _FRESH_SECONDS = 5.0
+_K = signing_keys.c
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Keyring:
         self._held: dict[str, tuple[float, str, KeySet]] = {}
         self._loaded: dict[tuple[str, str], RSAKey] = {}
         self._lock = threading.Lock()
+        self._dropped = 0
 
     def of(self, work: UnitOfWork) -> KeySet:
         """Return the tenant's key set; makes the first key where there is none."""
@@ -61,6 +63,7 @@ class Keyring:
 
     def _refresh(self, work: UnitOfWork, held: tuple[float, str, KeySet] | None) -> KeySet:
         with self._lock:
+            dropped = self._dropped
             rows = self._rows(work)
             if not rows:
                 made: dict[tuple[str, str], RSAKey] = {}
@@ -76,7 +79,8 @@ class Keyring:
                 if held is not None and held[1] == mark and self._signs(rows) == held[2].kid
                 else self._assemble(work, rows)
             )
-            self._held[work.tenant_id] = (monotonic(), mark, keys)
+            if dropped == self._dropped:  # else a change may have come while we read
+                self._held[work.tenant_id] = (monotonic(), mark, keys)
             return keys
 
     def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
@@ -92,8 +96,36 @@ class Keyring:
         alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
         work.run(update(signing_keys).where(alive).values(retired_at=begins))
         kid, _ = self._add(work, active_at=begins)
-        self._held.pop(work.tenant_id, None)
+        self.drop(work.tenant_id)
         return kid
+
+    def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
+        """Withdraw a published key, the one that signs where none is named; returns its id, and that of the one which signs now.
+
+        The next key, which `rotate` had published, takes its turn early, else a new one that nobody could have fetched yet.
+        Raises LookupError where there is no such key.
+        """
+        now, rows = self._clock.now(), self._rows(work)
+        signs = self._signs(rows) if rows else None
+        gone = kid or signs
+        left = [row for row in rows if row.kid != gone]
+        if gone is None or signs is None or len(left) == len(rows):
+            raise LookupError(kid or "")
+        work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == gone))
+        self.drop(work.tenant_id)
+        lasting = [row.kid for row in left if row.retired_at is None or row.retired_at > now]
+        if not lasting:
+            return gone, self._add(work, active_at=now)[0]
+        last: dict[str, Any] = {"retired_at": None} if all(row.retired_at for row in left) else {}
+        last |= {} if signs in lasting else {"active_at": now}
+        if last:
+            work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == lasting[-1]).values(last))
+        return gone, signs if signs in lasting else lasting[-1]
+
+    def drop(self, tenant_id: str) -> None:
+        """Read a tenant's keys anew: something of the tenant has changed."""
+        self._dropped += 1
+        self._held.pop(tenant_id, None)
 
     def forget(self) -> None:
         """Read every tenant's keys anew."""
@@ -108,8 +140,9 @@ class Keyring:
 
     def _signs(self, rows: list[Any]) -> str:
         now = self._clock.now()
-        ready = [row for row in rows if row.active_at <= now]
-        return str((ready or rows)[-1].kid)
+        lasting = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
+        ready = [row for row in lasting if row.active_at <= now]
+        return str((ready or lasting)[-1].kid)
 
     def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
         kid = self._signs(rows)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
@@ -91,6 +91,12 @@ def clients(work: UnitOfWork, uid: str, now: datetime) -> list[HeldBy]:
         asked = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
         found += work.all(asked.group_by(c.client_id, c.scope))
     return [HeldBy(row.client_id, row.scope, row.since) for row in found]
+
+
+def end_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
+    """End machine tokens and the access tokens of clients that get JWTs; returns how many."""
+    is_signed = or_(A.client_id.in_(client_ids), A.uid.is_(None))
+    return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.client_id.is_not(None), is_signed))
 
 
 def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:

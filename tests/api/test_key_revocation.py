@@ -1,0 +1,154 @@
+"""A signing key that has leaked is withdrawn at once: `gatehouse key revoke`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from joserfc import jws
+from sqlalchemy import select
+
+from app.contract.errors import MachineRefused
+from app.identity import create_house
+from app.identity.configuration import key_revocation
+from app.identity.house import House
+from app.identity.oauth import hints, machines, signatures
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.identity.tenants.keys import LEAD
+from app.identity.tokens.tables import access_tokens
+from tests.support.callers import call_of
+from tests.support.house import KEYS
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, moved
+
+PATIENCE_SECONDS = 30
+AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
+
+
+@pytest.fixture
+def elsewhere(house: House) -> Iterator[House]:
+    """The process of the command, beside the one that serves."""
+    made = create_house(house.settings, house.clock)
+    made.keyring._new_key = KEYS.__next__
+    yield made
+    made.database.dispose()
+
+
+def revoke(house: House, world: World, kid: str | None = None) -> key_revocation.Revoked:
+    with UnitOfWork(house.database, world.tenant_id).apart() as work:
+        return key_revocation.revoke(house, work, kid)
+
+
+def published(shop: RelyingParty) -> set[str]:
+    return {key["kid"] for key in (shop.get("/service/oidc/jwks").json or {})["keys"]}
+
+
+def kid_of(token: str) -> str:
+    return str(jws.extract_compact(token.encode()).headers()["kid"])
+
+
+def tokens_of(client: RelyingParty, browser: Browser, ada: Person) -> dict[str, Any]:
+    return dict(client.redeem(browser.code(client, ada)).json or {})
+
+
+def test_a_revoked_key_leaves_every_process_within_seconds(
+    elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    leaked = kid_of(tokens_of(shop, browser, ada)["id_token"])
+    assert published(shop) == {leaked}
+    revoked = revoke(elsewhere, world)
+    assert revoked.kid == leaked
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while leaked in published(shop) and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    assert published(shop) == {revoked.signs}
+    assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == revoked.signs
+
+
+def test_what_a_revoked_key_signed_is_believed_no_more(
+    house: House, elsewhere: House, world: World, machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens_of(machine_readable, browser, ada)
+    robot = world.application(
+        "robot", application_type="m2m", grant_types=["client_credentials"], redirect_uris=[],
+        audience_scopes={AUDIENCE: ["profile:read"]},
+    )  # fmt: skip
+    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
+    machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
+    with call_of(house, world.name) as call:
+        leaked = house.keyring.of(call.work).signer
+        assert hints.read(call, held["id_token"])
+        assert machines.claims_of(call, machine)
+    revoked = revoke(elsewhere, world)
+    house.directory.forget()
+    assert machine_readable.userinfo(held["access_token"]).status_code == 401
+    assert machine_readable.introspect(held["access_token"]) == {"active": False}
+    forged = jws.serialize_compact({"alg": "RS256", "kid": revoked.kid, "typ": "JWT"}, b'{"sub":"ada"}', leaked)
+    with call_of(house, world.name) as call:
+        assert hints.read(call, held["id_token"]) is None
+        with pytest.raises(MachineRefused):
+            machines.claims_of(call, machine)
+        with pytest.raises(signatures.NotOurs):
+            signatures.read(call, forged)
+
+
+def test_tokens_that_nobody_signed_go_on(
+    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens_of(shop, browser, ada)
+    revoke(elsewhere, world)
+    house.directory.forget()
+    assert shop.userinfo(held["access_token"]).status_code == 200
+    assert shop.refresh(held["refresh_token"]).status_code == 200
+
+
+def test_another_tenants_keys_and_tokens_stay(
+    house: House, elsewhere: House, world: World, foreign_shop: RelyingParty, shop: RelyingParty
+) -> None:
+    theirs, ours = published(foreign_shop), published(shop)
+    with pytest.raises(LookupError):
+        revoke(elsewhere, world, *theirs)
+    revoke(elsewhere, world, *ours)
+    house.directory.forget()
+    assert published(foreign_shop) == theirs
+
+
+def test_the_key_that_was_to_sign_next_takes_its_turn_early(
+    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    first = kid_of(tokens_of(shop, browser, ada)["id_token"])
+    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
+        following = elsewhere.keyring.rotate(work)
+    assert revoke(elsewhere, world, first) == key_revocation.Revoked(first, following, 0)
+    house.directory.forget()
+    assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == following
+
+
+def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
+    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    first = kid_of(tokens_of(shop, browser, ada)["id_token"])
+    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
+        following = elsewhere.keyring.rotate(work)
+    assert revoke(elsewhere, world, following).signs == first
+    with moved(house, seconds=(LEAD + timedelta(days=3)).total_seconds()):
+        house.directory.forget()
+        with call_of(house, world.name) as call:
+            assert house.keyring.of(call.work).kid == first
+
+
+def test_a_revocation_stands_in_the_audit_trail(
+    elsewhere: House, world: World, shop: RelyingParty, machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    tokens_of(machine_readable, browser, ada)
+    revoked = revoke(elsewhere, world)
+    with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
+        where = (audit.c.tenant_id == world.tenant_id, audit.c.event == "signing_key.revoked")
+        (entry,) = work.all(select(audit.c.facts).where(*where))
+        left = work.all(select(access_tokens.c.client_id).where(access_tokens.c.tenant_id == world.tenant_id))
+    assert entry.facts == {"kid": revoked.kid, "signs": revoked.signs, "tokens": 1}
+    assert machine_readable.client_id not in {row.client_id for row in left}
