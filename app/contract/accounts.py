@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
+from app.contract.access import READ
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import AT, PW, UID_REFUSALS, F, SecurityAnswer, Uid
 from app.contract.profile import Profile, Profiles, Write
@@ -189,6 +190,6 @@ delete_by_identifier = state(
     scope="profile:delete",
 )  # fmt: skip
 read_own = state(
-    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U,
+    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ,
     errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.", row="U15",
 )  # fmt: skip

@@ -1,10 +1,12 @@
 """What a tenant is, as configuration: settings, brand, applications. The configuration file, the store and the
 management operations share these models; names are snake_case, bounds and defaults stand here once."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
+from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, agree
@@ -196,6 +198,9 @@ class TenantSettings(Stated):
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True
     hide_unknown_accounts: bool = False
+    fresh_proof_for_credentials: bool = (
+        False  # programs' own sign-ins change credentials only within 10 minutes of a proof
+    )
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
     legacy_native_login: bool = False
     custom_uid: bool = False
@@ -262,6 +267,13 @@ class Brand(Stated):
     links: dict[Annotated[str, AfterValidator(_link)], WebAddress] = Field(default_factory=dict)
 
 
+_INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
+    "none": (),
+    "read": (ACCOUNT_READ,),
+    "full": (ACCOUNT_READ, ACCOUNT_WRITE),
+}
+
+
 class ApplicationSettings(Stated):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
@@ -293,6 +305,9 @@ class ApplicationSettings(Stated):
     tokens_outlive_session: bool = (
         False  # its tokens go on after sign-out and the session's end, without `offline_access`, too
     )
+    interface_access: Literal["none", "read", "full"] = (
+        "none"  # which account operations its access tokens open (decisions/0140)
+    )
     resource_server: bool = False  # it may introspect the access tokens of the tenant's other applications, too
     is_active: bool = True
 
@@ -300,3 +315,8 @@ class ApplicationSettings(Stated):
     def is_public(self) -> bool:
         """Whether it has no secret: PKCE is then required (RFC 9700 section 2.1.1)."""
         return self.token_endpoint_auth_method == "none"
+
+    @property
+    def interface_scopes(self) -> tuple[str, ...]:
+        """The scopes by which its tokens open operations of the account interface."""
+        return _INTERFACE_SCOPES[self.interface_access]

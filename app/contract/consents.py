@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import READ, WRITE
 from app.contract.consent_forms import MOST_OPTIONS
 from app.contract.groups import AT, PW, UID_REFUSALS, Uid
 from app.contract.profile import Profile
@@ -106,20 +107,20 @@ class ConsentLogs(Wire):
 _REFUSALS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = state(
-    "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, accepts=Accept.JSON,
+    "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
 )  # fmt: skip
 change = state(
-    "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, accepts=Accept.JSON,
+    "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     errors=(*_REFUSALS, e.ConsentRefused),
     summary="Change what the signed-in account agreed to on forms that it answered.", row="U85",
 )  # fmt: skip
 verify = state(
-    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U,
+    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ,
     errors=(*_REFUSALS, e.RequestInvalid), summary="Read whether the present version of a form is answered.", row="U86",
 )  # fmt: skip
 logs = state(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U,
+    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ,
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="Read how the signed-in account answered over time.", row="U87",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import READ, WRITE
 from app.contract.groups import AT, PW, UID_REFUSALS, Deleted, Uid
 from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
@@ -100,26 +101,26 @@ _MANAGED = "/identity/v2/manage/account/{uid}/customobject"
 NAMING = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
 
 add = state(
-    "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, accepts=Accept.JSON,
+    "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, errors=(*NAMING, e.ObjectFull),
     summary="Add a record of a custom object to the signed-in account.", row="U78",
 )  # fmt: skip
 read_all = state(
-    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, errors=(*NAMING, e.NoSuchObject),
+    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, access=READ, errors=(*NAMING, e.NoSuchObject),
     summary="Read the signed-in account's records of a custom object.", row="U79",
 )  # fmt: skip
 read = state(
-    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U,
+    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U, access=READ,
     errors=(*NAMING, e.NoSuchObject, e.MalformedRecordId),
     summary="Read one of the signed-in account's records.", row="U80",
 )  # fmt: skip
 change = state(
-    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, accepts=Accept.JSON,
+    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, errors=(*NAMING, e.NoSuchObject),
     summary="Change one of the signed-in account's records, member by member or as a whole.", row="U81",
 )  # fmt: skip
 remove = state(
-    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U,
+    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U, access=WRITE,
     errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.", row="U82",
 )  # fmt: skip
 

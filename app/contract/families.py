@@ -17,6 +17,8 @@ MAIN = Family(
     bad_content_type=e.BadContentType,
     broken=e.Broken,
     dangerous=e.Dangerous,
+    access_refused=e.AccessRefused,
+    proof_needed=e.ProofNeeded,
     common=(e.UnknownKey, e.TooManyRequests),
     by_letter=(
         (Letter.K, (e.TrialExpired,)),
@@ -62,6 +64,7 @@ OAUTH = Family(
     broken=oauth.ServerError,
     dangerous=oauth.InvalidRequest,
     wrong_method=oauth.WrongMethod,
+    access_refused=oauth.InsufficientScope,
     common=(e.BadParameter, e.UnknownKey, e.UnknownTenant, oauth.SlowDown),
     by_letter=((Letter.C, (oauth.InvalidClient, oauth.UnauthorizedClient)), (Letter.U, (oauth.InvalidToken,))),
 )

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
 from app.contract.sign_in import GATE_REFUSALS, Login
@@ -66,17 +67,17 @@ sign_in = state(
     summary="Finish a sign-in through another provider that began without a callback.", row="U13",
 )  # fmt: skip
 link = state(
-    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U,
+    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS,
     errors=(*LINK_REFUSALS, refusals.WrongCandidate),
     summary="Link an identity of another provider to the signed-in account.", row="U29",
 )  # fmt: skip
 link_by_guid = state(
-    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U,
+    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS,
     errors=LINK_REFUSALS,
     summary="Link the identity of a sign-in without a callback.", row="U30",
 )  # fmt: skip
 unlink = state(
-    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U,
+    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(
         refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept,
         refusals.IdentityElsewhere, refusals.LastWayIn, e.PrivacyPolicyOutdated,

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
+from app.contract.access import STANDARD
 from app.contract.families import OAUTH
 from app.contract.oauth_tokens import OAuthWire, as_named
 from app.contract.stating import state
@@ -82,7 +83,8 @@ class UserinfoAnswer(OAuthWire):
 
 
 userinfo = state(
-    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, family=OAUTH, on=Host.TENANT, cors=True,
+    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, access=STANDARD, family=OAUTH,
+    on=Host.TENANT, cors=True,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     errors=(oauth.InsufficientScope,), answers=("application/json", "application/jwt"),
     summary="Read the claims of the person behind an access token.",

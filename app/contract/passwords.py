@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS, READ
 from app.contract.families import MAIN
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, PostedSms, SecurityAnswer, Uid
 from app.contract.sign_in import Login
@@ -184,7 +185,7 @@ reset_by_answer = state(
     summary="Set a new password with the answers to security questions.", row="U37",
 )  # fmt: skip
 change = state(
-    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U,
+    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS,
     errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
     summary="Change the own password; every other session and token ends.", row="U32",
 )  # fmt: skip
@@ -204,7 +205,7 @@ questions_by_phone = state(
     errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly), summary="List the questions that an account answered.", row="U40",
 )  # fmt: skip
 own_questions = state(
-    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U,
+    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U, access=READ,
     errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.", row="U41",
 )  # fmt: skip
 

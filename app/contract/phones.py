@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS, WRITE
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
@@ -66,7 +67,7 @@ class OldPhone(AT, PW):
 NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 send_code = state(
-    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K,
+    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE,
     errors=(
         e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff,
         e.AccountBlocked, e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
@@ -74,7 +75,7 @@ send_code = state(
     summary="Text the code that proves a phone number again.", row="U62",
 )  # fmt: skip
 verify = state(
-    "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K,
+    "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
     errors=(
         *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
         e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
@@ -83,7 +84,7 @@ verify = state(
     row="U63",
 )  # fmt: skip
 change = state(
-    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U,
+    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS,
     errors=(
         e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated,
         *NOT_TEXTED,
@@ -91,7 +92,7 @@ change = state(
     summary="Text a code to another number, which is the signed-in account's once it is proved.", row="U65",
 )  # fmt: skip
 remove = state(
-    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U,
+    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Remove the number that names the signed-in account.", row="U66",
 )  # fmt: skip

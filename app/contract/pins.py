@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
@@ -115,7 +116,7 @@ set_first = state(
     summary="Set the PIN that a sign-in asked for, and go on with that sign-in.", row="U68",
 )  # fmt: skip
 change = state(
-    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, also=(f"POST {_PINS}/change",),
+    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
     errors=(
         *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha,
         e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS, READ, WRITE
 from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
 from app.contract.families import BEFORE_POLICY
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F, Options, Posted, PostedSms, Uid
@@ -118,11 +119,12 @@ LOCK_REFUSALS = (
 
 update = state(
     "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U, accepts=Accept.JSON,
+    access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields),
     errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account: its profile, or its security answers alone (row U17).",
     row="U16",
 )  # fmt: skip
 set_username = state(
-    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U,
+    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U, access=CREDENTIALS,
     errors=(
         e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername,
         e.PrivacyPolicyOutdated,
@@ -130,7 +132,7 @@ set_username = state(
     summary="Set or change the signed-in account's username.", row="U22",
 )  # fmt: skip
 add_email = state(
-    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U,
+    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U, access=CREDENTIALS,
     errors=(
         e.EmailRegistered, e.EmailActionRefused, e.MalformedEmail, e.EmailTaken, e.MailLimitReached, e.EmailUpdateRefused,
         e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused,
@@ -139,28 +141,28 @@ add_email = state(
     summary="Mail a link to another address of the signed-in account; it counts when it is proved.", row="U23",
 )  # fmt: skip
 remove_email = state(
-    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U,
+    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
     summary="Remove an address of the signed-in account.", row="U24",
 )  # fmt: skip
 unlock = state(
-    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U,
+    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE,
     errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
     summary="Unlock the signed-in account by a captcha or a security answer.", row="U25",
 )  # fmt: skip
 send_welcome = state(
-    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U,
+    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U, access=WRITE,
     errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
     summary="Mail a welcome to the signed-in account.", row="U26",
 )  # fmt: skip
 accept_policy = state(
-    "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U,
+    "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
     family=BEFORE_POLICY,
     errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
     summary="Accept the present privacy policy.", row="U27",
 )  # fmt: skip
 policy_history = state(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U, access=READ,
     errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated), summary="Read which versions of the privacy policy were accepted.",
     row="U28",
 )  # fmt: skip
@@ -170,7 +172,7 @@ managed_policy_history = state(
     summary="Read which versions of the privacy policy an account accepted.", row="A14", scope="profile:read",
 )  # fmt: skip
 ask_deletion = state(
-    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U,
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS,
     errors=(
         e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused,
         e.PrivacyPolicyOutdated,
@@ -183,7 +185,7 @@ confirm_deletion = state(
     summary="Delete an account by the link that was mailed; a HEAD request uses nothing up.", row="U19",
 )  # fmt: skip
 send_deletion_code = state(
-    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U,
+    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
     errors=(
         e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
         e.PrivacyPolicyOutdated,
@@ -191,7 +193,7 @@ send_deletion_code = state(
     summary="Send a code that deletes the signed-in account.", row="U20",
 )  # fmt: skip
 delete_by_code = state(
-    "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U,
+    "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(
         e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated,
         *LOCK_REFUSALS,

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import NEVER, READ, STANDARD, WRITE
 from app.contract.families import BEFORE_POLICY
 from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
 from app.contract.stating import state
@@ -39,22 +40,22 @@ class EndOwnToken(AT):
 
 
 info = state(
-    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U,
+    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ,
     family=BEFORE_POLICY,
     summary="Read what an access token is.", row="U42",
 )  # fmt: skip
 validate = state(
-    "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U,
+    "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U, access=READ,
     family=BEFORE_POLICY,
     summary="Tell until when an access token is good.", row="U43",
 )  # fmt: skip
 invalidate = state(
-    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U,
+    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U, access=WRITE,
     family=BEFORE_POLICY,
     summary="End an access token.", row="U44",
 )  # fmt: skip
 slide = state(
-    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U,
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER,
     errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Push an access token's end a full lifetime ahead.",
     row="U45",
 )  # fmt: skip
@@ -157,20 +158,20 @@ exchange = state(
     errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens, once.", row="A26",
 )  # fmt: skip
 validate_shown = state(
-    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S,
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
     summary="Tell until when somebody's access token is good.", row="A27",
 )  # fmt: skip
 invalidate_shown = state(
-    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S,
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="End somebody's access token.", row="A28",
 )  # fmt: skip
 refresh_shown = state(
-    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S,
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Give somebody's access token a new end.", row="A29",
 )  # fmt: skip
 active_sessions = state(
-    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S,
+    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ,
     errors=(e.InvalidAccessToken, *UID_REFUSALS, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account's live access tokens.", row="A30",
 )  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from app.contract.families import MAIN
 from app.kit.errors import ApiError
-from app.kit.operation import OPEN, Accept, Auth, Catalogue, Family, Host, Letter, Operation
+from app.kit.operation import OPEN, Accept, Access, Auth, Catalogue, Family, Host, Letter, Operation
 from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
@@ -30,6 +30,7 @@ def state(
     summary: str,
     row: str = "",
     scope: str = "",
+    access: Access | None = None,
     public: bool = True,
     cors: bool = False,
     takes_markup: bool = False,
@@ -38,13 +39,14 @@ def state(
     """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row.
 
     What the hub calls is served inside alone, everything else at the API host unless stated otherwise.
-    An operation of the tenant's servers is `auth=K & S | M` and names the `scope` of tenant-config.md section 1.
+    An operation of the tenant's servers is `auth=K & S | M` and names the `scope` of tenant-config.md section 1. One that takes
+    an account's access token, as the caller's or as a parameter, says by `access` what an application's token needs.
     """
     method, _, path = address.partition(" ")
     on = on or (Host.INSIDE if Letter.H in auth.letters() else Host.API)
     asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
-    special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object}
+    special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object, "access": access}
     operation = Operation(name, method, path, request, response, auth, family, **asked, **published, **special)
     CATALOGUE.add(operation)
     return operation

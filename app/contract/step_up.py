@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import WRITE
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, Uid
 from app.contract.passwords import LOCKED, MAIL_CODE, SMS_CODE, Address
 from app.contract.pins import Pin
@@ -112,7 +113,7 @@ _FACTOR = (e.StepUpOff, *LOCKED)
 NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
 
 begin = state(
-    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U,
+    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U, access=WRITE,
     errors=(
         e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
         *DUO_REDIRECT,
@@ -120,55 +121,55 @@ begin = state(
     summary="Read by which second factors the signed-in account can prove itself; what must be sent is sent.", row="M63",
 )  # fmt: skip
 with_app = state(
-    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U,
+    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U, access=WRITE,
     also=(f"{_OWN}/2fa/googleauthenticatorcode",),
     errors=(*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing),
     summary="Prove oneself once more with the code of an authenticator app.", row="M64",
 )  # fmt: skip
 with_sms = state(
-    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U,
+    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing),
     summary="Prove oneself once more with a code that was texted.", row="M65",
 )  # fmt: skip
 with_backup_code = state(
-    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U,
+    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing),
     summary="Prove oneself once more with a backup code, which is used up by it.", row="M66",
 )  # fmt: skip
 mail_factor_code = state(
-    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U,
+    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE,
     errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
     summary="Mail a code of the second factor.", row="M67",
 )  # fmt: skip
 with_factor_mail = state(
-    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U,
+    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
     accepts=Accept.JSON, errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
     summary="Prove oneself once more with a mailed code of the second factor.", row="M68",
 )  # fmt: skip
 with_duo = state(
-    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, errors=(*_FACTOR, *DUO_REFUSALS),
+    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, errors=(*_FACTOR, *DUO_REFUSALS),
     summary="Prove oneself once more at Duo.", row="M70",
 )  # fmt: skip
 with_answers = state(
-    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U,
+    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
     summary="Prove oneself once more with the answers of the second factor.", row="M69",
 )  # fmt: skip
 with_password = state(
-    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U,
+    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*LOCKED, e.WrongStepUpPassword), summary="Prove oneself once more with the password.", row="M71",
 )  # fmt: skip
 with_pin = state(
-    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U,
+    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Prove oneself once more with the PIN.", row="M72",
 )  # fmt: skip
 mail_code = state(
-    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U,
+    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE,
     errors=(*NO_ADDRESS, e.MailLimitReached),
     summary="Mail a code to an own address, whatever second factors there are.", row="M73",
 )  # fmt: skip
 with_mail = state(
-    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U,
+    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Prove oneself once more with a mailed code.", row="M74",
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import WRITE
 from app.contract.groups import AT, CAP, LOCK, PW, F
 from app.contract.sign_in import Login
 from app.contract.stating import state
@@ -113,7 +114,7 @@ by_code = state(
     errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email by the code that was mailed.", row="U06",
 )  # fmt: skip
 send_own = state(
-    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K,
+    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
     errors=(
         e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached,
         e.VerificationUrlRefused, e.PrivacyPolicyOutdated,

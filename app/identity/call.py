@@ -13,7 +13,7 @@ from app.identity.outbox import Outbox
 from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.limits import OverLimit, Rate
-from app.kit.operation import Letter
+from app.kit.operation import AnyOperation, Letter
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
@@ -49,6 +49,7 @@ class Call:
     client: Application | None = None  # C
     machine: dict[str, object] | None = None  # M: the claims of the machine token
     cost: Cost = field(default_factory=Cost)
+    operation: AnyOperation | None = None  # None: no request, so no token of an application opens anything
 
     @property
     def now(self) -> datetime:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from datetime import timedelta
 from typing import Any
 
 from pydantic_core import from_json
@@ -14,9 +15,10 @@ from app.contract.visit import Visit
 from app.identity import signed_requests
 from app.identity.accounts import policies
 from app.identity.accounts import service as accounts
-from app.identity.call import Call
+from app.identity.call import Call, TokenHolder
 from app.identity.house import House
 from app.identity.oauth import clients, machines
+from app.identity.sign_in import sessions
 from app.identity.store.unit import Cost
 from app.identity.tenants.tenant import Tenant
 from app.identity.tokens import service as tokens
@@ -26,6 +28,7 @@ from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
 from app.settings import Settings
 
+FRESH = timedelta(minutes=10)
 _VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
 
@@ -184,6 +187,7 @@ def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dic
             return
         call.holder = tokens.holder_of(call, shown, operation)
         _refuse_unaccepted(call, operation, call.holder.uid)
+        _refuse_stale(call, operation, call.holder, body)
 
 
 def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> None:
@@ -202,6 +206,20 @@ def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> 
         return  # 1409 or 984, as the operation has it
     if policies.must_accept(call.tenant.settings.privacy_policy, account, call.now):
         raise e.PrivacyPolicyOutdated
+
+
+def _refuse_stale(call: Call, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
+    """Raise the family's `proof_needed` where the operation is sensitive and the person's last proof is over ten minutes old.
+
+    That binds tokens of applications; tokens of the interface's own sign-ins where the tenant wants it.
+    """
+    if operation.access is None or not operation.access.needs_proof(body):
+        return
+    if holder.client_id is None and not call.tenant.settings.fresh_proof_for_credentials:
+        return
+    at = sessions.proved_at(call, holder)
+    if at is None or call.now - at > FRESH:
+        raise operation.family.proof_needed or e.NotAuthenticated
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:

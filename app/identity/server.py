@@ -47,7 +47,7 @@ class Border:
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
         ledger = Ledger(self.house.clock, visit.address if visit else raw.address)
         outbox = Outbox(work, self.house.clock, self.house.vault)
-        call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost)
+        call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost, operation=operation)
         try:
             self._admit_program(call, operation)
         except Exception as refusal:

@@ -4,7 +4,7 @@ and the general tests."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
@@ -65,6 +65,37 @@ class Accept(Enum):
 
 
 @dataclass(frozen=True)
+class Access:
+    """What an access token that was issued to an application needs to open an operation.
+
+    `scope` is the scope it must hold: None opens the operation to no application, the empty string to every one.
+    A sensitive operation also needs a fresh proof of the person: always where it `is_sensitive`, else for requests whose body
+    has one of `sensitive_members`, spelt in lower case without underscores.
+    """
+
+    scope: str | None
+    is_sensitive: bool = False
+    sensitive_members: frozenset[str] = frozenset()
+
+    def sensitive_with(self, *members: str) -> Access:
+        """Return the same access, sensitive where the body has one of these members."""
+        return replace(self, sensitive_members=frozenset(map(_folded, members)))
+
+    @property
+    def may_need_proof(self) -> bool:
+        return self.is_sensitive or bool(self.sensitive_members)
+
+    def needs_proof(self, body: Iterable[str]) -> bool:
+        """Return whether a request with these body members needs a fresh proof."""
+        return self.is_sensitive or any(_folded(name) in self.sensitive_members for name in body)
+
+
+def _folded(name: str) -> str:
+    """Names of the wire fold in case, and a field's own name is one of its spellings."""
+    return name.lower().replace("_", "")
+
+
+@dataclass(frozen=True)
 class Family:
     """What operations of one family share: how they refuse malformed requests and how their errors are written."""
 
@@ -77,6 +108,8 @@ class Family:
     bad_put_body: type[ApiError] | None = None
     bad_delete_body: type[ApiError] | None = None
     wrong_method: type[ApiError] | None = None
+    access_refused: type[ApiError] | None = None  # an application's token that lacks the scope; None: never seen here
+    proof_needed: type[ApiError] | None = None  # a sensitive operation, and the last proof of the person is too old
     common: tuple[type[ApiError], ...] = ()
     by_letter: tuple[tuple[Letter, tuple[type[ApiError], ...]], ...] = ()
 
@@ -121,15 +154,25 @@ class Operation(Generic[Req, Res]):
     public: bool = True
     answers: tuple[str, ...] = ("application/json",)  # media types of a good answer; none: it is empty
     scope: str = ""  # what a machine token must hold where M is admitted
+    access: Access | None = (
+        None  # what an application's token must hold where U is admitted; None: no such token opens it
+    )
     takes_markup: bool = False  # by its nature, as a mail's template is: its handler says which (decisions/0051)
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
-        own = (self.no_object,) if self.no_object else ()
+        own = [kind for kind in (self.no_object, *self._access_errors()) if kind]
         object.__setattr__(
             self, "every_error", tuple(dict.fromkeys((*self.errors, *own, *self.family.errors_for(self.auth))))
         )
+
+    def _access_errors(self) -> tuple[type[ApiError] | None, ...]:
+        """Return how a person's token is refused here."""
+        if Letter.U not in self.auth.letters():
+            return ()
+        may_need_proof = self.access is not None and self.access.may_need_proof
+        return self.family.access_refused, self.family.proof_needed if may_need_proof else None
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Yield (method, path) for the operation's own address and its aliases."""

@@ -99,6 +99,20 @@ class SecretForbidden(ApiError):
     description = "Secret lacks this right."
 
 
+class AccessRefused(ApiError):
+    """The token was issued to an application that may not open this operation."""
+
+    code, status, message = 1143, 403, "Access Unauthorized"
+    description = "The access token of an application does not open this."
+
+
+class ProofNeeded(ApiError):
+    """The session's last sign-in or step-up is too old for a change of credentials."""
+
+    code, status, message = 1193, 403, "Two factor validation token is invalid"
+    description = "Sign in again or step up first: this needs a proof of the last 10 minutes."
+
+
 class IpRefused(ApiError):
     code, status, message = 1206, 403, "IP Access Denied"
     description = "Caller IP refused by the tenant."

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS, READ
 from app.contract.groups import AT, UID_REFUSALS, Deleted
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.own import FactorOf, OwnFactor
@@ -29,21 +30,21 @@ class PasskeyOf(FactorOf):
 
 
 begin = state(
-    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U,
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Begin to add a passkey to the signed-in account.", row="M57",
 )  # fmt: skip
 add = state(
-    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U,
+    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured),
     summary="Add a passkey to the signed-in account, and list all of them.", row="M58",
 )  # fmt: skip
 listed = state(
-    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U,
+    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ,
     errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.", row="M59",
 )  # fmt: skip
 remove = state(
-    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U,
+    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
     accepts=Accept.JSON, errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
 )  # fmt: skip
 managed_listed = state(

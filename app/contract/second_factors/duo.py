@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, Deleted, F
 from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
@@ -40,11 +41,11 @@ with_duo = state(
     summary="Answer a challenge with what Duo gave the browser; the first time enrols it.", row="M12",
 )  # fmt: skip
 prove_duo = state(
-    "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, also=(f"{_OWN}/verification/duo",),
+    "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
     errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo by a first prompt.", row="M26",
 )  # fmt: skip
 remove_duo = state(
-    "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U,
+    "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/duo",), errors=(e.DuoOff, e.DuoNotEnrolled),
     summary="Remove Duo from the signed-in account.", row="M35",
 )  # fmt: skip

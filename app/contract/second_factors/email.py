@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
 from app.contract.passwords import LOCKED, MAIL_CODE, Address
 from app.contract.profile import Profile
@@ -72,18 +73,18 @@ with_email = state(
     summary="Answer a challenge with a code that was mailed; the first one enrols the way.", row="M08",
 )  # fmt: skip
 mail_own_code = state(
-    "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K,
+    "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K, access=CREDENTIALS,
     also=(f"{_OWN}/otp/email",), errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
     summary="Mail a code that enrols the way, or proves it.", row="M23",
 )  # fmt: skip
 prove_email = state(
-    "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U,
+    "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/verification/otp/email",),
     errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
     summary="Enrol codes by mail, by the first of them.", row="M24",
 )  # fmt: skip
 remove_email = state(
-    "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U,
+    "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/otp/email",), errors=(e.FactorRemovalRefused, e.EmailFactorOff),
     summary="Remove codes by mail from the signed-in account's second factors.", row="M33",
 )  # fmt: skip

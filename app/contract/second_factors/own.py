@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F
 from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
@@ -71,12 +72,12 @@ class BackupCodes(Wire):
 
 
 read = state(
-    "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U,
+    "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U, access=CREDENTIALS,
     errors=(e.TwoFactorOff, e.NoTwoFactorMethod, *DUO_REDIRECT),
     summary="Read the signed-in account's second factors, and what it takes to enrol an authenticator app.", row="M19",
 )  # fmt: skip
 prove_totp = state(
-    "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U,
+    "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/verification/authenticatorcode", f"{_OWN}/verification/googleauthenticatorcode"),
     errors=(
         e.TwoFactorOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing, e.TotpOff, *LOCKED,
@@ -84,19 +85,19 @@ prove_totp = state(
     summary="Enrol an authenticator app by its first code.", row="M20",
 )  # fmt: skip
 make_backup_codes = state(
-    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U,
+    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
     errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Make ten backup codes, once.", row="M27",
 )  # fmt: skip
 renew_backup_codes = state(
-    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U,
+    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
     errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Make ten new backup codes; the old ones are over.", row="M28",
 )  # fmt: skip
 remove_totp = state(
-    "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, errors=(e.TotpNotEnrolled,),
+    "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.TotpNotEnrolled,),
     summary="Remove the signed-in account's authenticator app.", row="M31",
 )  # fmt: skip
 remove_older = state(
-    "second_factors.remove_older", f"DELETE {_OWN}/authenticator", OlderRemoval, Deleted, auth=K & U,
+    "second_factors.remove_older", f"DELETE {_OWN}/authenticator", OlderRemoval, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove the authenticator app or the SMS factor that the body names.", row="M31",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, UID_REFUSALS, Deleted
 from app.contract.passkeys.own import NewPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
@@ -29,7 +30,7 @@ class PasskeyProof(Factored, PKC):
 
 begin_enrolment = state(
     "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin,
-    auth=K & U | K,
+    auth=K & U | K, access=CREDENTIALS,
     errors=(
         *TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore,
         e.TooManyRequests,
@@ -52,16 +53,16 @@ prove = state(
     summary="Answer a challenge with a passkey.", row="M18",
 )  # fmt: skip
 begin_own = state(
-    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U,
+    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Begin to enrol a passkey as second factor.", row="M29",
 )  # fmt: skip
 enrol_own = state(
-    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U,
+    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured),
     summary="Enrol a passkey as second factor.", row="M30",
 )  # fmt: skip
 remove_own = state(
-    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U,
+    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/passkey",), errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
     summary="Remove the signed-in account's passkeys of the second factor.", row="M37",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, Deleted, F, Posted
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf
@@ -95,7 +96,7 @@ register_device = state(
     summary="Register the device that scanned the picture.",
 )  # fmt: skip
 remove_push = state(
-    "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U,
+    "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/push",), errors=(e.PushOff, e.PushNotEnrolled),
     summary="Remove the signed-in account's device.", row="M36",
 )  # fmt: skip

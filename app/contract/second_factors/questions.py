@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
 from app.contract.passwords import LOCKED
 from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
@@ -66,12 +67,12 @@ with_answers = state(
     summary="Answer a challenge with security answers.", row="M11",
 )  # fmt: skip
 keep_answers = state(
-    "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U,
+    "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U, access=CREDENTIALS,
     errors=(e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers, *LOCKED),
     summary="Enrol security questions, or state their answers anew.", row="M25",
 )  # fmt: skip
 remove_questions = state(
-    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", OwnFactor, Deleted, auth=K & U,
+    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/{_NAME}",), errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
     summary="Remove the signed-in account's security questions.", row="M34",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.phones import NOT_TEXTED
@@ -72,17 +73,17 @@ text_again = state(
     errors=(*TOKEN_REFUSALS, *OFF, *NOT_TEXTED), summary="Text another code for a challenge.", row="M06",
 )  # fmt: skip
 prove_sms = state(
-    "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, also=(f"{_OWN}/verification/otp",),
+    "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/otp",),
     accepts=Accept.JSON,
     errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a number by the code that was texted to it.", row="M21",
 )  # fmt: skip
 set_own_number = state(
-    "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, also=(_OWN,),
+    "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, access=CREDENTIALS, also=(_OWN,),
     errors=(*OFF, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
     summary="Name the number to which codes go, and text the first one; the signed-in account's.", row="M22",
 )  # fmt: skip
 remove_sms = state(
-    "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, errors=(e.NoPhoneRegistered,),
+    "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.NoPhoneRegistered,),
     summary="Remove the signed-in account's number for codes.", row="M32",
 )  # fmt: skip
 managed_remove_sms = state(

@@ -10,13 +10,15 @@ from app.identity.accounts.account import Account
 from app.identity.call import Call
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
+from app.identity.tokens import service as tokens
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=5)
 
 
 def earned(call: Call, account: Account, by: Proved) -> ValidationToken:
-    """Return a new token of an account, in the call's transaction."""
+    """Return a new validation token of an account; the session of the access token that was shown counts as proved just now."""
+    tokens.note_proof(call, call.account)
     made = tickets.issue(call, TicketKind.STEP_UP, account.uid, lives_for=LIFETIME, facts={"by": by.value})
     call.ledger.record("step_up.passed", uid=account.uid, by=by.value)
     return ValidationToken(second_factor_validation_token=made.text, expire_in=iso(made.expires_at) or "")

@@ -130,6 +130,7 @@ def admit(call: Call, account: Account, kind: str, *, is_silent: bool = False) -
 def issue(call: Call, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> Issued:
     """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
     facts = {"provider": "Email", "agent": call.agent, "address": call.address, "amr": list(methods), **more}
+    facts["auth_time"] = int(call.now.timestamp())
     return tokens.issue(call, uid=account.uid, facts=facts)
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
-from app.identity.call import Call
+from app.identity.call import Call, TokenHolder
 from app.identity.connections import handing
 from app.identity.sign_in.tables import sessions
 from app.identity.tickets import service as tickets
 from app.identity.tickets.service import TicketKind
 from app.identity.tokens import service as tokens
+from app.identity.tokens.store import PROVED_AT
 from app.kit import randomness
 
 S = sessions.c
@@ -26,6 +27,12 @@ _BY_ID = select(S.expires_at, S.client_id).where(
 )
 # Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
 _HELD_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
+_PROOF = select(S.authenticated_at).where(
+    S.tenant_id == bindparam("tenant"),
+    S.session_id == bindparam("session"),
+    S.uid == bindparam("account"),
+    S.expires_at > bindparam("now"),
+)
 _OF_ACCOUNT = (
     select(sessions)
     .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
@@ -96,6 +103,20 @@ def refreshed_until(call: Call, session_id: str, lives_for: timedelta) -> dateti
     until = call.now + lives_for
     held = call.work.changed(update(sessions).where(*where).values(seen_at=call.now, expires_at=until))
     return until if held else None
+
+
+def proved_at(call: Call, holder: TokenHolder) -> datetime | None:
+    """Return when the person behind a token last proved who they are; None where nothing says so (impersonation).
+
+    That is the latest of the sign-in it was issued for, a step-up with a token of its family, and a sign-in or step-up of the
+    browser session it belongs to.
+    """
+    stated = [holder.facts.get(name) for name in ("auth_time", PROVED_AT)]
+    times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
+    if holder.session_id is not None:
+        asked = {"tenant": call.tenant.tenant_id, "session": holder.session_id, "account": holder.uid, "now": call.now}
+        times += call.work.run(_PROOF, asked).scalars()
+    return max(times, default=None)
 
 
 def touch(call: Call, session: BrowserSession) -> None:

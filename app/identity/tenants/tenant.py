@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from app.contract.access import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 
 
@@ -43,5 +44,12 @@ class Application:
 
     @cached_property
     def scopes(self) -> frozenset[str]:
-        """The scopes it may ask for."""
-        return frozenset(self.settings.scope.split())
+        """The scopes it may ask for; those of the account interface by its `interface_access` alone."""
+        return frozenset(self.settings.scope.split()).difference(INTERFACE_SCOPES).union(self.settings.interface_scopes)
+
+    def granted(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a grant of these scopes holds: with `interface_access` also its scopes, unless the request names one of
+        them, which narrows it to that."""
+        if any(name in INTERFACE_SCOPES for name in wanted):
+            return wanted
+        return (*wanted, *self.settings.interface_scopes)

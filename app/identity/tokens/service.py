@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.contract.families import OAUTH
 from app.identity.call import Call, TokenHolder
-from app.identity.tokens import store
+from app.identity.tokens import access, store
 from app.identity.tokens.store import HeldBy
 from app.kit import randomness
 from app.kit.operation import AnyOperation
@@ -116,10 +116,13 @@ def absolute_end(call: Call, facts: Mapping[str, object], since: datetime | None
 def holder_of(call: Call, shown: str | None, operation: AnyOperation) -> TokenHolder:
     """Return the account behind an access token.
 
-    Raises 1409 on user operations, 905 and 906 where the operation names them, `invalid_token` in the OAuth family.
+    Raises 1409 on user operations, 905 and 906 where the operation names them, `invalid_token` in the OAuth family; the family's
+    `access_refused` for an application's token that lacks what the operation declares.
     """
     found = store.access(call.work, randomness.digest(shown)) if shown else None
     if found is not None and found.expires_at > call.now and found.uid is not None:
+        if not access.may_open(call, found):
+            raise operation.family.access_refused or e.NotAuthenticated
         return replace(found, token=shown or "")
     if operation.family is OAUTH:
         raise oauth.InvalidToken
@@ -155,9 +158,10 @@ def slide(call: Call, holder: TokenHolder) -> datetime:
 
 
 def find(call: Call, shown: str) -> TokenHolder | None:
-    """Return what an account's access token stands for, expired or not."""
+    """Return what an account's access token stands for, expired or not; None also for one that may not be used here."""
     found = store.access(call.work, randomness.digest(shown))
-    return replace(found, token=shown) if found is not None and found.uid is not None else None
+    is_usable = found is not None and access.may_open(call, found) and found.uid is not None
+    return replace(found, token=shown) if found is not None and is_usable else None
 
 
 def prolong(call: Call, holder: TokenHolder, seconds: int | None) -> datetime:
@@ -166,6 +170,11 @@ def prolong(call: Call, holder: TokenHolder, seconds: int | None) -> datetime:
     ends = min(wanted, absolute_end(call, holder.facts, holder.issued_at))
     store.set_expiry(call.work, holder.token_hash, ends)
     return ends
+
+
+def note_proof(call: Call, holder: TokenHolder) -> None:
+    """Note that the person behind a token stepped up just now, for every token of its family."""
+    store.note_proof(call.work, holder.token_hash, int(call.now.timestamp()))
 
 
 def revoke_access(call: Call, token_hash: str) -> bool:

@@ -17,6 +17,7 @@ from app.identity.tokens.tables import access_tokens, refresh_tokens
 
 Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
+PROVED_AT = "proved_at"
 # Made once: to build a statement costs more than to run it, and every request with a token asks this.
 _ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 
@@ -103,6 +104,16 @@ def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
     work.run(
         update(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).values(expires_at=ends)
     )
+
+
+def note_proof(work: UnitOfWork, token_hash: str, at: int) -> None:
+    """Keep the time of a step-up, in seconds since 1970, as the fact `proved_at` of all tokens of the access token's family."""
+    shown = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
+    for table in (access_tokens, refresh_tokens):
+        c = table.c
+        for row in work.all(select(c.token_hash, c.facts).where(c.tenant_id == work.tenant_id, c.family_id == shown)):
+            where = (c.tenant_id == work.tenant_id, c.token_hash == row.token_hash)
+            work.run(update(table).where(*where).values(facts={**row.facts, PROVED_AT: at}))
 
 
 def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:

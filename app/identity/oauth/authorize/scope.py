@@ -19,4 +19,4 @@ def check(asked: Asked) -> None:
         left_out.add(OPENID)  # only the OpenID addresses give id_tokens
     if "refresh_token" not in settings.grant_types or OFFLINE not in asked.client.scopes:
         left_out.add(OFFLINE)
-    asked.kept["scope"] = tuple(name for name in wanted if name not in left_out)
+    asked.kept["scope"] = asked.client.granted(tuple(name for name in wanted if name not in left_out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.contract.access import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
@@ -11,7 +12,7 @@ from app.identity.oauth.issuing import Grant
 from app.identity.tenants.tenant import Application
 
 NAME = "client_credentials"
-_OF_PERSONS = frozenset({"openid", "offline_access"})
+_OF_PERSONS = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
 
 
 def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:

@@ -48,5 +48,5 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
     lives_for = issuing.refresh_life(call, client) if refreshes else issuing.access_life(call, client)
     begun = sessions.begin_of_grant(call, account.uid, (sign_in.PASSWORD,), client.client_id, lives_for)
-    grant = Grant(NAME, scope, account.uid, begun.session_id, begun.expires_at, facts=facts)
+    grant = Grant(NAME, client.granted(scope), account.uid, begun.session_id, begun.expires_at, facts=facts)
     return issuing.answer(call, client, issuer, grant, account)

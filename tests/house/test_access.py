@@ -1,0 +1,255 @@
+"""What each kind of token opens, asked of every operation that takes the access token of an account, from its statement alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import insert
+from werkzeug.test import TestResponse
+
+from app.contract.access import INTERFACE_SCOPES, NEVER, READ, STANDARD
+from app.contract.configuration import ApplicationSettings
+from app.contract.families import OAUTH
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants.tables import applications
+from app.identity.tickets.service import TicketKind
+from app.identity.tickets.tables import tickets
+from app.identity.tokens.tables import access_tokens
+from app.kit import randomness
+from app.kit.operation import AnyOperation, Letter
+from app.kit.wire import From, shape_of
+from tests.support.asking import UNLIMITED, Caller, refusal
+from tests.support.tenant_server import NewTenantServer, TenantServer
+
+assert areas.AREAS  # importing the areas states every operation
+
+AS_PARAMETER = {"access_token", "token", "candidatetoken"}
+OTHER_TOKENS = {
+    "tokens.exchange",
+    "second_factors.push_picture",
+    "second_factors.register_device",
+}  # their `token` is a ticket
+READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89", "M59"}
+
+
+def takes_token_as_parameter(operation: AnyOperation) -> bool:
+    """Return whether a member of the request is the access token of an account."""
+    if operation.family is OAUTH or not operation.public or operation.name in OTHER_TOKENS:
+        return False
+    places = shape_of(operation.request).places
+    named = {wire.lower() for place in (From.QUERY, From.BODY, From.HEADER) for wire in places[place].values()}
+    return bool(named & AS_PARAMETER)
+
+
+CARRIED = [one for one in CATALOGUE if Letter.U in one.auth.letters()]
+SHOWN = [one for one in CATALOGUE if Letter.U not in one.auth.letters() and takes_token_as_parameter(one)]
+
+
+def test_who_takes_a_token_says_what_applications_need() -> None:
+    assert [one.name for one in (*CARRIED, *SHOWN) if one.access is None] == []
+    assert len(CARRIED) > 70
+    assert {one.row for one in SHOWN} == {"A27", "A28", "A29", "A30"}
+
+
+def test_who_takes_no_token_says_nothing_of_access() -> None:
+    taking = {one.name for one in (*CARRIED, *SHOWN)}
+    assert [one.name for one in CATALOGUE if one.access is not None and one.name not in taking] == []
+
+
+def test_account_read_opens_the_stated_rows_alone() -> None:
+    held = {one.row for one in CARRIED if one.access is READ}
+    assert held == READING & {one.row for one in CATALOGUE}
+
+
+def test_standard_access_stands_at_oauth_and_revocation_alone() -> None:
+    assert {one.name for one in (*CARRIED, *SHOWN) if one.access is STANDARD} == {
+        "oauth_metadata.userinfo",
+        "tokens.invalidate_shown",
+    }
+
+
+def test_what_changes_credentials_asks_for_a_proof() -> None:
+    sensitive = (
+        "2fa",
+        "passkey",
+        "password",
+        "pin/",
+        "username",
+        "auth/email",
+        "auth/phone",
+        "delete",
+        "socialidentity",
+    )
+    never_less = [
+        one.name
+        for one in CARRIED
+        if any(word in one.path for word in sensitive)
+        and "/reauth/" not in one.path
+        and one.access is not None
+        and not one.access.is_sensitive
+    ]
+    # Each of these changes nothing: it mails or texts to what is known already, or reads.
+    assert never_less == ["phones.send_code", "verification.send_own", "passkeys.listed"]
+
+
+class Tokens:
+    """Makes tokens of one account, each as it lies in the store after its flow."""
+
+    def __init__(self, tenant: TenantServer) -> None:
+        self.tenant, self.now = tenant, tenant.house.clock.now()
+        self.uid = str(tenant.create()["Uid"])
+        for access in ("none", "read", "full"):
+            self._register(access)
+
+    def _register(self, access: str) -> None:
+        stated = ApplicationSettings(name=f"app-{access}", interface_access=access)
+        row = {
+            "tenant_id": self.tenant.tenant_id, "client_id": access, "name": f"app-{access}", "secret_hash": None,
+            "settings": stated.model_dump(mode="json"), "created_at": self.now,
+        }  # fmt: skip
+        self._add(applications, row)
+
+    def _add(self, table: Any, row: dict[str, Any]) -> None:
+        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+            work.run(insert(table), row)
+
+    def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600) -> str:
+        """Return a token whose person proved who they are so many seconds ago; `proved` below zero: never."""
+        text = randomness.guid()
+        at = int((self.now - timedelta(seconds=proved)).timestamp())
+        row = {
+            "tenant_id": self.tenant.tenant_id, "token_hash": randomness.digest(text), "uid": self.uid, "client_id": client,
+            "session_id": None, "family_id": randomness.token(18), "scope": scope, "issued_at": self.now,
+            "facts": {"issuer": "x", **({"auth_time": at} if proved >= 0 else {})}, "expires_at": self.now + timedelta(seconds=ends),
+        }  # fmt: skip
+        self._add(access_tokens, row)
+        return text
+
+    def second_factor(self) -> str:
+        text = randomness.guid()
+        row = {
+            "tenant_id": self.tenant.tenant_id, "kind": TicketKind.SECOND_FACTOR, "ticket_hash": randomness.digest(text), "uid": self.uid,
+            "facts": {}, "state": "open", "created_at": self.now, "expires_at": self.now + timedelta(hours=1),
+        }  # fmt: skip
+        self._add(tickets, row)
+        return text
+
+
+BOTH = "openid " + " ".join(INTERFACE_SCOPES)
+Made = Callable[[Tokens], str]
+KINDS: dict[str, Made] = {
+    "interface, stale": lambda held: held.made(None, proved=3600),
+    "interface, fresh": lambda held: held.made(None),
+    "impersonation": lambda held: held.made(None, proved=-1),
+    "application, no access": lambda held: held.made("none", "openid profile"),
+    "application, scope without access": lambda held: held.made("none", BOTH),
+    "application, access without scope": lambda held: held.made("full", "openid profile"),
+    "application, read": lambda held: held.made("read", "openid account:read"),
+    "application, write where read is left": lambda held: held.made("read", BOTH),
+    "application, full, stale": lambda held: held.made("full", BOTH, proved=601),
+    "application, full, fresh": lambda held: held.made("full", BOTH),
+    "application that is gone": lambda held: held.made("removed", BOTH),
+    "expired": lambda held: held.made(None, ends=-1),
+}
+OPENS_NOTHING = ("machine", "second factor", "foreign tenant", "expired", "application that is gone")
+
+
+def admits(operation: AnyOperation, kind: str, *, demands_proof: bool) -> bool:
+    """Return whether the statement lets this kind in."""
+    access = operation.access or NEVER
+    if kind == "expired":
+        return access is STANDARD and operation in SHOWN  # it is ended, if it was not yet
+    if kind in OPENS_NOTHING:
+        return kind == "application that is gone" and access is STANDARD
+    if kind.startswith(("interface", "impersonation")):
+        return not (demands_proof and access.is_sensitive and kind != "interface, fresh")
+    if access.scope is None:
+        return False
+    held = {
+        "application, read": INTERFACE_SCOPES[:1],
+        "application, write where read is left": INTERFACE_SCOPES[:1],
+        "application, full, stale": INTERFACE_SCOPES,
+        "application, full, fresh": INTERFACE_SCOPES,
+    }.get(kind, ())
+    is_proved = not access.is_sensitive or kind == "application, full, fresh"
+    return (not access.scope or access.scope in held) and is_proved
+
+
+def is_admitted(operation: AnyOperation, answer: TestResponse, kind: str) -> bool:
+    """Return whether the token passed: whatever the operation itself then said."""
+    if operation in SHOWN:
+        return refusal(answer) not in ((403, 905), (403, 906))
+    if operation.family is OAUTH:
+        return (
+            refusal(answer) != (401, "invalid_token") or kind == "application that is gone"
+        )  # the client is userinfo's to check
+    return refusal(answer) not in ((401, 1409), (403, 906), (403, 1143), (403, 1193))
+
+
+def ask(caller: Caller, operation: AnyOperation, token: str) -> TestResponse:
+    if operation not in SHOWN:
+        return caller.ask(operation, headers={"Authorization": f"Bearer {token}"})
+    name = "token" if operation.row == "A30" else "access_token"
+    return caller.ask(operation, query={name: token})
+
+
+@pytest.mark.parametrize("demands_proof", [False, True], ids=["", "interface tokens need a proof, too"])
+def test_every_operation_admits_what_it_states(
+    new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask, demands_proof: bool
+) -> None:
+    caller = Caller(new_tenant_server(**UNLIMITED, fresh_proof_for_credentials=demands_proof), identity_app)
+    held, elsewhere = Tokens(caller.tenant), Tokens(globex)
+    kinds: dict[str, Made] = {
+        **KINDS,
+        "machine": lambda _: caller.machine,
+        "second factor": lambda held: held.second_factor(),
+        "foreign tenant": lambda _: elsewhere.made(None),
+    }
+    counted: Counter[str] = Counter()
+    wrong = []
+    for operation in (*CARRIED, *SHOWN):
+        for kind, make in kinds.items():
+            answer = ask(caller, operation, make(held))
+            expected = admits(operation, kind, demands_proof=demands_proof)
+            counted["admitted" if expected else "refused"] += 1
+            if is_admitted(operation, answer, kind) is not expected:
+                wrong.append((operation.name, kind, expected, answer.status_code, answer.text[:160]))
+    number = len(CARRIED) + len(SHOWN)
+    print(f"{number} operations × {len(kinds)} kinds of tokens = {counted.total()} calls: {dict(counted)}")
+    assert wrong == [], "\n".join(map(str, wrong))
+
+
+def test_members_of_u16_decide_about_the_proof(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
+    tenant = new_tenant_server(**UNLIMITED)
+    held = Tokens(tenant)
+    for body in ({"FirstName": "Eve"}, {"Company": "x"}):
+        stale = held.made("full", BOTH, proved=601)
+        assert tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale).status_code == 200, body
+    for body in (
+        {"Password": "Quartz-lantern-58"}, {"password": "Quartz-lantern-58"}, {"PASSWORD": "Quartz-lantern-58"}, {"UserName": "eve"},
+        {"user_name": "eve"}, {"username": "eve"}, {"PhoneId": "+4915112345678"}, {"phone_id": "+4915112345678"}, {"Email": []},
+        {"SecurityQuestionAnswer": {"pet": "x"}}, {"security_question_answer": {"pet": "x"}}, {"PINInfo": {"PIN": "1234"}},
+        {"pin_info": {"PIN": "1234"}}, {"FirstName": "Eve", "PiNiNfO": {"Skipped": True}},
+    ):  # fmt: skip
+        stale = held.made("full", BOTH, proved=601)
+        assert refusal(tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale)) == (403, 1193), body
+
+
+def test_access_that_is_taken_away_ends_at_once(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**UNLIMITED)
+    held = Tokens(tenant)
+    token = held.made("full", BOTH)
+    assert tenant.send("GET", "/identity/v2/auth/account", bearer=token).status_code == 200
+    stated = ApplicationSettings(name="app-full", interface_access="none").model_dump(mode="json")
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        where = (applications.c.tenant_id == tenant.tenant_id, applications.c.client_id == "full")
+        work.run(applications.update().where(*where).values(settings=stated))
+    tenant.restate()
+    assert refusal(tenant.send("GET", "/identity/v2/auth/account", bearer=token)) == (403, 1143)
