@@ -78,6 +78,8 @@ class Settings:
     """Serves the gallery; never outside a laptop."""
     shows_cost: bool = False
     """Answers carry X-Gatehouse-Cost (for `make bench`)."""
+    request_wait_seconds: float = 2.5
+    """How long one request may wait for the database and Redis in all; then it is answered 503. From 1 to 60."""
     hashes_at_once: int = 2
     """How many password hashes run at one time, over all processes of one `serve`; the rest queue, tenants in turn. Empty: one for
     each whole CPU that the machine, or the container's quota, grants."""
@@ -177,6 +179,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
+        request_wait_seconds=_seconds(
+            "GATEHOUSE_REQUEST_WAIT_SECONDS", env.get("GATEHOUSE_REQUEST_WAIT_SECONDS", ""), 2.5
+        ),
         hashes_at_once=_count(
             "GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), int(usable_cpus()) or 1
         ),
@@ -306,6 +311,12 @@ def _count(name: str, text: str, default: int) -> int:
     if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
         raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
     return int(text) if text else default
+
+
+def _seconds(name: str, text: str, default: float) -> float:
+    if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and 1 <= float(text) <= 60):
+        raise SettingsError(f"{name} is {text!r}; it must be a number of seconds from 1 to 60.")
+    return float(text) if text else default
 
 
 def _database(url: str) -> str:

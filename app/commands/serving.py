@@ -22,6 +22,7 @@ from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
 from app.kit.serving import Job
 from app.kit.serving import serve as serve_http
+from app.kit.waiting import Bounded
 from app.settings import Settings, SettingsError, share_metrics
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> 
         from app.reference import Reference  # noqa: PLC0415 - loads with the wings
 
         made = Reference(made, settings)
+    made = Bounded(made, settings.request_wait_seconds)
     return observed(Health(made, health_checks(settings, wings)), settings, told)
 
 

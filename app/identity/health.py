@@ -11,8 +11,11 @@ from app.identity.store.migrate import refusal_of
 from app.identity.store.standing import standing_of
 from app.kit.clock import monotonic
 from app.kit.health import Check
+from app.kit.limits import REDIS_OPTIONS
 from app.settings import Settings
 
+_PATIENCE_SECONDS = 2.0
+"""How long a check waits; a probe is answered before, and the next one finds the check at its end."""
 _WRITES_EVERY = 5.0
 """Seconds between two probes that write; those between them only read."""
 
@@ -22,7 +25,7 @@ def checks(settings: Settings) -> dict[str, Check]:
 
     @cache
     def database() -> Database:
-        return Database(settings.database, pool_size=1)
+        return Database(settings.database, pool_size=1, patience_seconds=_PATIENCE_SECONDS)
 
     next_write = 0.0
 
@@ -44,7 +47,7 @@ def checks(settings: Settings) -> dict[str, Check]:
 
     @cache
     def client() -> Redis:
-        return Redis.from_url(settings.redis_url, socket_timeout=2, socket_connect_timeout=2)
+        return Redis.from_url(settings.redis_url, **REDIS_OPTIONS)
 
     def redis() -> None:
         client().ping()

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
+from typing import Any, Final
 
 from limits import RateLimitItemPerSecond
 from limits.storage import RedisStorage, Storage
 from limits.strategies import SlidingWindowCounterRateLimiter
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as ConnectionLost
+from redis.exceptions import TimeoutError as RedisHangs
+from redis.retry import Retry
 
 from app.kit.clock import Clock, SystemClock
+from app.kit.waiting import Circuit, CircuitOpen, counted
 from app.kit.window_counts import WindowCounts
+
+REDIS_OPTIONS: Final[dict[str, Any]] = {
+    "socket_timeout": 1,
+    "socket_connect_timeout": 1,
+    "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
+}
+"""A connection that was lost is made anew once; a server that hangs is waited for once. redis-py itself would try ten times."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +53,8 @@ class Limits:
     """Spends from windows that slide."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._storage: Storage = (
-            RedisStorage(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else WindowCounts()
-        )
+        self._storage: Storage = RedisStorage(redis_url, **REDIS_OPTIONS) if redis_url else WindowCounts()
+        self._circuit = Circuit()
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()
 
@@ -62,9 +74,16 @@ class Limits:
     def _ask(self, question: Callable[..., bool], rate: Rate, *who: str) -> None:
         item = RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
         try:
-            if question(item, *who):
+            self._circuit.admit()
+            with counted():
+                is_allowed = question(item, *who)
+            self._circuit.worked()
+            if is_allowed:
                 return
             stats = self._windows.get_window_stats(item, *who)
+        except CircuitOpen:
+            raise LimitsUnavailable("Redis did not answer a moment ago.") from None
         except Exception as problem:
+            self._circuit.failed() if isinstance(problem, RedisHangs) else self._circuit.worked()
             raise LimitsUnavailable(str(problem)) from problem
         raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))

@@ -110,7 +110,24 @@ class Server:
             end(self.pid, self.stop_signal)
             self.pid = None
 
+    def freeze(self) -> None:
+        """Stop every process of the server (SIGSTOP): the kernel still takes bytes for it, and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        assert self.pid is not None
+        os.kill(self.pid, number)  # the parent first: it forks no more
+        for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(child), number)
+
     def remove(self) -> None:
+        if self.pid is not None:
+            with suppress(ProcessLookupError):
+                self.thaw()
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 

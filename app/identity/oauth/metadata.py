@@ -45,7 +45,7 @@ def document(issuer: Issuer) -> Document:
 
 def key_set(call: Call) -> Document:
     """Return the tenant's public keys."""
-    return Document(call.house.keyring.of(call.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+    return Document(call.house.keyring.published(call.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 
 @lru_cache(maxsize=8192)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,19 @@ from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-BUSY_MS = 10_000
+from app.kit import waiting
+from app.kit.clock import monotonic
+
+PATIENCE_SECONDS = 30.0
+"""How long commands and background jobs wait for PostgreSQL; a request waits as long as its budget says."""
+LOCK_SECONDS = 10.0
+"""How long commands and background jobs wait while another process writes into the SQLite file."""
+_LOCK_SHARE = 0.8
+"""A request waits for the file's lock no longer than this share of what it may wait at all."""
+_POOL_SECONDS = 2.0
 _CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
 
 
@@ -33,19 +45,83 @@ class Database:
     writers must begin with BEGIN IMMEDIATE and PostgreSQL's must set the tenant.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+    def __init__(self, url: str, *, pool_size: int = 20, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
-        self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size)
+        self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size, patience_seconds)
         self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error  # of the one driver that is loaded
         self.writing = threading.Lock()  # one writer at a time in this process: a queue instead of busy waiting
 
+        self._circuit = waiting.Circuit()
+
     def connect(self) -> Connection:
-        """Return a connection of the pool; raises StoreUnavailable."""
+        """Return a connection of the pool; raises StoreUnavailable, at once while the server hangs."""
+        if self.is_sqlite:
+            return self._connected()
+        try:
+            is_trial = self._circuit.admit()
+        except waiting.CircuitOpen:
+            raise StoreUnavailable("The database did not answer a moment ago.") from None
+        if waiting.left(1.0) <= 0:
+            raise StoreUnavailable("The request has waited for the database as long as it may.")
+        return self._tried() if is_trial else self._connected()
+
+    def note(self, problem: BaseException | None) -> None:
+        """Take note of a driver's error: of one that says that the server hangs, so that nobody else waits for it."""
+        if getattr(problem, "is_hang", False):
+            self._circuit.failed()
+
+    @contextmanager
+    def write_lock(self) -> Iterator[int]:
+        """Take the right to begin a SQLite transaction, and give the milliseconds to wait for other processes.
+
+        Whoever has it must call `release_write_lock` once the transaction has ended; where the block raises, it is released.
+
+        Raises:
+            StoreUnavailable: another thread has it for too long, or another process writes for longer than anybody waits.
+        """
+        with waiting.counted():
+            if not self.writing.acquire(timeout=waiting.left(6 * LOCK_SECONDS)):
+                raise StoreUnavailable("Another transaction writes for longer than the request may wait.")
+        begun, is_trial = monotonic(), False
+        patience = min(LOCK_SECONDS, waiting.left(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
+        try:
+            is_trial = self._circuit.admit()
+            with waiting.counted():
+                yield int(patience * 4) * 250  # in steps, so that few transactions have to set it anew
+            self._circuit.worked()
+        except BaseException as problem:
+            self.writing.release()
+            if isinstance(problem, waiting.CircuitOpen):
+                raise StoreUnavailable("Another process has been writing into the file for a while.") from None
+            if is_trial or monotonic() - begun >= 1.0:  # nothing but somebody else's lock takes that long
+                self._circuit.failed()
+            raise
+
+    def release_write_lock(self) -> None:
+        self.writing.release()
+
+    def _tried(self) -> Connection:
+        """Ask the server whether it answers, over a new connection; those from before are of no use any more."""
+        self.engine.dispose()
+        connection = self._connected()
+        try:
+            connection.exec_driver_sql("SELECT 1")
+        except DBAPIError as problem:
+            self._circuit.failed()
+            connection.close()
+            raise StoreUnavailable(_sentence(problem)) from problem
+        self._circuit.worked()
+        return connection
+
+    def _connected(self) -> Connection:
         try:
             return self.engine.connect()
         except DBAPIError as problem:
+            self.note(problem.orig)
             raise StoreUnavailable(_sentence(problem)) from problem
+        except PoolTimeout as problem:
+            raise StoreUnavailable("Every connection to the database is in use.") from problem
 
     def dispose(self) -> None:
         self.engine.dispose()
@@ -104,14 +180,14 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
-        connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000, "cached_statements": 512},
+        connect_args={"check_same_thread": False, "timeout": LOCK_SECONDS, "cached_statements": 512},
     )
 
     @event.listens_for(engine, "connect")
     def tune(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
         for pragma in (
-            f"busy_timeout={BUSY_MS}",
+            f"busy_timeout={int(LOCK_SECONDS * 1000)}",
             "journal_mode=WAL",
             "synchronous=NORMAL",
             "foreign_keys=ON",
@@ -126,8 +202,10 @@ def _sqlite(url: str, pool_size: int) -> Engine:
     return engine
 
 
-def _postgres(url: str, pool_size: int) -> Engine:
-    return create_engine(
+def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
+    from app.identity.store import postgres  # noqa: PLC0415 - loads the driver, which costs memory that SQLite need not pay
+
+    engine = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
@@ -137,6 +215,8 @@ def _postgres(url: str, pool_size: int) -> Engine:
         max_overflow=20,
         pool_reset_on_return=None,
         pool_recycle=900,
-        pool_timeout=10,
-        connect_args={"connect_timeout": 5, "application_name": "gatehouse", "prepare_threshold": 3},
+        pool_timeout=_POOL_SECONDS,
+        connect_args=postgres.parameters(url),
     )
+    postgres.bound(engine, patience_seconds)
+    return engine

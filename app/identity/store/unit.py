@@ -80,6 +80,7 @@ class UnitOfWork:
         except IntegrityError:
             raise
         except DBAPIError as problem:
+            self._database.note(problem.orig)
             raise translate(problem) from problem
 
     def one(self, statement: Executable) -> Row[Any] | None:
@@ -144,28 +145,31 @@ class UnitOfWork:
         if self._connection is None:
             self._connection = self._database.connect()
         if not self._is_begun and not self._database.is_sqlite:
-            begin = f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true)"
             try:
-                self._driver(begin)
+                self._driver(self._beginning(self._connection))
             except StoreUnavailable:  # the pool's connections may be from before an outage: once more over a new one
                 self._drop()
                 self._database.dispose()
                 self._connection = self._database.connect()
-                self._driver(begin)
+                self._driver(self._beginning(self._connection))
             self._is_begun = True
         return self._connection
+
+    def _beginning(self, connection: Connection) -> str:
+        """Return what begins a PostgreSQL transaction: its tenant and its timeouts, which end with it."""
+        raw: Any = connection.connection.driver_connection
+        return f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true), {raw.timeouts()}"
 
     def _begin_write(self) -> None:
         if self._is_writing:
             return
         if self._database.is_sqlite:
-            self._database.writing.acquire()
-            try:
-                self._ready()
+            with self._database.write_lock() as wait_ms:
+                connection = self._ready()
+                if connection.info.get("busy_ms") != wait_ms:
+                    connection.info["busy_ms"] = wait_ms
+                    self._driver(f"PRAGMA busy_timeout={wait_ms}")
                 self._driver("BEGIN IMMEDIATE")
-            except BaseException:
-                self._database.writing.release()
-                raise
         else:
             self._ready()
         self._is_writing = True
@@ -178,6 +182,7 @@ class UnitOfWork:
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
         except self._database.driver_error as problem:
+            self._database.note(problem)
             if getattr(raw, "closed", False):
                 self._drop()
             raise StoreUnavailable(f"The database refused {text.split(';')[0]}: {problem}") from problem

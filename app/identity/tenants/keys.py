@@ -15,6 +15,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 from sqlalchemy import delete, insert, select, update
 
+from app.identity.store.database import StoreUnavailable
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import signing_keys
 from app.identity.vault import Vault
@@ -60,6 +61,15 @@ class Keyring:
         if held is not None and monotonic() - held[0] < _FRESH_SECONDS * 60:
             return held[2]
         return self._refresh(work, held)
+
+    def published(self, work: UnitOfWork) -> KeySet:
+        """Return the key set for whoever verifies: the last one read where the store does not answer."""
+        try:
+            return self.of(work)
+        except StoreUnavailable:
+            if (held := self._held.get(work.tenant_id)) is None:
+                raise
+            return held[2]
 
     def _refresh(self, work: UnitOfWork, held: tuple[float, str, KeySet] | None) -> KeySet:
         with self._lock:

@@ -1,0 +1,112 @@
+"""How long one request may wait for the parts behind it (database, Redis), and when nobody asks a part that hangs.
+
+Time that a request computes or waits in a queue does not count: only what it waits for the parts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from app.kit.clock import monotonic
+
+RETRY_SECONDS: Final = 0.5
+_TRIAL_SECONDS: Final = 10.0
+"""A trial that was never reported ends by itself."""
+
+
+class Budget:
+    """What is left of the seconds that one request may wait."""
+
+    __slots__ = ("left_seconds",)
+
+    def __init__(self, seconds: float) -> None:
+        self.left_seconds = seconds
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("waiting_budget", default=None)
+
+
+def allow(seconds: float) -> None:
+    """Begin a request in the present context: it may wait that long in all."""
+    _BUDGET.set(Budget(seconds))
+
+
+def left(otherwise: float) -> float:
+    """Return the seconds that this request may still wait, at least 0; `otherwise` outside of a request."""
+    budget = _BUDGET.get()
+    return otherwise if budget is None else max(0.0, budget.left_seconds)
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Take the time that the block lasts from the request's budget."""
+    budget = _BUDGET.get()
+    if budget is None:
+        yield
+        return
+    begun = monotonic()
+    try:
+        yield
+    finally:
+        budget.left_seconds -= monotonic() - begun
+
+
+def take(seconds: float) -> None:
+    """Take seconds from the request's budget."""
+    budget = _BUDGET.get()
+    if budget is not None:
+        budget.left_seconds -= seconds
+
+
+class Bounded:
+    """WSGI middleware: gives each request its budget."""
+
+    def __init__(self, app: WSGIApplication, seconds: float) -> None:
+        self._app = app
+        self._seconds = seconds
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        allow(self._seconds)
+        return self._app(environ, start_response)
+
+
+class CircuitOpen(Exception):
+    """The part did not answer a moment ago: it is not asked."""
+
+
+class Circuit:
+    """Keeps callers from waiting, one after the other, for a part that hangs.
+
+    The first that waits in vain opens it. While it is open everybody is refused at once, but for one caller at a time,
+    every `RETRY_SECONDS`, which tries whether the part answers again.
+    """
+
+    def __init__(self) -> None:
+        self._is_open = False
+        self._next_trial_at = 0.0
+        self._lock = threading.Lock()
+
+    def admit(self) -> bool:
+        """Let the caller ask, and return whether its question is the trial; raises CircuitOpen."""
+        if not self._is_open:
+            return False
+        with self._lock:
+            if monotonic() < self._next_trial_at:
+                raise CircuitOpen
+            self._next_trial_at = monotonic() + _TRIAL_SECONDS
+            return True
+
+    def failed(self) -> None:
+        """Open: the part gave no answer in its time."""
+        with self._lock:
+            self._is_open = True
+            self._next_trial_at = monotonic() + RETRY_SECONDS
+
+    def worked(self) -> None:
+        """Close: the part answered, be it with an error."""
+        self._is_open = False

@@ -1,0 +1,113 @@
+"""Waits that end: what a request may wait, when nobody asks a part that hangs, and when everybody still does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.store.database import Database, StoreUnavailable
+from app.identity.store.unit import UnitOfWork
+from app.kit import waiting
+from tests.support.servers import Postgres
+
+on_postgres = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
+
+
+def within(seconds: float, work: Callable[[], Any]) -> Any:
+    """Do it as a request that may wait so long."""
+
+    def request() -> Any:
+        waiting.allow(seconds)
+        return work()
+
+    return copy_context().run(request)
+
+
+def ask(database: Database, *statements: str) -> Any:
+    work = UnitOfWork(database, "tenant")
+    try:
+        return [work.run(text(statement)).scalar() for statement in statements][-1]
+    finally:
+        work.rollback()
+
+
+@on_postgres
+def test_a_slow_statement_is_refused_by_the_server(own_database: Database) -> None:
+    backend = ask(own_database, "SELECT pg_backend_pid()")
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        within(1.0, lambda: ask(own_database, "SELECT pg_sleep(60)"))
+    assert ask(own_database, "SELECT pg_backend_pid()") == backend, "a connection was given up for no reason"
+
+
+@on_postgres
+def test_a_tenant_with_slow_statements_shuts_nobody_else_out(own_database: Database) -> None:
+    slow = ("SELECT pg_sleep(0.7)", "SELECT pg_sleep(0.7)", "SELECT pg_sleep(0.7)")
+    with pytest.raises(StoreUnavailable):
+        within(1.2, lambda: ask(own_database, *slow))
+    assert within(1.2, lambda: ask(own_database, "SELECT 1")) == 1
+
+
+@on_postgres
+def test_timeouts_end_with_their_transaction(own_database: Database) -> None:
+    assert within(2.5, lambda: ask(own_database, "SHOW statement_timeout")) != "0"
+    with own_database.connect() as connection:
+        assert connection.execute(text("SHOW statement_timeout")).scalar() == "0"
+
+
+@on_postgres
+def test_a_wait_for_a_lock_ends_in_time(own_database: Database) -> None:
+    holder = UnitOfWork(own_database, "tenant")
+    holder.run(text("LOCK TABLE tenants IN ACCESS EXCLUSIVE MODE"))
+    with pytest.raises(StoreUnavailable):
+        within(1.0, lambda: ask(own_database, "SELECT count(*) FROM tenants"))
+    holder.rollback()
+    assert within(1.0, lambda: ask(own_database, "SELECT count(*) FROM tenants")) == 0
+
+
+def test_a_server_that_hangs_is_waited_for_once(own_postgres: Postgres) -> None:
+    database = Database(own_postgres.database("hanging").runtime_url.replace("postgresql:", "postgresql+psycopg:"))
+    assert ask(database, "SELECT 1") == 1
+    own_postgres.freeze()
+    begun = time.monotonic()
+    with pytest.raises(StoreUnavailable):
+        within(1.5, lambda: ask(database, "SELECT 1"))
+    assert time.monotonic() - begun < 20
+    with pytest.raises(StoreUnavailable, match="a moment ago"):
+        within(1.5, lambda: ask(database, "SELECT 1"))
+    own_postgres.thaw()
+    time.sleep(waiting.RETRY_SECONDS)
+    assert within(1.5, lambda: ask(database, "SELECT 1")) == 1
+    database.dispose()
+
+
+def test_an_open_circuit_lets_one_caller_try() -> None:
+    circuit = waiting.Circuit()
+    assert circuit.admit() is False
+    circuit.failed()
+    with pytest.raises(waiting.CircuitOpen):
+        circuit.admit()
+    time.sleep(waiting.RETRY_SECONDS)
+    assert circuit.admit() is True
+    with pytest.raises(waiting.CircuitOpen):
+        circuit.admit()
+    circuit.worked()
+    assert circuit.admit() is False
+
+
+def test_only_waits_count_against_the_budget() -> None:
+    def request() -> tuple[float, float]:
+        waiting.allow(1.0)
+        time.sleep(0.05)
+        untouched = waiting.left(9.0)
+        with waiting.counted():
+            time.sleep(0.05)
+        return untouched, waiting.left(9.0)
+
+    untouched, after = copy_context().run(request)
+    assert (untouched, after <= 0.95) == (1.0, True)
+    assert waiting.left(9.0) == 9.0
