@@ -240,3 +240,58 @@ def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_th
 def options_in(page: Seen) -> dict[str, Any]:
     """What the page tells the browser of a passkey."""
     return dict(json.loads(unescape(re.findall(r'data-options="([^"]*)"', page.html)[0])))
+
+
+def demanding(*values: str) -> dict[str, str]:
+    """An essential `acr` (OpenID Connect Core section 5.5.1.1)."""
+    return {"claims": json.dumps({"id_token": {"acr": {"essential": True, "values": values}}})}
+
+
+def test_demanded_second_factor_is_asked_for(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop")
+    app = one_factor_session(visitor, optional, ada)
+    assert visitor.asked_by(shop, **demanding("2"), prompt="none").query["error"] == "interaction_required"
+    page = visitor.asked_by(shop, **demanding("urn:x", "2"))
+    assert heading(page) == (200, "Is it you?")
+    assert told(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
+    assert told(shop, visitor.asked_by(shop, **demanding("1")))["acr"] == "1", "one of the values, and no other"
+
+
+@pytest.mark.parametrize("mode", ["optional", "disabled"])
+def test_demanded_second_factor_that_nobody_has_is_refused(new_world: NewWorld, new_visitor_at: Any, mode: str) -> None:
+    there = new_world(two_factor=mode, second_factors=APP_ALONE)
+    visitor: Visitor = new_visitor_at(there)
+    ada, shop = there.person("ada@example.com"), there.application("shop", require_consent=True)
+    answer = visitor.asked_by(shop, **demanding("2")).press("Sign in", identifier=ada.email, password=ada.password)
+    assert (answer.query["error"], answer.query["state"]) == ("unmet_authentication_requirements", "a state")
+    assert "code" not in answer.query
+    again = visitor.asked_by(shop, **demanding("2"), prompt="none")
+    assert again.query["error"] == "unmet_authentication_requirements"
+
+
+def test_demanded_class_that_nobody_knows_is_refused_at_once(optional: World, new_visitor_at: Any) -> None:
+    shop, visitor = optional.application("shop"), new_visitor_at(optional)
+    answer = visitor.asked_by(shop, **demanding("urn:mace:incommon:iap:silver"), acr_values="2")
+    assert answer.query["error"] == "unmet_authentication_requirements"
+    value = {"claims": '{"id_token": {"acr": {"essential": true, "value": "urn:x"}}}'}
+    assert visitor.asked_by(shop, **value).query["error"] == "unmet_authentication_requirements"
+    wrong = {"claims": '{"id_token": {"acr": {"essential": true, "values": "2"}}}'}
+    assert visitor.asked_by(shop, **wrong).query["error"] == "invalid_request"
+
+
+def test_demanded_class_that_authenticates_anew_does_so(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop")
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.asked_by(shop, **demanding("acme:nist:level:1:re-auth"))
+    answer = page.press("Continue", password=ada.password)
+    assert told(shop, answer)["acr"] == "acme:nist:level:1:re-auth"
+
+
+def test_voluntary_class_stays_a_wish(optional: World, new_visitor_at: Any) -> None:
+    visitor: Visitor = new_visitor_at(optional)
+    ada, shop = optional.person("ada@example.com"), optional.application("shop")
+    wish = {"claims": '{"id_token": {"acr": {"values": ["2"]}}}'}
+    answer = visitor.asked_by(shop, **wish).press("Sign in", identifier=ada.email, password=ada.password)
+    assert told(shop, answer)["acr"] == "1"

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from app.identity.oauth import claims as known
+from app.identity.oauth.authorize import acr_values
 from app.identity.oauth.authorize.request import Asked, Redirected
 
 _LONGEST = 4_000
@@ -20,12 +21,24 @@ def check(asked: Asked) -> None:
     allowed = known.names(asked.client.scopes)
     for place, kept in (("userinfo", "userinfo_claims"), ("id_token", "id_token_claims")):
         asked.kept[kept] = tuple(name for name in wanted.get(place) or () if name in allowed)
+    _demand_acr(asked, (wanted.get("id_token") or {}).get("acr"))
     subject = ((wanted.get("id_token") or {}).get("sub") or {}).get("value")
     if subject is None:
         return
     if not isinstance(subject, str) or asked.kept.get("subject", subject) != subject:
         raise _refusal()
     asked.kept["subject"] = subject
+
+
+def _demand_acr(asked: Asked, wanted: dict[str, Any] | None) -> None:
+    """Read an essential `acr`: one `value`, or one of `values` (section 5.5.1.1)."""
+    if not wanted or wanted.get("essential") is not True:
+        return
+    values = wanted.get("values", [wanted["value"]] if "value" in wanted else [])
+    if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
+        raise _refusal()
+    if values:
+        acr_values.demand(asked, values)
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
 from app.identity.oauth import codes, consents, views
-from app.identity.oauth.authorize import answers, prompt
+from app.identity.oauth.authorize import acr_values, answers, prompt
 from app.identity.oauth.authorize.request import Authorization, Redirected
 from app.identity.oauth.codes import Code
 from app.identity.second_factors import service as factors
@@ -83,13 +83,14 @@ def _second_factor(
 ) -> Next | None:
     """Return the step to the second factor, where two are wished, the account has them, and the session knows of one.
 
-    The wish is voluntary (OpenID Connect Core section 5.5.1.1): who has none goes on, and `acr` says so.
+    A wish is voluntary (OpenID Connect Core section 5.5.1.1): who has none goes on, and `acr` says so. A demand is refused.
     """
     if not request.wants_two or TWO in session.methods:
         return None
     held = account or accounts.by_uid(call, session.uid)
     if held is None or not factors.held(call, held, channel_of(session.methods)):
-        return None
+        is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
+        return refuse(call, request, attempt, acr_values.unmet()) if is_short else None
     if prompt.NONE in request.prompt:
         return refuse(
             call, request, attempt, Redirected("interaction_required", "The second factor must be asked for.")
@@ -166,12 +167,16 @@ def _may_have_another(
 
 
 def _code(call: Call, request: Authorization, client: Application, session: BrowserSession) -> Next:
+    acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
+    if request.demanded_acr and acr is None:
+        return refuse(call, request, None, acr_values.unmet())
     sessions.touch(call, session)
     sessions.note_relying_party(call, session, client.client_id)
     kept = request.model_dump(
         mode="json", exclude_defaults=True, exclude={"state", "prompt", "ui_locales", "display", "login_hint"}
     )
     kept.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
+    kept |= {"acr": acr} if acr is not None else {}
     code = Code(client.client_id, session.uid, session.session_id, randomness.token(18), kept)
     return answers.code(request, codes.issue(call, code))
 

@@ -49,6 +49,7 @@ class Authorization(BaseModel):
     max_age: int | None = None
     acr: str | None = None  # asked for by name: authenticates anew and is echoed
     wants_two: bool = False  # two factors, where the account has them
+    demanded_acr: tuple[str, ...] = ()  # the answer has one of these, or is an error
     subject: str | None = None  # who must be the one signed in (id_token_hint, or `sub` of claims)
     login_hint: str | None = None
     ui_locales: str | None = None
