@@ -180,10 +180,11 @@ def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> 
 def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> None:
     """And again after a run that broke off, which leaves one that is not valid."""
     migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
-    engine = create_engine(fresh_postgres.migrate_url.replace("postgresql:", "postgresql+psycopg:"))
 
     def run(change: Callable[[], None]) -> bool:
-        with engine.connect() as connection:
+        with migrate.connected(fresh_postgres.migrate_url) as connection:
+            connection.exec_driver_sql("SET statement_timeout = '20s'")  # a hang is a failure
+            connection.commit()
             context = MigrationContext.configure(connection, opts={"transaction_per_migration": True})
             with Operations.context(context), context.begin_transaction(_per_migration=True):
                 change()
@@ -191,4 +192,3 @@ def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> No
 
     assert [run(lambda: add_index("ix_slow", "outbox", ["tenant_id", "kind"])) for _ in range(2)] == [True, True]
     assert [run(lambda: drop_index("ix_slow", "outbox")) for _ in range(2)] == [False, False]
-    engine.dispose()

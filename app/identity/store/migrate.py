@@ -161,8 +161,9 @@ def connected(url: str, patience: Patience = PATIENCE) -> Iterator[Connection]:
 def _alone(engine: Engine) -> Iterator[None]:
     """Hold the lock of migrations in a transaction of its own, which stays where a pooler hands out connections by transaction."""
     with engine.begin() as connection:
-        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ONE_AT_A_TIME})
+        # After the SELECT, whose snapshot ends with the next statement: an index that is built online waits for older ones.
+        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
         yield
 
 
