@@ -32,17 +32,26 @@ class SmartWanted(Texted):
     redirect_url: Url = None
 
 
+class Asked(Posted):
+    """`number`: two digits that stand on the device that waits, and are typed where the mail or message leads to. The tenant's
+    server, which shows the API secret as well, gets none: its link asks for none."""
+
+    sparse = True
+    number: str | None = None
+
+
 class Poll(Entering):
     client_guid: Annotated[str, Query, Field(max_length=200)]
 
 
 class LinkClicked(PW):
-    """The token of the link, or with `email` or `phone` the code that was sent there."""
+    """The token of the link, or with `email` or `phone` the code that was sent there; and the number of the device that waits."""
 
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
     vtoken: Annotated[str | None, Query, Field(max_length=1_000)] = None
     email: Address = None
     phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    number: Annotated[str | None, Query, Field(max_length=20)] = None
     welcome_email_template: Name = None
 
     @property
@@ -81,7 +90,7 @@ _CLICKED = (*MAIL_CODE, *SMS_CODE, *LOCKED, e.UnknownPhone, e.PhoneLoginOff)
 """A code in the place of the link."""
 
 start = state(
-    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Posted, auth=K,
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True,
     errors=(
         e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified,
         e.AccountBlocked, e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
@@ -102,7 +111,7 @@ approve = state(
     summary="Approve the sign-in of the device that waits; a HEAD request approves nothing.", row="U57",
 )  # fmt: skip
 touch_mail = state(
-    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Posted, auth=K,
+    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True,
     errors=(
         e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
         e.TooManyRequests, *CAPTCHA, *_NEW,

@@ -34,6 +34,7 @@ def state(
     public: bool = True,
     cors: bool = False,
     takes_markup: bool = False,
+    takes_secret: bool = False,
     answers: tuple[str, ...] = ("application/json",),
 ) -> Operation[Req, Res]:
     """State one row of the interface: `address` is "METHOD /path", `row` the id of the table's row.
@@ -47,6 +48,7 @@ def state(
     asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
     special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object, "access": access}
+    special["takes_secret"] = takes_secret
     operation = Operation(name, method, path, request, response, auth, family, **asked, **published, **special)
     CATALOGUE.add(operation)
     return operation

@@ -48,6 +48,7 @@ class Call:
     holder: TokenHolder | None = None  # U
     client: Application | None = None  # C
     machine: dict[str, object] | None = None  # M: the claims of the machine token
+    shows_secret: bool = False  # the API secret, where an operation takes it and does not demand it
     cost: Cost = field(default_factory=Cost)
     operation: AnyOperation | None = None  # None: no request, so no token of an application opens anything
 
@@ -91,6 +92,13 @@ class Call:
         """Spend from a limit of this tenant; raises 429 with Retry-After."""
         try:
             self.house.limits.spend(what, rate, self.tenant.tenant_id, *who)
+        except OverLimit as over:
+            raise e.TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+
+    def demand(self, what: str, rate: Rate, *who: str) -> None:
+        """Refuse where a limit of this tenant is used up, without spending from it: for counts of failures."""
+        try:
+            self.house.limits.demand(what, rate, self.tenant.tenant_id, *who)
         except OverLimit as over:
             raise e.TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
 

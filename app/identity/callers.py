@@ -153,6 +153,11 @@ def admit_secret(call: Call) -> None:
         raise e.WrongSecret
 
 
+def shows_secret(raw: RawRequest) -> bool:
+    """Return whether the request brings the API secret, or a signature in its place."""
+    return _secret(raw) is not None or "digest" in raw.headers
+
+
 def _secret(raw: RawRequest) -> str | None:
     return raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
 

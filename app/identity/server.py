@@ -68,6 +68,9 @@ class Border:
             callers.admit_machine(call, operation)
         elif Letter.S in call.letters:
             callers.admit_secret(call)
+        elif operation.takes_secret and callers.shows_secret(call.raw):
+            callers.admit_secret(call)
+            call.shows_secret = True
 
     def admit_person(self, call: Call, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Admit U and C."""

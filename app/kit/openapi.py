@@ -157,7 +157,7 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     found: list[dict[str, list[str]]] = []
     for operation in held:
-        for way in operation.auth.ways or (frozenset(),):
+        for way in operation.every_auth.ways or (frozenset(),):
             letters = [letter for letter in sorted(way, key=lambda one: one.name) if letter in _SCHEMES]
             stated = {
                 letter.name: [operation.scope] if letter is Letter.M and operation.scope else [] for letter in letters

@@ -158,14 +158,16 @@ class Operation(Generic[Req, Res]):
         None  # what an application's token must hold where U is admitted; None: no such token opens it
     )
     takes_markup: bool = False  # by its nature, as a mail's template is: its handler says which (decisions/0051)
+    takes_secret: bool = (
+        False  # who also shows the API secret need not do all that others must: it is checked, and never demanded
+    )
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         own = [kind for kind in (self.no_object, *self._access_errors()) if kind]
-        object.__setattr__(
-            self, "every_error", tuple(dict.fromkeys((*self.errors, *own, *self.family.errors_for(self.auth))))
-        )
+        of_callers = self.family.errors_for(self.every_auth)
+        object.__setattr__(self, "every_error", tuple(dict.fromkeys((*self.errors, *own, *of_callers))))
 
     def _access_errors(self) -> tuple[type[ApiError] | None, ...]:
         """Return how a person's token is refused here."""
@@ -180,6 +182,11 @@ class Operation(Generic[Req, Res]):
         for other in self.also:
             method, _, path = other.rpartition(" ")
             yield method or self.method, path
+
+    @property
+    def every_auth(self) -> Auth:
+        """Return the ways to be admitted, with those that show more than is demanded."""
+        return self.auth | self.auth & S if self.takes_secret else self.auth
 
     @property
     def area(self) -> str:

@@ -80,10 +80,46 @@ def deny(call: Call, found: Ticket) -> None:
     call.ledger.record("smart_login.denied", uid=found.uid)
 
 
+def begin_for_program(call: Call, text: str, account: Account | None, **facts: Any) -> tuple[Ticket, str | None]:
+    """Keep a device of a program, and return it with the number to show on it.
+
+    Whoever asks knows `text`, so a yes of the mailbox alone would let anybody in who asked in its owner's name. The tenant's
+    server, which shows its secret, answers for the device itself: no number then. Raises ClientGuidTaken.
+    """
+    shown = None if call.shows_secret else number()
+    return begin(call, text, account, number=shown, by_program=True, **facts), shown
+
+
+def is_of_our_pages(found: Ticket) -> bool:
+    """Return whether the device waits on our own page, where no program has a say."""
+    return bool(found.facts.get("number")) and not found.facts.get("by_program")
+
+
+def demand_number(call: Call, found: Ticket, typed: str | None) -> None:
+    """Refuse a yes without the number that stands on the device; after three wrong ones the device waits in vain.
+
+    Raises BadParameter, WrongMailCode, TooManyRequests.
+    """
+    if not found.facts.get("number") or found.state != State.WAITS:
+        return
+    if not typed:
+        raise e.BadParameter.names("number")
+    try:
+        if is_matched(call, found, typed):
+            return
+    except e.TooManyRequests as over:
+        deny(call, found)
+        raise over.as_step() from None
+    call.ledger.record("smart_login.wrong_number", uid=found.uid)
+    raise e.WrongMailCode("The number is not the one on the device that waits.")
+
+
 def is_matched(call: Call, found: Ticket, typed: str) -> bool:
-    """Return whether the number that was typed is the device's. Raises TooManyRequests after three tries."""
-    call.spend("smart_number", _NUMBERS, found.ticket_hash)
-    return proofs.digits_in(typed) == str(found.facts.get("number"))
+    """Return whether the number that was typed is the device's. Raises TooManyRequests after three wrong ones."""
+    is_right = proofs.digits_in(typed) == str(found.facts.get("number"))
+    count = call.demand if is_right else call.spend
+    count("smart_number", _NUMBERS, found.ticket_hash)
+    return is_right
 
 
 def went_on(found: Ticket) -> ApiError | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import smart_login as contract
-from app.contract.groups import Posted, PostedSms
+from app.contract.groups import PostedSms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.accounts import identifiers as names
 from app.identity.accounts import service as accounts
@@ -40,7 +40,7 @@ def register(server: Server) -> None:
     server.implements(contract.touch_link)(touch_link)
 
 
-def start(call: Call, req: contract.SmartWanted) -> Posted:
+def start(call: Call, req: contract.SmartWanted) -> contract.Asked:
     if not call.tenant.settings.smart_login:
         raise e.SmartLoginOff
     sending.spend(call)
@@ -50,7 +50,7 @@ def start(call: Call, req: contract.SmartWanted) -> Posted:
     if account is not None and by == SMS and not account.phone_verified:
         raise e.PhoneUnverified
     wish = Wish(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
-    found = smart.begin(call, req.client_guid, account, welcome=wish.welcome_template)
+    found, number = smart.begin_for_program(call, req.client_guid, account, welcome=wish.welcome_template)
     try:
         if by == SMS:
             sending.text(call, account, who.identifier.value, req, ticket=found.ticket_hash)
@@ -58,13 +58,13 @@ def start(call: Call, req: contract.SmartWanted) -> Posted:
             sending.mail(call, SMART, account, who.identifier.value, wish, ticket=found.ticket_hash)
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
         answering.keep_silent(call, who, reason)
-        smart.begin(call, req.client_guid, account)
-    return Posted()
+        _, number = smart.begin_for_program(call, req.client_guid, account)
+    return contract.Asked(number=number)
 
 
 def poll(call: Call, req: contract.Poll) -> FactorLogin:
     found = tickets.find(call, TicketKind.SMART_LOGIN, req.client_guid)
-    if found is None or found.is_over(call.now) or found.facts.get("number") or found.state == State.DENIED:
+    if found is None or found.is_over(call.now) or smart.is_of_our_pages(found) or found.state == State.DENIED:
         raise e.WrongClientGuid
     if found.state == State.USED:
         raise e.UsedSmartLink
@@ -93,7 +93,7 @@ def approve(call: Call, req: contract.LinkClicked) -> contract.Approved:
     return _by_link(call, req, ProofKind.SMART_LOGIN, token)
 
 
-def touch_mail(call: Call, req: contract.TouchWanted) -> Posted:
+def touch_mail(call: Call, req: contract.TouchWanted) -> contract.Asked:
     _refuse_touch_off(call)
     sending.spend(call)
     if not req.email or not accounts.is_email(req.email):
@@ -107,13 +107,13 @@ def touch_mail(call: Call, req: contract.TouchWanted) -> Posted:
         name=req.name or "", is_silent=req.is_silent,
     )  # fmt: skip
     kept = {**wish.kept, "is_silent": wish.is_silent}
-    found = smart.begin(call, req.client_guid, None, **kept)
+    found, number = smart.begin_for_program(call, req.client_guid, None, **kept)
     try:
         sending.mail(call, TOUCH, None, req.email, wish, ticket=found.ticket_hash)
     except e.MailLimitReached as reason:
         answering.keep_silent(call, who, reason)
-        smart.begin(call, req.client_guid, None, **kept)
-    return Posted()
+        _, number = smart.begin_for_program(call, req.client_guid, None, **kept)
+    return contract.Asked(number=number)
 
 
 def touch_sms(call: Call, req: contract.TouchTexted) -> PostedSms:
@@ -152,14 +152,16 @@ def touch_link(call: Call, req: contract.LinkClicked) -> contract.Approved:
 
 
 def _by_link(call: Call, req: contract.LinkClicked, kind: ProofKind, token: str) -> contract.Approved:
-    """A HEAD request approves nothing. A link of our own page, which asks for a number, is no program's."""
+    """A HEAD request approves nothing. A link of our own page is no program's."""
     held = proofs.known_link(call, kind, token)
     found = smart.of(call, held) if held is not None else None
-    if held is None or (found is not None and found.facts.get("number")):
+    if held is None or (found is not None and smart.is_of_our_pages(found)):
         raise e.UnknownLink
     if call.raw.method == "HEAD":
         proofs.peek_link(call, kind, token)
         return contract.Approved()
+    if found is not None:
+        smart.demand_number(call, found, req.number)
     return _approved(call, req, smart.spend_link(call, kind, token))
 
 
@@ -182,6 +184,7 @@ def _now(call: Call, found: Ticket) -> Ticket:
 def _by_code(call: Call, req: contract.LinkClicked, code: str) -> Proof:
     """Use the code of a mail, or of a message, whose template has no link.
 
+    A device that asks at the same time gets a code, too: the number says which of them it is about.
     Raises EmailMissing where neither is named, UnknownLink where besides it is no code: then it was to be a link's token.
     """
     sending.spend_try(call)
@@ -191,7 +194,13 @@ def _by_code(call: Call, req: contract.LinkClicked, code: str) -> Proof:
         who, by = whom.named(call, "email", req.email), MAIL
     else:
         raise e.EmailMissing if proofs.is_code(code) else e.UnknownLink
-    return smart.spend_code(call, who, by, code)
+    proof = smart.spend_code(call, who, by, code)
+    found = smart.of(call, proof)
+    if found is not None and smart.is_of_our_pages(found):
+        raise e.ClosedMailCode if by == MAIL else e.ClosedSmsCode
+    if found is not None:
+        smart.demand_number(call, found, req.number)
+    return proof
 
 
 def _shown(call: Call, req: contract.LinkClicked) -> str:
