@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
+from app.kit.database_address import normalized
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,7 +32,9 @@ class Settings:
     data_dir: Path = ROOT / "var"
     """Where the embedded database and the generated secret lie."""
     database_url: str = ""
-    """SQLAlchemy address; empty: SQLite in `data_dir`. On PostgreSQL the runtime role, which owns nothing."""
+    """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns nothing; empty: SQLite in the data
+    folder. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
+    `?synchronous=normal` writes faster, and loses the last moments when the power fails."""
     migrate_url: str = ""
     """The owner's address for migrations on PostgreSQL; empty: `database_url`."""
     redis_url: str = ""
@@ -158,8 +161,8 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
     folder = data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or ROOT / "var")
     settings = Settings(
         data_dir=folder,
-        database_url=_database(env.get("GATEHOUSE_DATABASE_URL", "")),
-        migrate_url=_database(env.get("GATEHOUSE_MIGRATE_URL", "")),
+        database_url=_database("GATEHOUSE_DATABASE_URL", env.get("GATEHOUSE_DATABASE_URL", "")),
+        migrate_url=_database("GATEHOUSE_MIGRATE_URL", env.get("GATEHOUSE_MIGRATE_URL", "")),
         redis_url=env.get("GATEHOUSE_REDIS_URL", ""),
         hub_domain=(env.get("GATEHOUSE_HUB_DOMAIN") or "localhost:8000").lower(),
         api_host=env.get("GATEHOUSE_API_HOST", "").lower(),
@@ -319,12 +322,11 @@ def _seconds(name: str, text: str, default: float) -> float:
     return float(text) if text else default
 
 
-def _database(url: str) -> str:
-    if url.startswith(("postgres://", "postgresql://")):
-        return "postgresql+psycopg://" + url.partition("://")[2]
-    if url and not url.startswith(("sqlite:///", "postgresql+psycopg://")):
-        raise SettingsError("GATEHOUSE_DATABASE_URL must start with sqlite:/// or postgresql://.")
-    return url
+def _database(name: str, url: str) -> str:
+    try:
+        return normalized(url)
+    except ValueError as problem:
+        raise SettingsError(f"{name} {problem}.") from None
 
 
 def _captcha_urls(text: str) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,7 @@ from app.contract.configuration import Argon2
 from app.identity import create_house
 from app.identity.house import House
 from app.identity.passwords import hashing
-from app.identity.store import migrate
+from app.identity.store import database, migrate
 from app.identity.store.database import Database
 from app.identity.tenants.keys import Keyring, new_private_key
 from app.kit.clock import SystemClock
@@ -44,6 +44,9 @@ def hasher(parameters: Argon2) -> PasswordHasher:
 
 
 hashing._hasher = hasher
+database.SYNCHRONOUS = (
+    "normal"  # as with PostgreSQL's fsync: no test cuts the power, and a commit takes a few hundred times as long
+)
 
 
 class MovableClock(SystemClock):

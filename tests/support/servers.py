@@ -188,6 +188,33 @@ class Postgres(Server):
         command = [self.binary("postgres"), "-D", "cluster", "-p", str(self.port), *options]
         self.launch(command, lambda: self.execute("SELECT 1"), psycopg.OperationalError, **unprivileged())
 
+    def standby(self) -> "Postgres":
+        """Start a copy that follows this server and takes no writes until it is promoted."""
+        copy = type(self)(
+            Path(tempfile.mkdtemp(prefix="gatehouse-pg-", dir="/tmp")),
+            superuser_password=self.superuser_password,
+            owner_password=self.owner_password,
+            runtime_password=self.runtime_password,
+        )
+        if owner := unprivileged():
+            shutil.chown(copy.folder, owner["user"], owner["group"])
+        source = self.url(SUPERUSER, self.superuser_password, "postgres")
+        base = [
+            self.binary("pg_basebackup"),
+            "--pgdata",
+            "cluster",
+            "--write-recovery-conf",
+            "--checkpoint=fast",
+            "--no-sync",
+        ]
+        try:
+            subprocess.run([*base, "--dbname", source], cwd=copy.folder, check=True, capture_output=True, **owner)
+            copy.start()
+        except BaseException:
+            copy.remove()
+            raise
+        return copy
+
     def binary(self, name: str) -> str:
         return program(name, "usr/lib/postgresql/*/bin")
 
@@ -198,6 +225,12 @@ class Postgres(Server):
         """Run one statement as superuser, outside any transaction."""
         with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres"), autocommit=True) as connection:
             connection.execute(statement.encode())
+
+    def value(self, statement: str, database: str = "postgres") -> Any:
+        """Return the first value of a statement's first row, asked as superuser."""
+        with psycopg.connect(self.url(SUPERUSER, self.superuser_password, database), autocommit=True) as connection:
+            row = connection.execute(statement.encode()).fetchone()
+            return row[0] if row else None
 
     def database(self, name: str, template: str = "template1") -> PostgresUrls:
         """Make an empty database with both roles, or a copy of `template` (which nobody may be connected to)."""

@@ -17,6 +17,7 @@ from sqlalchemy.pool import QueuePool
 
 from app.kit import waiting
 from app.kit.clock import monotonic
+from app.kit.database_address import own_parameters
 
 PATIENCE_SECONDS = 30.0
 """How long commands and background jobs wait for PostgreSQL; a request waits as long as its budget says."""
@@ -25,6 +26,8 @@ LOCK_SECONDS = 10.0
 _LOCK_SHARE = 0.8
 """A request waits for the file's lock no longer than this share of what it may wait at all."""
 _POOL_SECONDS = 2.0
+SYNCHRONOUS = "full"
+"""SQLite waits for the disk at each commit, so that what was acknowledged outlives a power cut; `?synchronous=normal` does not."""
 _CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
 
 
@@ -167,11 +170,13 @@ def _json(value: Any) -> str:
 
 
 def _sqlite(url: str, pool_size: int) -> Engine:
-    file = make_url(url).database
+    address, ours = own_parameters(url)
+    file = make_url(address).database
     if file and file != ":memory:":
         Path(file).parent.mkdir(parents=True, exist_ok=True)
+    synchronous = ours.get("synchronous", SYNCHRONOUS)
     engine = create_engine(
-        url,
+        address,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # an error's text goes to the log, and parameters are people's secrets
         poolclass=QueuePool,
@@ -189,7 +194,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         for pragma in (
             f"busy_timeout={int(LOCK_SECONDS * 1000)}",
             "journal_mode=WAL",
-            "synchronous=NORMAL",
+            f"synchronous={synchronous}",
             "foreign_keys=ON",
             "temp_store=MEMORY",
             "cache_size=-8000",
@@ -205,8 +210,9 @@ def _sqlite(url: str, pool_size: int) -> Engine:
 def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
     from app.identity.store import postgres  # noqa: PLC0415 - loads the driver, which costs memory that SQLite need not pay
 
+    address, ours = own_parameters(url)
     engine = create_engine(
-        url,
+        address,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
         json_serializer=_json,
@@ -216,7 +222,7 @@ def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
         pool_reset_on_return=None,
         pool_recycle=900,
         pool_timeout=_POOL_SECONDS,
-        connect_args=postgres.parameters(url),
+        connect_args=postgres.parameters(address, prepares=ours.get("prepare") != "off"),
     )
     postgres.bound(engine, patience_seconds)
     return engine

@@ -18,6 +18,7 @@ from sqlalchemy.pool import NullPool
 from app.identity.store.database import Database, StoreUnavailable
 from app.identity.store.standing import Standing, standing_of
 from app.kit.clock import sleep
+from app.kit.database_address import normalized, own_parameters
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -215,9 +216,9 @@ def _first_line(problem: OperationalError) -> str:
 
 
 def _engine(url: str) -> Engine:
-    if url.startswith(("postgres://", "postgresql://")):
-        url = "postgresql+psycopg://" + url.partition("://")[2]
-    engine = create_engine(url, poolclass=NullPool)
+    address, ours = own_parameters(normalized(url))
+    plain = {"prepare_threshold": None} if ours.get("prepare") == "off" else {}
+    engine = create_engine(address, poolclass=NullPool, connect_args=plain)
     if engine.dialect.name == "sqlite":
         if file := engine.url.database:
             Path(file).parent.mkdir(parents=True, exist_ok=True)

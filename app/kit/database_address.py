@@ -1,0 +1,84 @@
+"""The address of a database, as operators write it, in the one spelling that everything behind understands.
+
+Parameters of ours ride in it beside the driver's: `prepare=off` (PostgreSQL behind PgBouncer) and `synchronous=normal`
+(SQLite). `own_parameters` takes them out again for whoever opens the database.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+DRIVER: Final = "postgresql+psycopg"
+_OWN: Final = {
+    "sqlite": {"synchronous": ("full", "normal")},
+    DRIVER: {"prepare": ("on", "off")},
+}
+_PORT: Final = "5432"
+_HOST: Final = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:]*)(?::(?P<port>[0-9]*))?\Z")
+
+
+class BadAddress(ValueError):
+    """The text says what the address must look like."""
+
+
+def normalized(url: str) -> str:
+    """Return the address with the driver named, and several hosts (libpq, section 34.1.1.3) as `?host=a,b&port=1,2`.
+
+    Raises BadAddress.
+    """
+    if url.startswith(("postgres://", "postgresql://")):
+        url = f"{DRIVER}://{url.partition('://')[2]}"
+    scheme = url.partition(":")[0]
+    if url and not url.startswith(("sqlite:///", f"{DRIVER}://")):
+        raise BadAddress("must start with sqlite:/// or postgresql://")
+    for name, value in own_parameters(url)[1].items():
+        if value not in _OWN[scheme][name]:
+            raise BadAddress(f"has {name}={value}; it must be {' or '.join(_OWN[scheme][name])}")
+    return _with_one_spelling_of_hosts(url) if scheme == DRIVER else url
+
+
+def own_parameters(url: str) -> tuple[str, dict[str, str]]:
+    """Return the address as the driver may see it, and the parameters that are ours."""
+    address, mark, query = url.partition("?")
+    named = _OWN.get(url.partition(":")[0], {})
+    if not mark or not named:
+        return url, {}
+    pairs = parse_qsl(query, keep_blank_values=True)
+    ours = {name: value.lower() for name, value in pairs if name in named}
+    theirs = urlencode([(name, value) for name, value in pairs if name not in named], safe=",:/")
+    return (f"{address}?{theirs}" if theirs else address), ours
+
+
+def _with_one_spelling_of_hosts(url: str) -> str:
+    parts = urlsplit(url)
+    user, at, places = parts.netloc.rpartition("@")
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    said = {name: value for name, value in query if name in ("host", "port")}
+    if "," in places:
+        if "host" in said:
+            raise BadAddress("names its hosts twice: before the path and in ?host=")
+        named = [_HOST.match(place) for place in places.split(",")]
+        if not all(found and found["host"] for found in named):
+            raise BadAddress(
+                "has a host that is none; several look like postgresql://user:password@one:5432,two:5432/name"
+            )
+        hosts = [found["host"].strip("[]") for found in named if found]
+        ports = [found["port"] or _PORT for found in named if found]
+        places = ""
+    elif "," in said.get("host", ""):
+        hosts = said["host"].split(",")
+        ports = [port or _PORT for port in said.get("port", _PORT).split(",")]
+        ports = ports * len(hosts) if len(ports) == 1 else ports
+    else:
+        return url
+    if len(ports) != len(hosts):
+        raise BadAddress(
+            f"names {len(hosts)} hosts and {len(ports)} ports; it must be one port for all, or one for each"
+        )
+    if not all(port.isdigit() and 0 < int(port) < 65_536 for port in ports):
+        raise BadAddress("has a port that is none; a port is a number from 1 to 65535")
+    rest = [(name, value) for name, value in query if name not in ("host", "port")]
+    told = urlencode([("host", ",".join(hosts)), ("port", ",".join(ports)), *rest], safe=",:/")
+    return f"{parts.scheme}://{user}{at}{places}{parts.path}?{told}"

@@ -1,0 +1,102 @@
+"""An address with several hosts: one that is dead is passed over, and a promoted standby takes over from the primary."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import text
+
+from app.identity.store import migrate
+from app.identity.store.database import Database
+from app.identity.store.unit import UnitOfWork
+from app.settings import read
+from tests.support.installation import Installation, eventually, installed
+from tests.support.registering import REGISTER, primary
+from tests.support.servers import Postgres, PostgresUrls, free_port
+from tests.support.tenant_server import PASSWORD
+
+LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
+
+
+def before_path(url: str, *ports: int) -> str:
+    """The first spelling: hosts and ports where a single one stands."""
+    user = urlsplit(url).netloc.rpartition("@")[0]
+    hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+    return f"postgresql://{user}@{hosts}{urlsplit(url).path}?target_session_attrs=read-write"
+
+
+def in_query(url: str, *ports: int) -> str:
+    """The second spelling: hosts and ports as parameters."""
+    user = urlsplit(url).netloc.rpartition("@")[0]
+    hosts, named = ",".join(["127.0.0.1"] * len(ports)), ",".join(str(port) for port in ports)
+    return f"postgresql://{user}@{urlsplit(url).path}?host={hosts}&port={named}&target_session_attrs=read-write"
+
+
+@pytest.mark.parametrize("spelled", [before_path, in_query])
+def test_a_dead_host_is_passed_over(spelled: Any, postgres_server: Postgres, fresh_postgres: PostgresUrls) -> None:
+    dead, alive = free_port(), postgres_server.port
+    settings = read(
+        {
+            "GATEHOUSE_DATABASE_URL": spelled(fresh_postgres.runtime_url, dead, alive),
+            "GATEHOUSE_MIGRATE_URL": spelled(fresh_postgres.migrate_url, dead, alive),
+            "GATEHOUSE_SECRET_KEY": "a-secret-of-the-tests-that-is-long-enough",
+        }
+    )
+    migrate.migrate(settings)
+    database = Database(settings.database)
+    work = UnitOfWork(database, "tenant")
+    assert work.run(text("SELECT current_user")).scalar() == "gatehouse_runtime"
+    work.rollback()
+    database.dispose()
+
+
+@contextmanager
+def replicated(primary_server: Postgres) -> Iterator[Postgres]:
+    standby = primary_server.standby()
+    try:
+        yield standby
+    finally:
+        standby.remove()
+
+
+def account(ours: Installation, email: str) -> int:
+    sott = ours.send("GET", SOTT, with_secret=True)
+    if sott.status_code != 200:
+        return int(sott.status_code)
+    body = {"Email": primary(email), "Password": PASSWORD}
+    return int(ours.send("POST", REGISTER, body, sott=sott.json()["Sott"]).status_code)
+
+
+def signs_in(ours: Installation, email: str) -> bool:
+    return bool(ours.send("POST", LOGIN, {"email": email, "password": PASSWORD}).status_code == 200)
+
+
+def test_a_promoted_standby_takes_over_without_a_restart(
+    own_postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = own_postgres.database("gatehouse")
+    with replicated(own_postgres) as standby, installed(tmp_path, urls) as ours:
+        ours.environ["GATEHOUSE_DATABASE_URL"] = before_path(urls.runtime_url, own_postgres.port, standby.port)
+        ours.tenant(email_verification="optional", email_login=True)
+        ours.start()
+        assert account(ours, "ada@example.test") == 200
+        eventually(lambda: lag(own_postgres, standby), "the standby has everything")
+        own_postgres.stop()
+        assert account(ours, "early@example.test") == 503, "nobody takes writes yet"
+        standby.execute("SELECT pg_promote()")
+        begun = time.monotonic()
+        eventually(lambda: signs_in(ours, "ada@example.test"), "the account is there, on the other host")
+        took = time.monotonic() - begun
+        assert account(ours, "grace@example.test") == 200
+    with capsys.disabled():
+        print(f"\n  the primary died; {took:.2f} s after the standby was promoted, sign-ins worked")
+
+
+def lag(server: Postgres, standby: Postgres) -> bool:
+    return bool(server.value("SELECT pg_current_wal_lsn()") == standby.value("SELECT pg_last_wal_replay_lsn()"))
