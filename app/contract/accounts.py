@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from app.contract import errors as e
 from app.contract.access import READ
 from app.contract.consents import ConsentsGiven
-from app.contract.groups import AT, PW, UID_REFUSALS, F, SecurityAnswer, Uid
+from app.contract.groups import AT, PW, UID_REFUSALS, F, PhoneInQuery, SecurityAnswer, Uid
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
 from app.contract.stating import state
@@ -107,7 +107,7 @@ class Identifier(Wire):
 
     email: Annotated[str | None, Query] = None
     username: Annotated[str | None, Query] = None
-    phone: Annotated[str | None, Query] = None
+    phone: PhoneInQuery = None
 
 
 class UpdateIdentified(Identifier, AccountChanges):

@@ -1,13 +1,24 @@
 """Parameters that many rows share, under the letters of the interface's tables (user.md section 0)."""
 
+import re
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from app.contract import errors as e
 from app.kit.wire import Also, From, Lower, Wire
 
 Query = From.QUERY
+
+
+def _with_plus(text: object) -> object:
+    """Give a number back the + that it was sent with: unescaped, a query string has it as a blank (WHATWG URL, section 5.1)."""
+    if isinstance(text, str) and re.match(r"\s+[1-9]", text):  # no country's code begins with 0
+        return f"+{text.lstrip()}"
+    return text
+
+
+PhoneInQuery = Annotated[str | None, Query, BeforeValidator(_with_plus)]
 
 
 class F(Lower):

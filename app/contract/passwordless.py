@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, Posted, PostedSms
+from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, PhoneInQuery, Posted, PostedSms
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.contract.sign_in import GATE_REFUSALS
@@ -52,7 +52,7 @@ class UsernameCodeShown(Entering, PW, CAP, LOCK):
 
 
 class SmsWanted(CapQuery):
-    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    phone: Annotated[PhoneInQuery, Field(max_length=64)] = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS, READ
 from app.contract.families import MAIN
-from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, PostedSms, SecurityAnswer, Uid
+from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
 from app.contract.sign_in import Login
 from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
@@ -106,7 +106,7 @@ class QuestionsByUsername(Lower):
 
 
 class QuestionsByPhone(Lower):
-    phone: Annotated[str | None, Query] = None
+    phone: PhoneInQuery = None
 
 
 class OwnQuestions(AT):

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import CAP, PW, Posted, PostedSms
+from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
 from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
 from app.contract.passwords import CAPTCHA, LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import FactorLogin
@@ -25,7 +25,7 @@ class SmartWanted(Texted):
 
     email: Address = None
     username: Address = None
-    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    phone: Annotated[PhoneInQuery, Field(max_length=64)] = None
     client_guid: Annotated[Guid, Query]
     smart_login_email_template: Name = None
     welcome_email_template: Name = None
@@ -50,7 +50,7 @@ class LinkClicked(PW):
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
     vtoken: Annotated[str | None, Query, Field(max_length=1_000)] = None
     email: Address = None
-    phone: Annotated[str | None, Query, Field(max_length=64)] = None
+    phone: Annotated[PhoneInQuery, Field(max_length=64)] = None
     number: Annotated[str | None, Query, Field(max_length=20)] = None
     welcome_email_template: Name = None
 

@@ -8,9 +8,19 @@ from app.kit.operation import OPEN, Accept, Access, Auth, Catalogue, Family, Hos
 from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
+ACCOUNTS = "/identity/v2/manage/account"
+RESERVED_PATHS = (f"{ACCOUNTS}/uid", f"{ACCOUNTS}/rolecontext")
+"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md rows A13, A45)."""
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
+
+
+def taken_uids() -> frozenset[str]:
+    """Return the words that stand where an account's id would, in lower case: no account may be called so."""
+    paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
+    below = (path.removeprefix(f"{ACCOUNTS}/") for path in (*paths, *RESERVED_PATHS) if path.startswith(f"{ACCOUNTS}/"))
+    return frozenset(rest.partition("/")[0].lower() for rest in below if not rest.startswith("{"))
 
 
 def state(

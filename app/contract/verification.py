@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.access import WRITE
-from app.contract.groups import AT, CAP, LOCK, PW, F
+from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
 from app.contract.sign_in import Login
 from app.contract.stating import state
 from app.kit.operation import K, U
@@ -51,7 +51,7 @@ class EmailAvailability(Lower):
 
 
 class PhoneAvailability(Lower):
-    phone: Annotated[str | None, Query] = None
+    phone: PhoneInQuery = None
 
 
 class UsernameAvailability(Lower):

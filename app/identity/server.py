@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.stating import CATALOGUE
+from app.contract.stating import CATALOGUE, RESERVED_PATHS
 from app.identity import callers
 from app.identity.call import Call
 from app.identity.house import House
@@ -113,4 +113,4 @@ def make_server(house: House) -> Server:
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(house.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, Border(house), host_of)
+    return Server(CATALOGUE, Border(house), host_of, RESERVED_PATHS)

@@ -1,7 +1,8 @@
 """Finds the operations at an address.
 
-Fixed path segments ignore letter case, parameters keep theirs. A tree by segments: the cost does not grow with the
-number of operations, and building it for 500 takes milliseconds.
+Fixed path segments ignore letter case, parameters keep theirs. A segment that is fixed somewhere is never a parameter there, whatever
+follows it: beside `/accounts/{id}` and `/accounts/search` no account is found at `/accounts/search/password`. A tree by segments: the
+cost does not grow with the number of operations, and building it for 500 takes milliseconds.
 """
 
 from __future__ import annotations
@@ -28,15 +29,22 @@ class Found:
 
 
 class Router:
-    """A catalogue's addresses."""
+    """A catalogue's addresses.
 
-    def __init__(self, operations: Iterable[AnyOperation]) -> None:
+    Args:
+        reserved: fixed paths that operations will own which are not there yet: nothing stands at them or below.
+    """
+
+    def __init__(self, operations: Iterable[AnyOperation], reserved: Iterable[str] = ()) -> None:
         self._root = _Node()
+        for path in reserved:
+            self._node(path)
         for operation in operations:
             for method, path in operation.addresses():
                 self._add(method, path, operation)
 
-    def _add(self, method: str, path: str, operation: AnyOperation) -> None:
+    def _node(self, path: str) -> _Node:
+        """Return the path's node, made where it is not there."""
         node = self._root
         for segment in path.strip("/").split("/"):
             if segment.startswith("{"):
@@ -48,6 +56,10 @@ class Router:
                 node = known
             else:
                 node = node.fixed.setdefault(segment.lower(), _Node())
+        return node
+
+    def _add(self, method: str, path: str, operation: AnyOperation) -> None:
+        node = self._node(path)
         held = node.methods.setdefault(method, [])
         if any(other.when == operation.when for other in held):
             raise ValueError(f"{method} {path} belongs to {held[0].name} already; {operation.name} needs a `when`")
@@ -71,9 +83,7 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Foun
         return Found(node.methods, dict(parameters)) if node.methods else None
     child = node.fixed.get(segments[at].lower())
     if child is not None:
-        hit = _walk(child, segments, at + 1, parameters)
-        if hit is not None:
-            return hit
+        return _walk(child, segments, at + 1, parameters)
     if not segments[at]:
         return None
     hits = [_walk(child, segments, at + 1, [*parameters, (name, segments[at])]) for name, child in node.open]

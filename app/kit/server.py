@@ -75,14 +75,20 @@ class Border(Protocol[CallT]):
 
 
 class Server:
-    """The operations' implementations, and the WSGI application that serves them."""
+    """The operations' implementations, and the WSGI application that serves them; `reserved` as in `Router`."""
 
-    def __init__(self, catalogue: Catalogue, border: Border[Any], host_of: Callable[[RawRequest], Host]) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        border: Border[Any],
+        host_of: Callable[[RawRequest], Host],
+        reserved: Iterable[str] = (),
+    ) -> None:
         self.catalogue = catalogue
         self.border = border
         self._host_of = host_of
         self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
-        self._routers = {host: Router(catalogue.on(host)) for host in Host}
+        self._routers = {host: Router(catalogue.on(host), reserved) for host in Host}
 
     def implements(
         self, operation: Operation[Req, Res]

@@ -223,3 +223,17 @@ def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None
     below = router.find("/lists/type/shoes")
     assert below is not None
     assert set(below.methods) == {"DELETE"}
+
+
+def test_a_fixed_segment_is_never_a_parameter() -> None:
+    def at(method: str, path: str) -> Operation[Any, Any]:
+        return Operation(f"{method} {path}", method, path, Wire, Wire, OPEN, FAMILY)
+
+    made = [at("GET", "/things/{id}"), at("GET", "/things/{id}/parts"), at("POST", "/things/search")]
+    router = Router(made, reserved=("/things/later",))
+    searched = router.find("/things/Search")
+    assert searched is not None
+    assert (set(searched.methods), searched.parameters) == ({"POST"}, {})
+    for path in ("/things/search/parts", "/things/later", "/things/LATER/parts", "/things/later/more"):
+        assert router.find(path) is None, path
+    assert router.find("/things/later1/parts") is not None

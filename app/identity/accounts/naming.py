@@ -9,6 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.contract.configuration import TenantSettings
+from app.contract.stating import taken_uids
 from app.identity.accounts import identifiers, lookalikes
 from app.kit import randomness
 
@@ -91,7 +92,7 @@ def uid(settings: TenantSettings, wished: str | None) -> str:
     """Return the new account's id: the wished one where the tenant allows that; raises 1200."""
     if not wished or not settings.custom_uid:
         return randomness.uid()
-    if not identifiers.is_uid(wished):
+    if not identifiers.is_uid(wished) or wished.lower() in taken_uids():
         raise e.MalformedUid
     return wished
 

@@ -26,7 +26,7 @@ from app.identity.configuration.reading import Configuration
 from app.identity.configuration.run import Run
 from app.identity.house import House
 from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes, services
+from app.identity.tenants import changes, factor_rules, services
 from app.identity.tenants.changes import HeldApplication, HeldTenant
 from app.identity.tenants.store import NOBODY
 from app.kit import randomness
@@ -226,6 +226,8 @@ class _OneTenant:
             kept = {name: value for name, value in kept.items() if name != key}
             if beside.get(key):  # an empty list is what stands by default
                 kept[key] = beside[key]
+        if factor_rules.is_refused(held, kept):
+            self.run.refuse((*self.path, "settings", "two_factor"), f"expected disabled: {factor_rules.NEEDED}")
         return kept
 
     def _brand(self, held: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from app.contract.services_settings import DuoSettings, PushSettings
 from app.contract.stated import Stated
 from app.identity.call import Call
 from app.identity.outbox import Outbox
-from app.identity.tenants import changes, services
+from app.identity.tenants import changes, factor_rules, services
 from app.identity.tenants.changes import HeldTenant
 from app.kit.server import Server
 from app.kit.wire import Nothing, Wire
@@ -109,6 +109,8 @@ def change_config(call: Call, req: contract.TwoFactorConfig) -> contract.TwoFact
         "two_factor": mode if req.is_second_factor_authenticator_enabled else "disabled",
         "second_factors": {**held.settings.get("second_factors", {}), **factors},
     }
+    if factor_rules.is_refused(held.settings, settings):
+        raise e.BadField(f"The IsSecondFactorAuthenticatorEnabled is refused: {factor_rules.NEEDED}.")
     _written(call, settings, held.service_secrets, "two_factor")
     return _shown_config(_held(call))
 

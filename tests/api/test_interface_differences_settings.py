@@ -1,0 +1,88 @@
+"""A tenant's settings as the interface states them: second factors only where addresses are proved (mfa.md section 5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.identity.configuration import apply as applying
+from app.identity.configuration.problems import ConfigurationError
+from app.identity.configuration.reading import read
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from tests.support.house import on_one_database
+from tests.support.machines import ask, machine
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+CONFIG = "/v2/manage/2fa/config"
+ON, OFF = {"IsSecondFactorAuthenticatorEnabled": True}, {"IsSecondFactorAuthenticatorEnabled": False}
+FILE = "tenants:\n  - {{name: acme, settings: {{{settings}}}}}\n"
+on_sqlite = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
+
+
+@on_one_database
+@pytest.mark.parametrize(
+    ("settings", "asked", "due"),
+    [
+        ({}, ON, (200, None)),
+        ({"email_verification": "optional"}, ON, (400, 7900)),
+        ({"email_verification": "disabled"}, ON, (400, 7900)),
+        ({"email_verification": "optional"}, OFF, (200, None)),
+        ({"email_verification": "optional", "two_factor": "optional"}, ON, (200, None)),  # it was so before
+    ],
+    ids=str,
+)
+def test_second_factors_are_switched_on_where_addresses_are_proved(
+    new_tenant_server: NewTenantServer, settings: dict[str, str], asked: dict[str, bool], due: tuple[int, int | None]
+) -> None:
+    tenant = new_tenant_server(**settings)
+    token = machine(tenant, "security:update", "security:read")
+    answer = ask(tenant, token, "PUT", CONFIG, asked)
+    assert refused(answer) == due
+    shown = answered(ask(tenant, token, "GET", CONFIG))["IsSecondFactorAuthenticatorEnabled"]
+    assert shown is (due == (200, None) and asked is ON)
+    if due[1]:
+        assert "email_verification: required" in answer.get_json()["Description"]
+
+
+def applied(house: House, folder: Path, settings: str) -> str:
+    """Apply a file; return what it was refused for."""
+    try:
+        applying.apply(house, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
+    except ConfigurationError as refusal:
+        return str(refusal)
+    finally:
+        house.directory.forget()
+    return ""
+
+
+REFUSED = (
+    "acme.yaml:2: tenants[0].settings.two_factor: expected disabled: second factors need email_verification: required"
+)
+
+
+@on_sqlite
+def test_a_file_that_switches_both_is_refused(own_house: House, tmp_path: Path) -> None:
+    assert applied(own_house, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
+    assert own_house.directory.by_name("acme") is None
+    assert applied(own_house, tmp_path, "two_factor: optional") == ""
+    assert applied(own_house, tmp_path, "two_factor: required, email_verification: disabled") == REFUSED
+    assert applied(own_house, tmp_path, "two_factor: disabled, email_verification: disabled") == ""
+
+
+@on_sqlite
+def test_a_tenant_that_has_both_already_is_served_and_applied(own_house: House, tmp_path: Path) -> None:
+    assert applied(own_house, tmp_path, "two_factor: optional") == ""
+    tenant = own_house.directory.by_name("acme")
+    assert tenant is not None
+    with UnitOfWork(own_house.database, tenant.tenant_id).apart() as work:
+        held = changes.locked(work)
+        assert held is not None
+        changes.change(work, settings={**held.settings, "email_verification": "optional"})
+    assert applied(own_house, tmp_path, "two_factor: required, email_verification: optional") == ""
+    own_house.directory.forget()
+    kept = own_house.directory.by_name("acme")
+    assert kept is not None
+    assert (kept.settings.two_factor, kept.settings.email_verification) == ("required", "optional")
