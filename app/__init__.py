@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import httpx  # noqa: TID251 - hands the wing over in place of a connection
 
 from app import hub, identity
+from app.hub import turns
 from app.identity.callers import host_of
+from app.identity.turns import Turns
+from app.kit.admission import Application, Place, PlaceOf
 from app.kit.operation import Host
-from app.kit.proxies import hostname_of, protect
+from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings
 
+_WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
-def create_hub(settings: Settings) -> WSGIApplication:
+
+def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it finds the identity service at `settings.api_url`."""
-    return _protected(hub.create_app(settings), settings)
+    pages = hub.create_app(settings)
+    return _served(settings, pages, partial(turns.place_of, pages))
 
 
-def create_identity(settings: Settings) -> WSGIApplication:
+def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
-    return _protected(identity.create_app(identity.create_service(identity.create_house(settings))), settings)
+    house = identity.create_house(settings)
+    server = identity.create_service(house)
+    service = identity.create_app(server)
+    return _served(settings, service, Turns(house, server).place_of, house.hashing.recent_seconds)
 
 
-def create_both(settings: Settings) -> WSGIApplication:
+def create_both(settings: Settings) -> Application:
     """Return both wings in one process; the hub reaches the identity service without a socket."""
     house = identity.create_house(settings)
     server = identity.create_service(house)
     service = identity.create_app(server)
     pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), house.clock)
-    return _protected(Dispatcher(settings, server, service, pages), settings)
+    of_service, of_pages = Turns(house, server).place_of, partial(turns.place_of, pages)
+
+    def place_of(environ: Mapping[str, Any]) -> Place | None:
+        return (of_service if front.is_services(environ) else of_pages)(environ)
+
+    front = Dispatcher(settings, server, service, pages)
+    return _served(settings, front, place_of, house.hashing.recent_seconds)
 
 
 class Dispatcher:
@@ -45,15 +62,30 @@ class Dispatcher:
         self._pages = pages
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        wing = self._service if self.is_services(environ) else self._pages
+        return wing(environ, start_response)
+
+    def is_services(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether the identity service answers."""
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
         if host is Host.INSIDE:  # the hub of this process calls it without a network: nobody else is answered there
             host = Host.TENANT
-        if host is Host.API or self._server.owns(host, environ["PATH_INFO"]):
-            return self._service(environ, start_response)
-        return self._pages(environ, start_response)
+        return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
 
 
-def _protected(app: WSGIApplication, settings: Settings) -> WSGIApplication:
+def _served(
+    settings: Settings, app: WSGIApplication, place_of: PlaceOf, hash_seconds: Callable[[], float] = float
+) -> Application:
+    """Return the application behind what protects it; who waits for a hash is asked as the application sees the request."""
+    front = _protected(app, settings)
+
+    def placed(environ: Mapping[str, Any]) -> Place | None:
+        return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else place_of(front.as_seen(environ))
+
+    return Application(front, placed, hash_seconds)
+
+
+def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:
     api = hostname_of(settings.api_hostname)
     inside = urlsplit(settings.api_url)
     return protect(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from wsgiref.types import WSGIApplication
 
 import click
 
 from app.commands.refusals import Refusal, in_words
-from app.commands.serving import LOOPBACK, application, outbox_job
+from app.commands.serving import LOOPBACK, application, outbox_job, room
 from app.kit import logs
+from app.kit.admission import Application
 from app.kit.serving import serve as serve_http
 from app.settings import Settings, SettingsError, read
 
@@ -62,13 +63,14 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
             lambda: house_and_guests(settings, shop_port, bind, people),
             bind=bind,
             background=[outbox_job(settings)],
+            room=room(settings, "both"),
             on_ready=say,
         )
     except (ValueError, OSError) as problem:
         raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> WSGIApplication:
+def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
     """Return the demo's application: the house, with the shop and the inbox beside it and a front page before it."""
     from app.demo.front import Front  # noqa: PLC0415 - loads with the wings
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
@@ -78,8 +80,9 @@ def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list
 
     hosts = names(settings)
     inbox = create_inbox(Database(settings.database, pool_size=2), Vault(settings.secrets))
-    house = Front(application(settings, "both"), {settings.hub_domain, bind}, settings, people)
-    return Hosts(house, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox})
+    served = application(settings, "both")
+    house = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
+    return replace(served, wsgi=Hosts(house, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 
 
 def welcome(settings: Settings, people: list[Person]) -> str:

@@ -18,9 +18,10 @@ import click
 from app.commands.refusals import Refusal, in_words
 from app.commands.refusals import settings as read_settings
 from app.kit import logs
+from app.kit.admission import Application
 from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
-from app.kit.serving import Job
+from app.kit.serving import Job, Room
 from app.kit.serving import serve as serve_http
 from app.kit.waiting import Bounded
 from app.settings import Settings, SettingsError, share_metrics
@@ -64,23 +65,34 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
             workers=workers,
             background=jobs,
             reserved_paths=PATHS,
+            room=room(settings, wings),
             on_ready=say,
         )
     except (ValueError, OSError) as problem:
         raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> WSGIApplication:
+def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> Application:
     """Return what is served: the wings, behind probes and observation."""
     import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
 
-    made: WSGIApplication = getattr(app, f"create_{wings}")(settings)
+    wing: Application = getattr(app, f"create_{wings}")(settings)
+    made: WSGIApplication = wing.wsgi
     if wings != "hub":
         from app.reference import Reference  # noqa: PLC0415 - loads with the wings
 
         made = Reference(made, settings)
     made = Bounded(made, settings.request_wait_seconds)
-    return observed(Health(made, health_checks(settings, wings)), settings, told)
+    return replace(wing, wsgi=observed(Health(made, health_checks(settings, wings)), settings, told))
+
+
+def room(settings: Settings, wings: str) -> Room:
+    """Return how many requests may hash at once: twice as many as CPUs do, for each spends a part of its time elsewhere.
+
+    A hub apart hashes nothing: there they wait for the identity service, which has a queue of its own.
+    """
+    threads = max(Room.threads, 4 * settings.hashes_at_once)
+    return Room(places=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
 
 
 def observed(made: WSGIApplication, settings: Settings, told: tuple[Told, ...] = ()) -> WSGIApplication:

@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 from app.contract.families import MAIN
+from app.contract.hashing import HASHING
 from app.kit.errors import ApiError
 from app.kit.operation import OPEN, Accept, Access, Auth, Catalogue, Family, Host, Letter, Operation
 from app.kit.wire import Document, Wire
@@ -58,7 +59,7 @@ def state(
     asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
     published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
     special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object, "access": access}
-    special["takes_secret"] = takes_secret
+    special |= {"takes_secret": takes_secret, "hashing": HASHING.get(name)}
     operation = Operation(name, method, path, request, response, auth, family, **asked, **published, **special)
     CATALOGUE.add(operation)
     return operation

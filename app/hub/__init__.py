@@ -13,7 +13,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
-from app.hub import arrival, callback, connections, drawing, older_addresses, protocol, visit
+from app.hub import arrival, callback, connections, drawing, older_addresses, protocol, turns, visit
 from app.hub import pages as page_modules
 from app.hub.arrival import Workings
 from app.hub.door import Door
@@ -52,6 +52,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         seal=Seal(settings.secrets),
     )
     arrival.install(app)
+    app.before_request(turns.refuse_shed)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
     for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views, connections.views):

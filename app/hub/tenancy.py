@@ -120,6 +120,11 @@ class Tenancy:
             raise UnknownTenant
         return copy.tenant
 
+    def known(self, host: str) -> str:
+        """Return the name of the tenant at a host that was visited a while ago; empty for any other. Asks nobody."""
+        copy = self._copies.get(host)
+        return copy.tenant.name if copy is not None and copy.tenant is not None else ""
+
     def heard(self, host: str, headers: Told) -> None:
         """Take note of the version that an answer bears: an older copy is read anew at the next visit."""
         version, copy = headers.get(VERSION_HEADER), self._copies.get(host)

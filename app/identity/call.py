@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -58,7 +59,9 @@ class Call:
 
     @property
     def hashing(self) -> TenantHashing:
-        """Password hashing as the tenant wants it."""
+        """Password hashing as the tenant wants it; an operation that uses it stands in `contract/hashing.py`."""
+        if self.operation is not None and self.operation.hashing is None:
+            warnings.warn("an operation hashes without standing in contract/hashing.py", RuntimeWarning, stacklevel=2)
         return TenantHashing(self.house.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property

@@ -91,7 +91,7 @@ def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: 
 
 def tenant_of_secret(house: House, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
-    shown = _secret(raw)
+    shown = api_secret(raw)
     if shown is None:
         raise e.MissingSecret
     tenant = house.directory.by_secret(shown, cost)
@@ -145,7 +145,7 @@ def admit_secret(call: Call) -> None:
     held = call.house.vault.open(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
     if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, call.now):
         return
-    shown = _secret(raw)
+    shown = api_secret(raw)
     if shown is None:
         raise e.MissingSecret
     if not hmac.compare_digest(shown.lower().encode("utf-8", "surrogatepass"), held.lower()):
@@ -155,10 +155,11 @@ def admit_secret(call: Call) -> None:
 
 def shows_secret(raw: RawRequest) -> bool:
     """Return whether the request brings the API secret, or a signature in its place."""
-    return _secret(raw) is not None or "digest" in raw.headers
+    return api_secret(raw) is not None or "digest" in raw.headers
 
 
-def _secret(raw: RawRequest) -> str | None:
+def api_secret(raw: RawRequest) -> str | None:
+    """Return the API secret: query `apisecret` (older: `secret`) or the header `X-{vendor}-ApiSecret`."""
     return raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
 
 
@@ -232,7 +233,7 @@ def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
     letters = operation.auth.letters()
     if Letter.M not in letters or letters == {Letter.M}:
         return Letter.M in letters
-    return raw.bearer() is not None and _secret(raw) is None and "digest" not in raw.headers
+    return raw.bearer() is not None and api_secret(raw) is None and "digest" not in raw.headers
 
 
 def admit_machine(call: Call, operation: AnyOperation) -> None:

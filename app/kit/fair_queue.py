@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
+
+
+def _anyone(_owner: str) -> bool:
+    return True
 
 
 class FairQueue(Generic[Item]):
@@ -31,11 +35,12 @@ class FairQueue(Generic[Item]):
         self._owners.setdefault(owner, OrderedDict()).setdefault(kind, deque()).append(item)
         self._size += 1
 
-    def pop(self) -> Item:
-        """Take out the item whose turn it is; raises IndexError where there is none."""
-        if not self._owners:
-            raise IndexError("nothing waits")
-        owner, kinds = self._owners.popitem(last=False)
+    def pop(self, may_run: Callable[[str], bool] = _anyone) -> Item | None:
+        """Take out the item whose turn it is, of an owner who may run; None where there is none."""
+        owner = next((one for one in self._owners if may_run(one)), None)
+        if owner is None:
+            return None
+        kinds = self._owners.pop(owner)
         kind, items = kinds.popitem(last=False)
         item = items.popleft()
         if items:

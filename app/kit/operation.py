@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from app.kit.errors import ApiError
 from app.kit.wire import Document, Wire
@@ -126,6 +127,26 @@ class Family:
         return tuple(dict.fromkeys([*self.common, *asked, *shape]))
 
 
+_MOST_SEARCHED_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """An operation may compute a password hash: its requests wait for a CPU in the queue of hashes, all others never."""
+
+    work: str
+    """The class of work; a tenant's classes are served in turn, so that its registrations do not keep its sign-ins waiting."""
+    mentions: tuple[str, ...] = ()
+    """It hashes only where the query or the body mentions one of these, in any letter case; none: it may always."""
+
+    def may(self, query: str, body: bytes) -> bool:
+        """Return whether a request may hash. Where the names may be written in another way the answer is yes."""
+        if not self.mentions or b"\\" in body or len(body) > _MOST_SEARCHED_BYTES:
+            return True
+        text = unquote_to_bytes(query) + b"\0" + (unquote_to_bytes(body) if b"%" in body else body)
+        return any(word.encode() in text.lower() for word in self.mentions)
+
+
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
 
@@ -162,6 +183,7 @@ class Operation(Generic[Req, Res]):
         False  # who also shows the API secret need not do all that others must: it is checked, and never demanded
     )
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
+    hashing: Hashing | None = None  # None: it never computes a password hash
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ app = protect(app, scheme="https", hub_domain="example.com", trusted_proxies=["1
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -96,6 +96,15 @@ class ForwardedHeaders:
         if said:
             self._weigh(environ, said)
         return self.app(environ, start_response)
+
+    def as_seen(self, environ: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the environment as the application will see it, without calling it."""
+        said = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
+        if not said:
+            return environ
+        seen = {key: value for key, value in environ.items() if key not in said}
+        self._weigh(seen, said)
+        return seen
 
     def _weigh(self, environ: WSGIEnvironment, said: dict[str, Any]) -> None:
         peer = environ.get("REMOTE_ADDR", "")
@@ -233,7 +242,7 @@ def protect(
     trusted_proxies: Iterable[str] = (),
     is_served: Callable[[str], bool] = nothing_else,
     plain_hosts: Collection[str] = (),
-) -> WSGIApplication:
+) -> ForwardedHeaders:
     """Put both before `app`, as the settings say. With `scheme` "http", plain HTTP is served everywhere.
 
     Raises:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from app.kit import danger
+from app.kit.admission import Shed
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, AnyOperation
 from app.kit.wire import From, Wire, shape_of
@@ -39,6 +40,7 @@ class RawRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     too_large: bool = False
     is_inside: bool = False  # a call of this very process, which no network carried
+    shed: Shed | None = None  # the server found no place for it in the queue of hashes
     is_repeated: bool = False  # the same call once more, which the store gave up in favour of another
 
     @cached_property

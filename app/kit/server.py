@@ -20,6 +20,7 @@ from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
 from app.kit import randomness
+from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
 from app.kit.operation import AnyOperation, Catalogue, Host, Operation
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
@@ -115,6 +116,11 @@ class Server:
         """Serve the catalogue (PEP 3333)."""
         return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
+    def operation_at(self, raw: RawRequest) -> AnyOperation | None:
+        """Return the operation that would answer the request."""
+        found = self._routers[self._host_of(raw)].find(raw.path)
+        return choose(found.methods.get(raw.method, []), raw.query) if found is not None else None
+
     def answer(self, raw: RawRequest) -> Answer:
         """Answer one request."""
         router = self._routers[self._host_of(raw)]
@@ -139,6 +145,8 @@ class Server:
 
     def _run(self, operation: AnyOperation, raw: RawRequest, *, runs_left: int = MOST_RUNS) -> Answer:
         call = None
+        if raw.shed is not None:
+            return self._refuse(raw.shed, operation, raw, None)
         try:
             refuse_dangerous(operation, raw)
             call = self.border.open(operation, raw)
@@ -162,6 +170,8 @@ class Server:
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
             return self._write_error(problem, raw, call, operation, known.status)
+        if isinstance(problem, Shed):
+            return self._write_error(_shed_as(problem, operation), raw, call, operation, problem.unavailable_status)
         reference = randomness.token(9)
         broken = operation.family.broken
         status = getattr(problem, "unavailable_status", broken.status)
@@ -220,6 +230,14 @@ def _content_type(media_type: str) -> str:
     return get_content_type(media_type, "utf-8")
 
 
+def _shed_as(shed: Shed, operation: AnyOperation) -> ApiError:
+    """Return the family's own words for too many requests, or for a service that is too busy."""
+    kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
+    kind = next(kinds, operation.family.broken)
+    sentence = "Too many requests are waiting. Try again later."
+    return kind(sentence, retry_after_seconds=shed.retry_after_seconds)
+
+
 class _NotFound(ApiError):
     code, status, message = NO_CODE, 404, "Not found"
     description = "No operation stands at this address."
@@ -248,6 +266,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         scheme=environ["wsgi.url_scheme"],
         too_large=too_large,
         is_inside=INSIDE in environ,
+        shed=environ.get(SHED),
     )
 
 

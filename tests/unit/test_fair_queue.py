@@ -11,8 +11,8 @@ from app.kit.fair_queue import FairQueue
 
 
 def served(queue: FairQueue[str]) -> Iterator[str]:
-    while queue:
-        yield queue.pop()
+    while (item := queue.pop()) is not None:
+        yield item
 
 
 def test_one_of_the_quiet_owner_comes_in_the_first_round() -> None:
@@ -50,8 +50,16 @@ def test_what_waits_no_more_is_gone() -> None:
     queue.discard("acme", "sign-in", "first")
     queue.discard("acme", "sign-in", "never there")
     assert (len(queue), queue.size_of("acme"), queue.pop(), len(queue)) == (1, 1, "second", 0)
-    with pytest.raises(IndexError):
-        queue.pop()
+    assert queue.pop() is None
+
+
+def test_owner_who_may_not_run_is_passed_over() -> None:
+    queue: FairQueue[str] = FairQueue()
+    queue.push("hanging", "sign-in", "hanging")
+    queue.push("acme", "sign-in", "acme")
+    assert queue.pop(lambda owner: owner != "hanging") == "acme"
+    assert queue.pop(lambda owner: owner != "hanging") is None
+    assert queue.pop() == "hanging"
 
 
 def test_limiter_serves_the_quiet_tenant_in_the_first_round() -> None:

@@ -122,18 +122,23 @@ def _allowed(call: Call, client: Application, audience: str) -> tuple[str, ...] 
 
 def tenant_of(house: House, token: str | None, cost: Cost) -> Tenant:
     """Return the tenant whose issuer the token names; nothing is believed yet. Raises MachineRefused."""
+    name = claimed_name(house, token)
+    found = house.directory.by_name(name, cost) if name else None
+    if found is None:
+        raise MachineRefused
+    return found
+
+
+def claimed_name(house: House, token: str | None) -> str:
+    """Return the name of the tenant whose issuer the token names; empty where it names none."""
     try:
         part = (token or "").split(".")[1]
         claimed = json.loads(_decoded(part))
         host = urlsplit(str(claimed["iss"])).netloc.lower()
     except (IndexError, KeyError, TypeError, ValueError):
-        raise MachineRefused from None
+        return ""
     name, _, domain = host.partition(".")
-    is_name = _NAME.fullmatch(name) is not None and domain == house.settings.hub_domain
-    found = house.directory.by_name(name, cost) if is_name else None
-    if found is None:
-        raise MachineRefused
-    return found
+    return name if _NAME.fullmatch(name) is not None and domain == house.settings.hub_domain else ""
 
 
 def _decoded(part: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,17 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.contract.configuration import Argon2
 from app.identity.store.unit import Cost
-from app.kit.clock import thread_cpu_seconds
+from app.kit.admission import may_wait
+from app.kit.clock import monotonic, thread_cpu_seconds
 from app.kit.fair_queue import FairQueue
+
+log = logging.getLogger("gatehouse.hashing")
 
 PATIENCE_SECONDS = 5.0
 """How long a caller waits for a place before it is refused."""
+
+
+_RECENT_WEIGHT = 0.1
 
 
 class HashingBusy(Exception):
@@ -32,6 +39,8 @@ class HashLimiter:
     def __init__(self, places: int, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._free = places
         self._patience_seconds = patience_seconds
+        self.recent_seconds = 0.0
+        """How long a place is held of late."""
         self._lock = threading.Lock()
         self._waiting: FairQueue[threading.Event] = FairQueue()
 
@@ -43,18 +52,26 @@ class HashLimiter:
 
     @contextmanager
     def place(self, tenant_id: str) -> Iterator[None]:
-        """Hold one of the places; raises HashingBusy after the limiter's patience."""
+        """Hold one of the places.
+
+        Raises HashingBusy after the limiter's patience; at once in a request that was said to need no hash (`contract/hashing.py`),
+        whose thread others wait for.
+        """
         self._take(tenant_id)
+        begun = monotonic()
         try:
             yield
         finally:
-            self._give_back()
+            self._give_back(monotonic() - begun)
 
     def _take(self, tenant_id: str) -> None:
         with self._lock:
             if self._free > 0 and not self._waiting:
                 self._free -= 1
                 return
+            if not may_wait.get():
+                log.error("hashing.undeclared", extra={"tenant": tenant_id})
+                raise HashingBusy
             turn = threading.Event()
             self._waiting.push(tenant_id, "", turn)
         if turn.wait(self._patience_seconds):
@@ -64,12 +81,14 @@ class HashLimiter:
                 self._waiting.discard(tenant_id, "", turn)
                 raise HashingBusy
 
-    def _give_back(self) -> None:
+    def _give_back(self, seconds: float) -> None:
         with self._lock:
-            if self._waiting:
-                self._waiting.pop().set()
-            else:
+            self.recent_seconds += _RECENT_WEIGHT * (seconds - self.recent_seconds)
+            turn = self._waiting.pop()
+            if turn is None:
                 self._free += 1
+            else:
+                turn.set()
 
 
 class Hashing:
@@ -77,6 +96,10 @@ class Hashing:
 
     def __init__(self, at_once: int) -> None:
         self._limiter = HashLimiter(max(1, at_once))
+
+    def recent_seconds(self) -> float:
+        """Return how long a hash takes of late, in seconds."""
+        return self._limiter.recent_seconds
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
         """Return the PHC text of the password's hash."""

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from wsgiref.types import WSGIApplication
 
 from app.kit.serving.address import listen, name_of
+from app.kit.serving.lane import Room
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import RefusalPage, plain_page
 from app.kit.serving.supervisor import Supervisor
 from app.kit.serving.worker import Job, Plan, run_worker
 
-__all__ = ["Job", "Limits", "RefusalPage", "serve"]
+__all__ = ["Job", "Limits", "RefusalPage", "Room", "serve"]
 
 MakeApp = Callable[[], WSGIApplication]
 
@@ -27,6 +28,7 @@ def serve(
     bind: str,
     workers: int = 1,
     threads: int = 16,
+    room: Room | None = None,
     limits: Limits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
@@ -41,7 +43,8 @@ def serve(
     Args:
         make_app: makes the application; or where to import it from, `package.module:callable`.
         bind: `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`; port 0 takes a free one.
-        threads: requests one worker computes at once.
+        threads: requests one worker computes at once, beside those of `room`.
+        room: how many requests that may compute a password hash run and wait in one worker; an `Application` says which those are.
         background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
             each returns soon after its event is set.
         page: makes the body of the answers the server gives by itself.
@@ -57,6 +60,7 @@ def serve(
     plan = Plan(
         make_app=_imported(make_app) if isinstance(make_app, str) else make_app,
         threads=threads,
+        room=room or Room(),
         limits=limits or Limits(),
         page=page,
         is_one_of_many=workers > 1,

@@ -1,17 +1,19 @@
 """A WSGI application behind an ASGI server: bodies are read first, threads are taken last."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
-from wsgiref.types import WSGIApplication
 
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
+from app.kit.admission import SHED, Application, Shed
 from app.kit.serving.bodies import Bodies
 from app.kit.serving.environ import environ_of
 from app.kit.serving.exchange import Answer, Exchange
+from app.kit.serving.lane import Grant, Lane
 from app.kit.serving.limits import Limits
-from app.kit.serving.pool import Pool
+from app.kit.serving.pool import GrowingPool, Pool
 from app.kit.serving.refusals import Gone, Refusal, Refusals, send_last
 
 HAS_LEFT = "gatehouse.has_left"
@@ -23,23 +25,45 @@ def _is_here() -> bool:
     return False
 
 
+@dataclass(frozen=True)
+class Threads:
+    """Which threads run a request."""
+
+    main: Pool
+    hashing: GrowingPool
+    lane: Lane
+    """Who may have one of `hashing`."""
+    reserved: Mapping[str, Pool] = field(default_factory=dict)
+    """By path."""
+
+    def take(self, exchange: Exchange) -> None:
+        """Put a request that computes no hash in its line; raises Refusal where too many wait there."""
+        pool = self.reserved.get(exchange.path, self.main)
+        if not pool.take(exchange.run, is_read=exchange.is_read or SHED in exchange.environ):
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
+
+    def close(self) -> None:
+        """Let them end after what is in line."""
+        self.hashing.close()
+        for pool in (self.main, *self.reserved.values()):
+            pool.close()
+
+
 class Bridge:
     """The ASGI application. A thread is held only while the application computes, or streams."""
 
     def __init__(
         self,
-        app: WSGIApplication,
-        pool: Pool,
+        app: Application,
+        threads: Threads,
         refusals: Refusals,
         limits: Limits,
         *,
         is_one_of_many: bool,
-        reserved: Mapping[str, Pool] | None = None,
     ) -> None:
         self.bodies = Bodies(limits)
         self._app = app
-        self._pool = pool
-        self._reserved = reserved or {}
+        self._threads = threads
         self._refusals = refusals
         self._is_one_of_many = is_one_of_many
 
@@ -66,11 +90,29 @@ class Bridge:
             return
 
     async def _exchange(self, exchange: Exchange, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
-        if not self._reserved.get(exchange.path, self._pool).take(exchange.run, is_read=exchange.is_read):
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
-        answer = await exchange.finished
+        grant = await self._turn(exchange)
+        try:
+            if grant is None:
+                self._threads.take(exchange)
+            else:
+                self._threads.hashing.run(exchange.run_in_turn)
+            answer = await exchange.finished
+        finally:
+            if grant is not None:
+                self._threads.lane.leave(grant)
         if answer is not None:
             await self._answer(answer, unread, send)
+
+    async def _turn(self, exchange: Exchange) -> Grant | None:
+        """Wait for the turn of a request that may compute a hash; None for any other, and where the application has to shed it."""
+        place = self._app.place_of(exchange.environ)
+        if place is None:
+            return None
+        try:
+            return await self._threads.lane.enter(place)
+        except Shed as shed:
+            exchange.environ[SHED] = shed
+            return None
 
     async def _answer(self, answer: Answer, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
         headers = answer.headers if unread is None else [*answer.headers, CLOSE]

@@ -12,6 +12,7 @@ from wsgiref.types import WSGIApplication
 
 from uvicorn._types import ASGISendCallable
 
+from app.kit.admission import may_wait
 from app.kit.serving.refusals import Refusal
 
 Headers = list[tuple[bytes, bytes]]
@@ -53,6 +54,17 @@ class Exchange:
         self._headers: Headers = []
         self._written: list[bytes] = []
         self._is_streaming = False
+        self._has_turn = False
+
+    @property
+    def environ(self) -> dict[str, Any]:
+        """What the application is called with."""
+        return self._environ
+
+    def run_in_turn(self) -> None:
+        """Call the application; in a thread that may wait for a hash, since nobody else waits for the thread."""
+        self._has_turn = True
+        self.run()
 
     @property
     def is_read(self) -> bool:
@@ -79,6 +91,7 @@ class Exchange:
             self._finish(answer)
 
     def _call(self) -> Answer | None:
+        may_wait.set(self._has_turn)
         iterable = self._app(self._environ, self._start_response)
         try:
             return self._gather(iterable)

@@ -30,6 +30,9 @@ class Limits:
     """Open connections. Beyond it the longest waiting client makes room; if none waits, 503; beyond twice, closed."""
     waiting: int = 256
     """Whole requests in line for a thread, reads and others counted apart; beyond it, 503."""
+    hash_wait_seconds: float = 5.0
+    """How long a request may wait for a password hash; what would wait longer is refused with 503, or with 429 where mostly
+    its own tenant's requests are before it."""
     retry_after_seconds: int = 2
     """What a 503 tells the client to wait."""
     drain_seconds: float = 25.0

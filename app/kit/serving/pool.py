@@ -1,4 +1,4 @@
-"""The threads that run the application, and the two lines before them."""
+"""The threads that run the application, and the lines before them."""
 
 import logging
 import threading
@@ -65,8 +65,40 @@ class Pool:
 
     def _run(self) -> None:
         while (work := self._ready.get()) is not None:
-            try:
-                work()
-            except Exception:
-                logger.exception("A request broke its thread's work")
+            _do(work)
             del work  # a request and its body are not kept until the next one comes
+
+
+class GrowingPool:
+    """Threads that are started when work comes and none is free, up to a number; whoever hands work in bounds it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._ready: SimpleQueue[Work | None] = SimpleQueue()
+        self._free = threading.Semaphore(0)
+        self._count = 0
+
+    def run(self, work: Work) -> None:
+        """Let a thread do `work`; called by one thread alone."""
+        self._ready.put(work)
+        if not self._free.acquire(blocking=False) and self._count < self._most:
+            self._count += 1
+            threading.Thread(target=self._run, name=f"hashing-{self._count}", daemon=True).start()
+
+    def close(self) -> None:
+        """Let the threads end after what was handed in."""
+        for _ in range(self._count):
+            self._ready.put(None)
+
+    def _run(self) -> None:
+        while (work := self._ready.get()) is not None:
+            _do(work)
+            del work  # as above
+            self._free.release()
+
+
+def _do(work: Work) -> None:
+    try:
+        work()
+    except Exception:
+        logger.exception("A request broke its thread's work")

@@ -19,11 +19,13 @@ from wsgiref.types import WSGIApplication
 import uvicorn
 from uvicorn._types import ASGIApplication
 
+from app.kit.admission import Application
 from app.kit.serving.address import BACKLOG, turn_away
-from app.kit.serving.bridge import Bridge
+from app.kit.serving.bridge import Bridge, Threads
 from app.kit.serving.connections import Book, Connection, GuardedConfig
+from app.kit.serving.lane import Lane, Room
 from app.kit.serving.limits import Limits
-from app.kit.serving.pool import Pool
+from app.kit.serving.pool import GrowingPool, Pool
 from app.kit.serving.refusals import RefusalPage, Refusals, plain_page
 
 GRACE_SECONDS = 0.5
@@ -45,6 +47,7 @@ class Plan:
 
     make_app: Callable[[], WSGIApplication]
     threads: int
+    room: Room
     limits: Limits = field(default_factory=Limits)
     page: RefusalPage = plain_page
     is_one_of_many: bool = False
@@ -158,9 +161,10 @@ def run_worker(
     _raise_file_limit()
     _keep_one_arena()
     refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds)
-    pool = Pool(threads=plan.threads, waiting=plan.limits.waiting)
-    reserved = {path: Pool(threads=1, waiting=plan.limits.waiting) for path in plan.reserved_paths}
-    bridge = Bridge(plan.make_app(), pool, refusals, plan.limits, is_one_of_many=plan.is_one_of_many, reserved=reserved)
+    made = plan.make_app()
+    app = made if isinstance(made, Application) else Application(made)
+    threads = _threads(plan, app)
+    bridge = Bridge(app, threads, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
     _spare_what_stays()
     server = Server(_config(bridge, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
@@ -171,10 +175,16 @@ def run_worker(
         server.run(sockets=[listener])
     finally:
         stop.set()
-        for each in (pool, *reserved.values()):
-            each.close()
+        threads.close()
         for thread in jobs:
             thread.join(plan.limits.drain_seconds)
+
+
+def _threads(plan: Plan, app: Application) -> Threads:
+    lane = Lane(plan.room, plan.limits.hash_wait_seconds, app.hash_seconds)
+    main = Pool(threads=plan.threads, waiting=plan.limits.waiting)
+    reserved = {path: Pool(threads=1, waiting=plan.limits.waiting) for path in plan.reserved_paths}
+    return Threads(main, GrowingPool(plan.room.threads), lane, reserved)
 
 
 def _keep_up(job: Job, stop: threading.Event) -> None:

@@ -1,0 +1,61 @@
+"""Whose turn a request waits for in the queue of password hashes (decisions/0152). Asks neither database nor Redis."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from app.contract.visit import Visit
+from app.identity import callers
+from app.identity.house import House
+from app.identity.oauth import machines
+from app.kit.admission import Place
+from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.reading import RawRequest
+from app.kit.server import Server, raw_request
+from app.kit.signing import VISIT_HEADER
+
+
+class Turns:
+    """Says of a request to the identity service where it waits."""
+
+    def __init__(self, house: House, server: Server) -> None:
+        self._house = house
+        self._server = server
+
+    def place_of(self, environ: Mapping[str, Any]) -> Place | None:
+        """Return where a request waits; None for one that computes no hash.
+
+        What the caller says of itself is believed here: who names another tenant gains a place in that tenant's line, which
+        signing in at that tenant would give as well.
+        """
+        stream = environ["wsgi.input"]
+        body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
+        raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
+        operation = self._server.operation_at(raw)
+        if operation is None or operation.hashing is None or not operation.hashing.may(raw.query_text, body):
+            return None
+        return Place(self._tenant(operation, raw), operation.hashing.work)
+
+    def _tenant(self, operation: AnyOperation, raw: RawRequest) -> str:
+        """Return the tenant's name; empty where it is not known yet or not at all: those share one line."""
+        directory = self._house.directory
+        if operation.on is Host.TENANT:
+            return self._at(raw.host)
+        if Letter.H in operation.auth.letters():
+            try:
+                return self._at(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
+            except ValueError:
+                return ""
+        key = callers.api_key(raw)
+        if key is not None:
+            return directory.known("key", key)
+        secret = callers.api_secret(raw)
+        if secret is not None:
+            return directory.known("secret", secret)
+        return directory.known("name", machines.claimed_name(self._house, raw.bearer()))
+
+    def _at(self, host: str) -> str:
+        name, _, domain = host.lower().partition(".")
+        return self._house.directory.known("name", name) if domain == self._house.settings.hub_domain else ""

@@ -1,0 +1,152 @@
+"""Which requests wait for a hash and in whose line, and how one that is shed is answered: in its own form."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client, EnvironBuilder
+
+from app import create_both, create_hub
+from app.contract.hashing import HASHING
+from app.contract.stating import CATALOGUE
+from app.identity.configuration.apply import apply
+from app.identity.configuration.reading import read
+from app.identity.passwords.hashing import HashingBusy, HashLimiter
+from app.kit.admission import SHED, Application, Place, Shed, may_wait
+from app.settings import Settings
+from tests.support.house import SECRET, make_house
+
+KEY = "11111111-2222-3333-4444-555555555555"
+FILE = f"""
+tenants:
+  - name: acme
+    api_key: {KEY}
+    settings: {{locales: [en, de], default_locale: en}}
+"""
+API, ACME = "http://api.localhost:8000", "http://acme.localhost:8000"
+LOGIN = "/identity/v2/auth/login"
+
+
+@pytest.fixture(scope="module")
+def settings(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("turns")
+    url = f"sqlite:///{shutil.copy(migrated_file, folder / 'gatehouse.db')}"
+    made = Settings(data_dir=folder, database_url=url, secrets=(SECRET,))
+    house = make_house(made)
+    apply(house, read(FILE.encode(), "tenant.yaml", folder))
+    house.database.dispose()
+    return made
+
+
+@pytest.fixture(scope="module")
+def both(settings: Settings) -> Application:
+    return create_both(settings)
+
+
+def place(app: Application, path: str, base: str, **sent: Any) -> Place | None:
+    builder = EnvironBuilder(path, base, method=sent.pop("method", "POST"), **sent)
+    environ = builder.get_environ()
+    environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read())
+    found = app.place_of(environ)
+    assert environ["wsgi.input"].tell() == 0, "the body was taken from the application"
+    return found
+
+
+def get(app: Application, path: str, base: str) -> None:
+    Client(app).get(path, base_url=base)
+
+
+def test_every_stated_operation_exists_and_changes_something() -> None:
+    assert [name for name in HASHING if CATALOGUE[name].method in ("GET", "HEAD")] == []
+
+
+def test_unknown_tenants_share_one_line(settings: Settings) -> None:
+    fresh = create_both(settings)
+    for key in (KEY, "99999999-2222-3333-4444-555555555555", "x" * 500):
+        assert place(fresh, f"{LOGIN}?apikey={key}", API, json={}) == Place("", "sign-in")
+    for host in ("acme", "invented", "invented.invented"):
+        form = {"password": "x"}
+        assert place(fresh, "/login", f"http://{host}.localhost:8000", data=form) == Place("", "sign-in")
+
+
+def test_known_tenant_has_one_line_whatever_names_it(both: Application) -> None:
+    get(both, "/login", ACME)
+    Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
+    get(both, "/.well-known/openid-configuration", ACME)
+    named = {
+        place(both, f"{LOGIN}?apiKey={KEY.upper()}", API, json={}),
+        place(both, LOGIN, API, json={}, headers={"X-Gatehouse-ApiKey": KEY}),
+        place(both, "/login", ACME, data={"password": "x"}),
+        place(both, "/api/oidc/token", ACME, data={"grant_type": "password"}),
+    }
+    assert named == {Place("acme", "sign-in")}
+    assert place(both, f"/identity/v2/auth/register?apikey={KEY}", API, json={}) == Place("acme", "bulk")
+
+
+@pytest.mark.parametrize("grant", ["client_credentials", "refresh_token", "authorization_code"])
+def test_tokens_and_pages_wait_for_no_hash(both: Application, grant: str) -> None:
+    assert place(both, "/api/oidc/token", ACME, data={"grant_type": grant, "client_secret": "s3cret"}) is None
+    assert place(both, "/api/oidc/introspect", ACME, data={"token": "password"}) is None
+    assert place(both, "/consent", ACME, data={"csrf": "x"}) is None
+    assert place(both, "/login", ACME, method="GET") is None
+    assert place(both, "/invented", ACME, data={}) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"grant_type=password", b"grant_type=%70assword", b"grant_type=P%41SSWORD", b'{"grant_type": "\\u0070assword"}',
+        b"x=" + b"y" * 100_000,
+    ],
+)  # fmt: skip
+def test_no_spelling_takes_a_hash_past_the_line(both: Application, body: bytes) -> None:
+    found = place(both, "/api/oidc/token", ACME, data=body)
+    assert found is not None
+    assert found.work == "sign-in"
+
+
+def test_undeclared_hash_does_not_hold_a_thread() -> None:
+    limiter, token = HashLimiter(1), may_wait.set(False)
+    try:
+        with limiter.place("acme"), pytest.raises(HashingBusy), limiter.place("acme"):
+            pass
+    finally:
+        may_wait.reset(token)
+
+
+def shed(app: Application, path: str, base: str, status: int, **sent: Any) -> Any:
+    answer = Client(app).post(path, base_url=base, environ_overrides={SHED: Shed(status, 7)}, **sent)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (status, "7")
+    assert "no-store" in answer.headers["Cache-Control"]
+    return answer
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, 429), (503, 950)])
+def test_operation_that_is_shed_answers_the_interfaces_body(both: Application, status: int, code: int) -> None:
+    body = shed(both, f"{LOGIN}?apikey={KEY}", API, status, json={"email": "ada@example.com", "password": "x"}).json
+    assert (body["ErrorCode"], body["Description"]) == (code, "Too many requests are waiting. Try again later.")
+
+
+@pytest.mark.parametrize(("status", "error"), [(429, "temporarily_unavailable"), (503, "server_error")])
+def test_grant_that_is_shed_answers_as_oauth_does(both: Application, status: int, error: str) -> None:
+    body = shed(both, "/api/oidc/token", ACME, status, data={"grant_type": "password"}).json
+    assert body["error"] == error
+    assert set(body) == {"error", "error_description"}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_form_that_is_shed_leads_to_a_page_in_the_visitors_language(both: Application, status: int) -> None:
+    answer = shed(both, "/login", ACME, status, data={"password": "x"}, headers={"Accept-Language": "de"})
+    assert 'lang="de"' in answer.text
+
+
+def test_hub_apart_knows_its_tenants_once_they_were_visited(settings: Settings) -> None:
+    apart = create_hub(replace(settings, api_url="http://127.0.0.1:9"))
+    assert place(apart, "/login", ACME, data={"password": "x"}) == Place("", "sign-in")
+    assert place(apart, "/register", ACME, data={"password": "x"}) == Place("", "bulk")
+    assert place(apart, "/consent", ACME, data={"csrf": "x"}) is None
