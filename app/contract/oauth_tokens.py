@@ -6,6 +6,7 @@ from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.families import OAUTH
+from app.contract.sessions import Actor
 from app.contract.stating import state
 from app.kit.operation import C, Host, K
 from app.kit.wire import Document, From, Wire
@@ -96,6 +97,7 @@ class IntrospectionAnswer(OAuthWire):
     nbf: int | None = None
     exp: int | None = None
     jti: str | None = None
+    act: Actor | None = None  # whoever acts for `sub` (RFC 8693 section 4.1)
 
 
 introspect = state(

@@ -23,10 +23,20 @@ class Token(Wire):
     expires_in: str = Field(alias="expires_in")
 
 
+class Actor(Wire):
+    """Who acts for an account with a token of row A22 (RFC 8693 section 4.1)."""
+
+    sub: str = Field(alias="sub")  # `{client_id}@client` of a machine token, `{tenant}@server` of the API secret
+
+
 class TokenFacts(Wire):
+    """`act` is there where a server of the tenant took the token, and the person did not sign in."""
+
+    sparse = True
     provider: str = Field(alias="provider")
     access_token: str = Field(alias="access_token")
     is_remember_me: bool = Field(alias="isrememberme")
+    act: Actor | None = Field(default=None, alias="act")
 
 
 class OwnToken(AT):

@@ -33,6 +33,14 @@ class TokenHolder:
     issued_at: datetime
     expires_at: datetime
 
+    @property
+    def actor(self) -> str | None:
+        """Who acts for the account with it: a server of the tenant that took it by row A22 (RFC 8693 section 4.1)."""
+        act = self.facts.get("act")
+        if self.facts.get("impersonated"):  # as versions before noted it
+            return "server"
+        return str(act.get("sub")) if isinstance(act, dict) else None
+
 
 @dataclass
 class Call:

@@ -192,8 +192,9 @@ def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dic
         if shown is None and optional:
             return
         call.holder = tokens.holder_of(call, shown, operation)
+        call.ledger.actor = call.holder.actor
         _refuse_unaccepted(call, operation, call.holder.uid)
-        _refuse_stale(call, operation, call.holder, body)
+        _refuse_unproved(call, operation, call.holder, body)
 
 
 def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> None:
@@ -214,13 +215,18 @@ def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> 
         raise e.PrivacyPolicyOutdated
 
 
-def _refuse_stale(call: Call, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
+def _refuse_unproved(call: Call, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
     """Raise the family's `proof_needed` where the operation is sensitive and the person's last proof is over ten minutes old.
 
-    That binds tokens of applications; tokens of the interface's own sign-ins where the tenant wants it.
+    That binds tokens of applications; tokens of the interface's own sign-ins where the tenant wants it. Whoever acts for
+    somebody (row A22) is refused by `access_refused` there, always: the person proved nothing.
     """
     if operation.access is None or not operation.access.needs_proof(body):
         return
+    if holder.actor is not None:
+        raise (operation.family.access_refused or e.NotAuthenticated)(
+            "Whoever acts for somebody changes no credentials."
+        )
     if holder.client_id is None and not call.tenant.settings.fresh_proof_for_credentials:
         return
     at = sessions.proved_at(call, holder)

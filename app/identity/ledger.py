@@ -35,6 +35,8 @@ class Ledger:
         self._clock = clock
         self._address = address[:64]
         self._entries: list[dict[str, Any]] = []
+        self.actor: str | None = None
+        """Who acts for the account of this call: every entry says so."""
 
     def record(self, event: str, *, uid: str | None = None, client_id: str | None = None, **facts: Any) -> None:
         """Note what happened. Facts carry ids and codes, never passwords, tokens or whole bodies."""
@@ -49,6 +51,8 @@ class Ledger:
         entries, self._entries = self._entries, []
         if entries:
             rows = [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries]
+            if self.actor is not None:
+                rows = [{**row, "facts": {**row["facts"], "act": self.actor}} for row in rows]
             work.run(_ADD, rows if len(rows) > 1 else rows[0])
 
     @property

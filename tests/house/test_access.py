@@ -120,14 +120,15 @@ class Tokens:
         with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
             work.run(insert(table), row)
 
-    def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600) -> str:
+    def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600, **facts: Any) -> str:
         """Return a token whose person proved who they are so many seconds ago; `proved` below zero: never."""
         text = randomness.guid()
         at = int((self.now - timedelta(seconds=proved)).timestamp())
+        known = {"issuer": "x", **({"auth_time": at} if proved >= 0 else {}), **facts}
         row = {
             "tenant_id": self.tenant.tenant_id, "token_hash": randomness.digest(text), "uid": self.uid, "client_id": client,
             "session_id": None, "family_id": randomness.token(18), "scope": scope, "issued_at": self.now,
-            "facts": {"issuer": "x", **({"auth_time": at} if proved >= 0 else {})}, "expires_at": self.now + timedelta(seconds=ends),
+            "facts": known, "expires_at": self.now + timedelta(seconds=ends),
         }  # fmt: skip
         self._add(access_tokens, row)
         return text
@@ -147,7 +148,8 @@ Made = Callable[[Tokens], str]
 KINDS: dict[str, Made] = {
     "interface, stale": lambda held: held.made(None, proved=3600),
     "interface, fresh": lambda held: held.made(None),
-    "impersonation": lambda held: held.made(None, proved=-1),
+    "interface, never proved": lambda held: held.made(None, proved=-1),
+    "impersonation": lambda held: held.made(None, act={"sub": "acme@server"}),
     "application, no access": lambda held: held.made("none", "openid profile"),
     "application, scope without access": lambda held: held.made("none", BOTH),
     "application, access without scope": lambda held: held.made("full", "openid profile"),
@@ -168,7 +170,9 @@ def admits(operation: AnyOperation, kind: str, *, demands_proof: bool) -> bool:
         return access is STANDARD and operation in SHOWN  # it is ended, if it was not yet
     if kind in OPENS_NOTHING:
         return kind == "application that is gone" and access is STANDARD
-    if kind.startswith(("interface", "impersonation")):
+    if kind == "impersonation":
+        return not access.is_sensitive
+    if kind.startswith("interface"):
         return not (demands_proof and access.is_sensitive and kind != "interface, fresh")
     if access.scope is None:
         return False

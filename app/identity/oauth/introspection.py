@@ -6,6 +6,7 @@ from typing import Any
 
 from app.contract.errors_oauth import InvalidClient, InvalidRequest
 from app.contract.oauth_tokens import IntrospectionAnswer, IntrospectionRequest, RevocationRequest
+from app.contract.sessions import Actor
 from app.identity.call import Call, TokenHolder
 from app.identity.sign_in import sessions
 from app.identity.tenants.tenant import Application
@@ -102,4 +103,5 @@ def _described(found: TokenHolder) -> IntrospectionAnswer:
         nbf=issued,
         exp=int(found.expires_at.timestamp()),
         jti=found.token_hash,
+        act=Actor(sub=found.actor) if found.actor else None,
     )

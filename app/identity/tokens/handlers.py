@@ -35,6 +35,7 @@ def info(call: Call, req: contract.OwnToken) -> contract.TokenFacts:
         provider=str(facts.get("provider") or "Email"),
         access_token=call.account.token,
         isrememberme=bool(facts.get("remember_me")),
+        act=contract.Actor(sub=call.account.actor) if call.account.actor else None,
     )
 
 
@@ -55,15 +56,16 @@ def slide(call: Call, req: contract.OwnToken) -> Token:
 
 
 def impersonate(call: Call, req: contract.Impersonate) -> Token:
-    """The ledger keeps that nobody signed in here: tokens were taken by the tenant's own servers."""
+    """The tokens say who acts for the account (RFC 8693 section 4.1), and so does whatever is done with them."""
     account = accounts.known(call, req.uid)
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
     if account.login_disabled:
         raise e.LoginDisabled
-    facts = {"provider": "Email", "agent": call.agent, "address": call.address, "impersonated": True}
+    actor = str(call.machine["sub"]) if call.machine is not None else f"{call.tenant.name}@server"
+    facts = {"provider": "Email", "agent": call.agent, "address": call.address, "act": {"sub": actor}}
     issued = service.issue(call, uid=account.uid, facts=facts)
-    call.ledger.record("token.impersonated", uid=account.uid)
+    call.ledger.record("token.impersonated", uid=account.uid, act=actor)
     return _issued(issued)
 
 
