@@ -13,6 +13,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_security as contract
+from app.contract.access import ACCOUNT_READ
 from app.hub import browser_words, callback, journey, visit
 from app.hub.arrival import api
 from app.hub.forms import HubForm
@@ -62,7 +63,9 @@ class ApplicationsPage(Page):
     def samples(cls) -> Mapping[str, ApplicationsPage]:
         day, usual = browser_words.day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
         shop = Application("shop", "Acme Shop", tuple(map(Scope, usual)), day, "shop.example.com")
-        own = Application("desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access")), day)
+        own = Application(
+            "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
+        )
         return {
             "two": cls(RevokeForm(), (shop, own)),
             "none": cls(RevokeForm(), ()),

@@ -11,6 +11,7 @@ from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
+from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.hub import Next, Step
 from app.hub import journey, visit
 from app.hub.arrival import api, keep_attempt, named_attempt
@@ -59,6 +60,10 @@ _WORDS: Final = {
     "phone": _l("See your phone number"),
     "address": _l("See your postal address"),
     "offline_access": _l("Keep access while you are away"),
+    ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
+    ACCOUNT_WRITE: _l(
+        "Change your profile and consents; once you confirm it’s you, also change how you sign in or delete your account"
+    ),
 }
 
 
@@ -92,10 +97,12 @@ class ConsentPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ConsentPage]:
         usual = tuple(Scope(name) for name in ("openid", "profile", "email"))
+        access = tuple(Scope(name) for name in INTERFACE_SCOPES)
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         return {
             "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com"),
             "to know who it is": cls(ConsentForm(), "Acme Shop", "ada@example.com", KNOWING, home="shop.example.com"),
+            "with access to the account": cls(ConsentForm(), "Acme Shop", "ada@example.com", (*usual, *access)),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
 
