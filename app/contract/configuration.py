@@ -3,6 +3,7 @@ management operations share these models; names are snake_case, bounds and defau
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
@@ -274,6 +275,16 @@ _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+def _resource(text: str) -> str:
+    parts = urlsplit(text)
+    if not (parts.scheme and (parts.netloc or parts.path)) or "#" in text:
+        raise ValueError("an absolute URI without a fragment (RFC 8707)")
+    return text
+
+
+Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
+
+
 class ApplicationSettings(Stated):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
@@ -305,6 +316,9 @@ class ApplicationSettings(Stated):
     tokens_outlive_session: bool = (
         False  # its tokens go on after sign-out and the session's end, without `offline_access`, too
     )
+    resources: tuple[
+        Resource, ...
+    ] = ()  # what it may name as `resource`: addresses of APIs that accept its JWT access tokens
     interface_access: Literal["none", "read", "full"] = (
         "none"  # which account operations its access tokens open (decisions/0140)
     )

@@ -38,6 +38,12 @@ class InvalidScope(OAuthError):
     code, status, description = "invalid_scope", 400, "The scope is not allowed."
 
 
+class InvalidTarget(OAuthError):
+    """The `resource` is not one of the client's, or not the one that was granted (RFC 8707 section 2)."""
+
+    code, status, description = "invalid_target", 400, "The resource is not registered for this client."
+
+
 class InvalidToken(OAuthError):
     """No access token, or one that is unknown, revoked or expired (RFC 6750 section 3.1)."""
 

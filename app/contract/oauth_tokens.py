@@ -42,6 +42,7 @@ class TokenRequest(ClientRequest):
     refresh_token: str | None = None
     scope: str | None = None
     audience: str | None = None
+    resource: str | None = None  # RFC 8707 section 2.2
     username: str | None = None
     password: str | None = None
     response_type: str | None = None  # older clients send `token`; it says nothing
@@ -61,6 +62,7 @@ class TokenAnswer(OAuthWire):
 
 GRANT_ERRORS = (
     oauth.InvalidRequest, oauth.InvalidGrant, oauth.UnauthorizedClient, oauth.UnsupportedGrantType, oauth.InvalidScope,
+    oauth.InvalidTarget,
 )  # fmt: skip
 
 token = state(

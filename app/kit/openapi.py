@@ -13,7 +13,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.kit.errors import ApiError, OAuthError
-from app.kit.operation import AnyOperation, Catalogue, Host, Letter
+from app.kit.operation import Access, AnyOperation, Catalogue, Host, Letter
 from app.kit.wire import Document, From, Wire, shape_of
 
 JSON = "application/json"
@@ -111,9 +111,17 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
     also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]
     if also:
         entry["x-also-at"] = also
+    if first.access is not None:
+        entry["x-application-access"] = _access(first.access)
     if len(held) > 1:
         entry["x-told-apart-by"] = {operation.name: list(operation.when) for operation in held}
     return entry
+
+
+def _access(access: Access) -> dict[str, Any]:
+    """Say what an application's token needs: a scope (null: none opens it, empty: any token), and whether a fresh proof."""
+    proof = access.is_sensitive or sorted(access.sensitive_members) or False
+    return {"scope": access.scope, "freshProof": proof}
 
 
 def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from app.contract.oauth_tokens import TokenAnswer
 from app.identity.accounts import service as accounts
 from app.identity.accounts.service import Account
 from app.identity.call import Call
-from app.identity.oauth import claims, machines
+from app.identity.oauth import claims, machines, resources
 from app.identity.oauth.issuers import Issuer
 from app.identity.tenants.tenant import Application
 from app.identity.tokens import service as tokens
@@ -41,6 +41,7 @@ class Grant:
     session_ends_at: datetime | None = None
     family_id: str | None = None
     nonce: str | None = None
+    resource: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -71,23 +72,25 @@ def living(call: Call, uid: str) -> Account:
 def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, account: Account | None) -> TokenAnswer:
     """Issue the tokens of a grant. They end with its session, unless they outlive it."""
     settings = client.settings
+    scope = resources.narrowed(call, client, grant.scope, grant.resource)
     facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
+    facts["aud"] = resources.audience(call, client, scope, grant.resource)
+    if scope != grant.scope:
+        facts.setdefault("granted", " ".join(grant.scope))
     facts.pop(tokens.SID, None)
     outlives = outlives_session(client, str(facts.get("granted") or "").split() or grant.scope)
     if outlives and grant.session_id is not None:
         facts[tokens.SID] = grant.session_id
     ends_at = None if outlives else grant.session_ends_at
     lifetime = _lifetime(call, client, facts, ends_at)
-    made = (
-        _signed_access_token(call, client, issuer, grant, lifetime) if settings.access_token_format == "jwt" else None
-    )
+    made = _signed_access_token(call, client, replace(grant, scope=scope, facts=facts), lifetime)
     issued = tokens.issue(
         call,
         uid=grant.uid,
         client_id=client.client_id,
         session_id=None if outlives else grant.session_id,
         session_ends_at=ends_at,
-        scope=" ".join(grant.scope),
+        scope=" ".join(scope),
         facts=facts,
         access_seconds=lifetime,
         refresh_seconds=settings.refresh_token_seconds,
@@ -105,7 +108,7 @@ def answer(call: Call, client: Application, issuer: Issuer, grant: Grant, accoun
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
         id_token=id_token,
-        scope=" ".join(grant.scope) or None,
+        scope=" ".join(scope) or None,
     )
 
 
@@ -144,13 +147,18 @@ def _id_token(
     return call.house.keyring.sign(call.work, held)
 
 
-def _signed_access_token(call: Call, client: Application, issuer: Issuer, grant: Grant, lifetime: int) -> str:
-    """Return a JWT access token (RFC 9068 section 2); its digest is kept like an opaque one's, so it can be revoked."""
-    now = int(call.now.timestamp())
+def _signed_access_token(call: Call, client: Application, grant: Grant, lifetime: int) -> str | None:
+    """Return a JWT access token (RFC 9068 section 2), None for a client that wants opaque ones.
+
+    Its digest is kept like an opaque one's, so it can be revoked.
+    """
+    if client.settings.access_token_format != "jwt":
+        return None
+    now, audience = int(call.now.timestamp()), grant.facts["aud"]
     held: dict[str, Any] = {
-        "iss": issuer.url,
+        "iss": grant.facts["issuer"],
         "sub": grant.uid or client.client_id,
-        "aud": call.house.settings.base_url,
+        "aud": audience[0] if len(audience) == 1 else audience,
         "client_id": client.client_id,
         "iat": now,
         "exp": now + lifetime,

@@ -113,8 +113,9 @@ def proved_at(call: Call, holder: TokenHolder) -> datetime | None:
     """
     stated = [holder.facts.get(name) for name in ("auth_time", PROVED_AT)]
     times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
-    if holder.session_id is not None:
-        asked = {"tenant": call.tenant.tenant_id, "session": holder.session_id, "account": holder.uid, "now": call.now}
+    session_id = holder.session_id or holder.facts.get(tokens.SID)
+    if session_id is not None:
+        asked = {"tenant": call.tenant.tenant_id, "session": session_id, "account": holder.uid, "now": call.now}
         times += call.work.run(_PROOF, asked).scalars()
     return max(times, default=None)
 

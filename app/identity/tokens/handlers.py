@@ -50,8 +50,6 @@ def invalidate(call: Call, req: contract.EndOwnToken) -> Posted:
 
 
 def slide(call: Call, req: contract.OwnToken) -> Token:
-    if call.account.client_id is not None:
-        raise e.NotAuthenticated  # an application's token ends when it was issued to end; it has its refresh token
     return Token(access_token=call.account.token, expires_in=iso(service.slide(call, call.account)) or "")
 
 
@@ -121,7 +119,7 @@ def invalidate_shown(call: Call, req: contract.EndShownToken) -> contract.TokenE
 
 def refresh_shown(call: Call, req: contract.ProlongShownToken) -> Token:
     holder = _shown(call, req.access_token)
-    if holder.expires_at <= call.now or holder.client_id is not None:
+    if holder.expires_at <= call.now:
         raise e.InvalidAccessToken
     return Token(access_token=holder.token, expires_in=iso(service.prolong(call, holder, req.expires_in)) or "")
 

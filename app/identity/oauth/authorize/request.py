@@ -41,6 +41,7 @@ class Authorization(BaseModel):
     redirect_uri: str
     response_mode: str = "query"
     scope: tuple[str, ...] = ()
+    resource: str | None = None  # RFC 8707
     state: str | None = None
     nonce: str | None = None
     code_challenge: str | None = None

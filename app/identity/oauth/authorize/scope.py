@@ -1,6 +1,6 @@
 """scope: what the client may ask for; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1)."""
 
-from app.identity.oauth import issuers
+from app.identity.oauth import issuers, resources
 from app.identity.oauth.authorize.request import Asked, Redirected
 
 OPENID, OFFLINE = "openid", "offline_access"
@@ -19,4 +19,5 @@ def check(asked: Asked) -> None:
         left_out.add(OPENID)  # only the OpenID addresses give id_tokens
     if "refresh_token" not in settings.grant_types or OFFLINE not in asked.client.scopes:
         left_out.add(OFFLINE)
-    asked.kept["scope"] = asked.client.granted(tuple(name for name in wanted if name not in left_out))
+    granted = asked.client.granted(tuple(name for name in wanted if name not in left_out))
+    asked.kept["scope"] = resources.narrowed(asked.call, asked.client, granted, asked.kept.get("resource"))

@@ -10,7 +10,7 @@ from typing import Any
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
-from app.identity.oauth import codes, issuing
+from app.identity.oauth import codes, issuing, resources
 from app.identity.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.oauth.codes import CodeRefused
 from app.identity.oauth.issuers import Issuer
@@ -47,7 +47,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # whoever signs a thief out means the codes still in flight too
     account = issuing.living(call, code.uid)
-    kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims")
+    kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
     grant = Grant(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
@@ -56,6 +56,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         session_ends_at=ends_at,
         family_id=code.family_id,
         nonce=request.get("nonce"),
+        resource=resources.wanted(call, client, request.get("resource"), req.resource),
         facts={name: request[name] for name in kept if name in request},
     )
     return issuing.answer(call, client, issuer, grant, account)

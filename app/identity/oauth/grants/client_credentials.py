@@ -6,7 +6,7 @@ from app.contract.access import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
-from app.identity.oauth import issuing
+from app.identity.oauth import issuing, resources
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
 from app.identity.tenants.tenant import Application
@@ -22,4 +22,5 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     wanted = tuple(dict.fromkeys((req.scope or "").split()))
     if not set(wanted) <= client.scopes - _OF_PERSONS:
         raise InvalidScope
-    return issuing.answer(call, client, issuer, Grant(NAME, wanted), None)
+    resource = resources.wanted(call, client, None, req.resource)
+    return issuing.answer(call, client, issuer, Grant(NAME, wanted, resource=resource), None)

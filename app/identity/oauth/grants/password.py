@@ -5,11 +5,13 @@ The same rules as on the page: one counter, the same locks, and unknown accounts
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.contract.errors import TooManyRequests
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, SlowDown
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
-from app.identity.oauth import issuing
+from app.identity.oauth import issuing, resources
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
 from app.identity.sign_in import gates, identifiers, sessions
@@ -31,6 +33,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     scope = tuple(dict.fromkeys((req.scope or "").split()))
     if not set(scope) <= client.scopes:
         raise InvalidScope
+    resource = resources.wanted(call, client, None, req.resource)
     refreshes = "refresh_token" in client.settings.grant_types
     scope = scope if refreshes else tuple(name for name in scope if name != issuing.OFFLINE)
     identifier = identifiers.guessed(call.tenant.settings, req.username)
@@ -45,8 +48,11 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
     account = passed.account
     if not gates.are_clear(call, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    facts = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
+    facts: dict[str, Any] = {"auth_time": int(call.now.timestamp()), "amr": [sign_in.PASSWORD]}
+    if resource is not None:
+        facts["resource"] = resource
     lives_for = issuing.refresh_life(call, client) if refreshes else issuing.access_life(call, client)
     begun = sessions.begin_of_grant(call, account.uid, (sign_in.PASSWORD,), client.client_id, lives_for)
-    grant = Grant(NAME, client.granted(scope), account.uid, begun.session_id, begun.expires_at, facts=facts)
+    granted = client.granted(scope)
+    grant = Grant(NAME, granted, account.uid, begun.session_id, begun.expires_at, resource=resource, facts=facts)
     return issuing.answer(call, client, issuer, grant, account)

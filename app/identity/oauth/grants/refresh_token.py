@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.call import Call
-from app.identity.oauth import issuing
+from app.identity.oauth import issuing, resources
 from app.identity.oauth.issuers import Issuer
 from app.identity.oauth.issuing import Grant
 from app.identity.sign_in import sessions
@@ -32,6 +32,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         raise InvalidGrant("The refresh_token was issued by another issuer.")
     granted = spent.facts.get("granted") or spent.scope
     scope = _narrowed(granted.split(), req.scope)
+    resource = resources.wanted(call, client, spent.facts.get("resource"), req.resource)
     account = issuing.living(call, spent.uid)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
@@ -41,7 +42,7 @@ def exchange(call: Call, client: Application, issuer: Issuer, req: TokenRequest)
         ends_at = sessions.refreshed_until(call, session_id, issuing.refresh_life(call, client, facts))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, facts=facts)
+    grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, resource=resource, facts=facts)
     return issuing.answer(call, client, issuer, grant, account)
 
 
