@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# See to it that the real parts of the tests are there: PostgreSQL, Redis, Chromium, fonts, and the checkers from npm.
+# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, Chromium, fonts, and the checkers from npm.
 # Root on Debian gets what is missing; anybody else gets one sentence that says what to install. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,6 +10,7 @@ have_arabic() { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ar family
 
 missing=()
 have_postgres || missing+=(postgresql)
+command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 command -v redis-server >/dev/null || missing+=(redis-server)
 have_chromium || missing+=(chromium)
 have_arabic || missing+=(fontconfig fonts-noto-core)
