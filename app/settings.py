@@ -77,6 +77,9 @@ class Settings:
     `network,country,city` lines; empty: nobody knows."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
+    provider_networks: tuple[str, ...] = ()
+    """Private networks that identity providers of tenants (`connections`) may be in, such as `10.20.0.0/16`; empty: none, and this
+    machine where the hub domain is localhost. The HTTPS_PROXY of the environment, where there is one, judges in our place."""
     development: bool = False
     """Serves the gallery; never outside a laptop."""
     shows_cost: bool = False
@@ -117,6 +120,11 @@ class Settings:
     @property
     def public_scheme(self) -> str:
         return self.scheme or ("http" if self.is_local else "https")
+
+    @property
+    def reachable_networks(self) -> tuple[str, ...]:
+        """Networks that are not public, and that addresses which tenants state may lead to."""
+        return self.provider_networks + (("127.0.0.0/8", "::1/128") if self.is_local else ())
 
     @property
     def secret(self) -> bytes:
@@ -180,6 +188,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         breaches_file=env.get("GATEHOUSE_BREACHES_FILE", ""),
         locations_file=_file("GATEHOUSE_LOCATIONS_FILE", env.get("GATEHOUSE_LOCATIONS_FILE", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
+        provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
         request_wait_seconds=_seconds(
@@ -338,14 +347,17 @@ def _captcha_urls(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _proxies(text: str) -> tuple[str, ...]:
+    return _networks("GATEHOUSE_TRUSTED_PROXIES", text, but_for="unix")  # the other end of a socket file has no address
+
+
+def _networks(name: str, text: str, but_for: str = "") -> tuple[str, ...]:
     listed = tuple(part for part in text.replace(",", " ").split() if part)
     for part in listed:
-        if part == "unix":  # the other end of a socket file, which has no address
-            continue
         try:
-            ip_network(part, strict=False)
+            if part != but_for:
+                ip_network(part, strict=False)
         except ValueError:
-            raise SettingsError(f"GATEHOUSE_TRUSTED_PROXIES: {part!r} is not an address or a network.") from None
+            raise SettingsError(f"{name}: {part!r} is not an address or a network.") from None
     return listed
 
 

@@ -18,6 +18,7 @@ from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
 from app.kit.nonces import Nonces
+from app.kit.public_addresses import Resolver
 from app.kit.recent import Recent
 from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
@@ -53,7 +54,7 @@ class House:
         self.keyring = Keyring(self.vault, self.clock)
         self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
-        self.upstreams = Upstreams(self.clock)
+        self.upstreams = Upstreams(self.clock, Resolver(self.settings.reachable_networks))
         self.letter_templates = Recent(_MOST_TEMPLATES)
         self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
         self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)

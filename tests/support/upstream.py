@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def provider(house: House) -> Iterator[FakeProvider]:
     """Serve one at a port of its own; whatever was heard at that port before is forgotten."""
-    house.upstreams = Upstreams(house.clock)
+    house.upstreams = Upstreams(house.clock, house.upstreams.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
     server.held = FakeProvider(house, f"http://provider.localhost:{server.server_port}")
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()

@@ -169,4 +169,4 @@ def _provider(call: Call, name: str) -> Provider:
     secret = services.secrets_of(call.house.vault, call.tenant, services.CONNECTIONS).get(name, "")
     if whole.issuer:
         return OpenIdProvider(name, whole, secret, call.house.upstreams)
-    return OAuth2Provider(name, whole, secret)
+    return OAuth2Provider(name, whole, secret, call.house.upstreams.resolver)

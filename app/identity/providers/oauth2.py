@@ -15,6 +15,7 @@ from app.contract.connections import ConnectionSettings
 from app.identity.providers import outside
 from app.identity.providers.social import Asked, Claimed, ProviderDenied, ProviderUnavailable, claimed_by
 from app.kit.oauth_client import OAuth2Client, OAuthError
+from app.kit.public_addresses import Resolver
 
 UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
 """What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
@@ -38,6 +39,7 @@ class OAuth2Provider:
     name: str
     settings: ConnectionSettings
     secret: str = field(repr=False)
+    resolver: Resolver
 
     def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
         """There is no common way to say whom one means, or to ask for a new proof."""
@@ -48,12 +50,12 @@ class OAuth2Provider:
 
     def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
         del now
-        token = exchanged(self.settings, self.secret, self._endpoints(), asked, code_of(answer))
+        token = exchanged(self.resolver, self.settings, self.secret, self._endpoints(), asked, code_of(answer))
         access_token = token_of(token)
-        told = outside.read_object(self.settings.userinfo_endpoint or "", access_token)
+        told = outside.read_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
-            told = told | _mailbox(outside.read(self.settings.emails_endpoint, access_token), names)
+            told = told | _mailbox(outside.read(self.resolver, self.settings.emails_endpoint, access_token), names)
         return claimed_by(self.name, names, told)
 
     def _endpoints(self) -> Endpoints:
@@ -64,7 +66,7 @@ class OAuth2Provider:
 
 def led(settings: ConnectionSettings, endpoints: Endpoints, asked: Asked, *, scope: str, **more: str) -> str:
     """Return where the browser is led, with state and PKCE."""
-    with _client(settings, "", endpoints, asked) as client:
+    with _client(Resolver(), settings, "", endpoints, asked) as client:  # which sends nothing
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=asked.state,
@@ -86,11 +88,11 @@ def code_of(answer: Mapping[str, str]) -> str:
 
 
 def exchanged(
-    settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked, code: str
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked, code: str
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
     proof = {"code_verifier": asked.verifier} if settings.pkce else {}
-    with _client(settings, secret, endpoints, asked) as client:
+    with _client(resolver, settings, secret, endpoints, asked) as client:
         try:
             answer: Mapping[str, Any] = client.fetch_token(
                 endpoints.token, grant_type="authorization_code", code=code, **proof
@@ -112,7 +114,9 @@ def token_of(answer: Mapping[str, Any]) -> str:
     return token
 
 
-def _client(settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked) -> OAuth2Client:
+def _client(
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked
+) -> OAuth2Client:
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # there both are written as in a form (RFC 6749 section 2.3.1)
     return OAuth2Client(
@@ -121,7 +125,7 @@ def _client(settings: ConnectionSettings, secret: str, endpoints: Endpoints, ask
         redirect_uri=asked.back,
         code_challenge_method="S256",
         token_endpoint_auth_method=method,
-        transport=outside.Bounded(),
+        transport=outside.Bounded(resolver),
     )
 
 

@@ -23,6 +23,7 @@ from app.identity.providers import outside
 from app.identity.providers.oauth2 import UNREADABLE, Endpoints, code_of, exchanged, led, token_of
 from app.identity.providers.social import Asked, Claimed, ProviderUnavailable, claimed_by
 from app.kit.clock import Clock
+from app.kit.public_addresses import Resolver
 from app.kit.recent import Recent
 
 GOOGLE = "https://accounts.google.com"
@@ -71,8 +72,9 @@ class _Keys:
 class Upstreams:
     """What providers say of themselves and their keys, kept for a while for all tenants of the process."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, resolver: Resolver) -> None:
         self._clock = clock
+        self.resolver = resolver
         self._configurations: Recent[str, Configuration] = Recent(_MOST_PROVIDERS)
         self._keys: Recent[str, _Keys] = Recent(_MOST_PROVIDERS)
 
@@ -80,7 +82,7 @@ class Upstreams:
         """Return the configuration of an issuer. Raises ProviderUnavailable."""
         held, now = self._configurations.get(issuer), self._clock.now()
         if held is None or not held.read_at <= now < held.read_at + LIVES_FOR:
-            held = _configuration(issuer, now)
+            held = _configuration(self.resolver, issuer, now)
             self._configurations.put(issuer, held)
         return held
 
@@ -98,7 +100,7 @@ class Upstreams:
         return found
 
     def _read_keys(self, address: str, now: datetime) -> _Keys:
-        held = _Keys(_imported(outside.read_object(address).get("keys")), now)
+        held = _Keys(_imported(outside.read_object(self.resolver, address).get("keys")), now)
         self._keys.put(address, held)
         return held
 
@@ -127,7 +129,9 @@ class OpenIdProvider:
     def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
         said = self.upstreams.configuration(self.issuer)
         self._check_issuer(answer, said)
-        token = exchanged(self.settings, self.secret, self._endpoints(said), asked, code_of(answer))
+        token = exchanged(
+            self.upstreams.resolver, self.settings, self.secret, self._endpoints(said), asked, code_of(answer)
+        )
         claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), said, asked, now)
         names = self.settings.names
         if said.userinfo and not claims.get(names["email"]):
@@ -187,7 +191,7 @@ class OpenIdProvider:
         raise ProviderUnavailable("the id_token is not signed by the provider")
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
-        told = outside.read_object(address, access_token)
+        told = outside.read_object(self.upstreams.resolver, address, access_token)
         if told.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo speaks of somebody else")
         return {**told, **claims}
@@ -198,8 +202,8 @@ def can_ask_anew(issuer: str | None) -> bool:
     return issuer not in (None, GOOGLE)
 
 
-def _configuration(issuer: str, now: datetime) -> Configuration:
-    said = outside.read_object(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+def _configuration(resolver: Resolver, issuer: str, now: datetime) -> Configuration:
+    said = outside.read_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if said.get("issuer") != issuer:
         raise ProviderUnavailable("its configuration is another issuer's")
     places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}

@@ -1,11 +1,14 @@
-"""HTTP to providers of identities: bounded in time and size, without redirects, and to this machine where the name says so.
+"""HTTP to providers of identities: bounded in time and size, without redirects, to public and allowed addresses alone.
 
-A name below `localhost` is this machine for browsers (RFC 6761 section 6.3), and not for every system: so it is here.
+Tenants say where providers are, and providers where their endpoints are. So the address of each is judged when it is
+connected to, and the address that was judged is the one that is connected to: a name that changes its mind (DNS
+rebinding) gains nothing.
 """
 
 from __future__ import annotations
 
 import ssl
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +20,10 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic_core import from_json
 
-from app.contract.connections import is_local
 from app.identity.providers.social import ProviderUnavailable
 from app.kit.clock import monotonic
+from app.kit.proxies import is_local
+from app.kit.public_addresses import AddressRefused, Resolver
 
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 256_000
@@ -62,27 +66,51 @@ SLOTS = Slots(in_all=24, each=8)
 
 
 class Bounded(httpx.BaseTransport):
-    """Sends one request, and returns an answer that is read to its end."""
+    """Sends one request, and returns an answer that is read to its end. Raises httpx.HTTPError."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         with SLOTS.one(request):
-            return _sent(request)
+            return self._sent(request)
 
+    def _sent(self, request: httpx.Request) -> httpx.Response:
+        until, proxy = monotonic() + SECONDS, _proxy_for(request.url)
+        request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
+        request.headers["Accept-Encoding"] = "identity"
+        with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=False, proxy=proxy) as client:
+            answer = client.send(request, stream=True) if proxy else self._connected(client, request)
+            try:
+                content = _content(answer, until)
+            finally:
+                answer.close()
+        return httpx.Response(answer.status_code, headers=_headers(answer), content=content, request=request)
 
-def _sent(request: httpx.Request) -> httpx.Response:
-    until, is_ours = monotonic() + SECONDS, is_local(str(request.url))
-    if request.url.host.endswith(".localhost"):
-        request.extensions["sni_hostname"] = request.url.host
-        request.url = request.url.copy_with(host="127.0.0.1")  # the Host header is made already
-    request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
-    request.headers["Accept-Encoding"] = "identity"
-    with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=not is_ours) as client:
-        answer = client.send(request, stream=True)
+    def _connected(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
+        """Send to one of the judged addresses. TLS is still held to the name, and the Host header is made already."""
+        url = request.url
         try:
-            content = _content(answer, until)
-        finally:
-            answer.close()
-    return httpx.Response(answer.status_code, headers=_headers(answer), content=content, request=request)
+            places = self._resolver.addresses(url.host, url.port or (443 if url.scheme == "https" else 80))
+        except AddressRefused as refused:
+            raise Unbelievable(str(refused), request=request) from None
+        request.extensions["sni_hostname"] = url.host
+        for place in places[:-1]:
+            request.url = url.copy_with(host=place)
+            try:
+                return client.send(request, stream=True)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                continue
+        request.url = url.copy_with(host=places[-1])
+        return client.send(request, stream=True)
+
+
+def _proxy_for(url: httpx.URL) -> str | None:
+    """Return the proxy that the operator's environment names for an address. It resolves names itself, and judges them itself."""
+    if is_local(url.host) or urllib.request.proxy_bypass(url.host):
+        return None
+    named = urllib.request.getproxies()
+    return named.get(url.scheme) or named.get("all")
 
 
 def _content(answer: httpx.Response, until: float) -> bytes:
@@ -105,12 +133,12 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def read(url: str, token: str | None = None) -> Any:
+def read(resolver: Resolver, url: str, token: str | None = None) -> Any:
     """Return the JSON that is there, for whoever holds the token. Raises ProviderUnavailable."""
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     place = urlsplit(url).netloc
     try:
-        with httpx.Client(transport=Bounded()) as client:
+        with httpx.Client(transport=Bounded(resolver)) as client:
             answer = client.get(url, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # its text may bear the address
         raise ProviderUnavailable(f"{place} did not answer: {type(problem).__name__}") from None
@@ -122,9 +150,9 @@ def read(url: str, token: str | None = None) -> Any:
         raise ProviderUnavailable(f"{place} answered no JSON") from None
 
 
-def read_object(url: str, token: str | None = None) -> dict[str, Any]:
+def read_object(resolver: Resolver, url: str, token: str | None = None) -> dict[str, Any]:
     """Return the JSON object that is there. Raises ProviderUnavailable."""
-    members = read(url, token)
+    members = read(resolver, url, token)
     if not isinstance(members, dict):
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
     return members

@@ -1,0 +1,94 @@
+"""Which network addresses a stranger's name may lead us to: public ones, and those that the operator allows."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from app.kit.proxies import Address, Network, is_local
+
+Resolve = Callable[..., Sequence[tuple[Any, ...]]]
+"""`socket.getaddrinfo`, or one that answers like it."""
+
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: the IPv4 address is the last 32 bits
+_NEVER: Final[tuple[Network, ...]] = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "192.0.0.0/24",  # protocol assignments (RFC 6890)
+        "192.88.99.0/24",  # 6to4 relays (RFC 7526)
+        "::/96",  # IPv4-compatible (RFC 4291 section 2.5.5.1)
+        "64:ff9b:1::/48",  # NAT64 of a network's own (RFC 8215)
+        "2001::/32",  # Teredo (RFC 4380)
+        "2002::/16",  # 6to4 (RFC 3056)
+        "fec0::/10",  # site-local (RFC 3879)
+    )
+)
+
+
+class AddressRefused(Exception):
+    """The name leads to an address that nobody may be led to, or to none."""
+
+
+def is_public(address: Address) -> bool:
+    """Return whether the address belongs to the internet: not private, loopback, link-local, multicast, reserved, nor a tunnel.
+
+    An IPv4 address that stands within an IPv6 one (mapped, NAT64) is judged itself.
+    """
+    inner = _within(address)
+    if any(inner in network for network in _NEVER if network.version == inner.version):
+        return False
+    is_special = inner.is_multicast or inner.is_unspecified or inner.is_reserved or inner.is_link_local
+    return inner.is_global and not is_special
+
+
+class Resolver:
+    """Finds the addresses of a host and judges them all.
+
+    Args:
+        allowed: networks that may be led to although they are not public.
+    """
+
+    def __init__(self, allowed: Iterable[str] = (), resolve: Resolve | None = None) -> None:
+        self._allowed = tuple(ipaddress.ip_network(text, strict=False) for text in allowed)
+        self._resolve = resolve
+
+    def addresses(self, host: str, port: int) -> list[str]:
+        """Return where to connect to: whoever connects takes one of these, and resolves nothing again.
+
+        A name below `localhost` is this machine (RFC 6761 section 6.3).
+
+        Raises:
+            AddressRefused: the name has no address, or one of its addresses is neither public nor allowed.
+        """
+        if is_local(host):
+            found = ["127.0.0.1"]
+        else:
+            try:
+                told = (self._resolve or socket.getaddrinfo)(host, port, type=socket.SOCK_STREAM)
+            except (OSError, UnicodeError):
+                raise AddressRefused("the name has no address") from None
+            found = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in told))
+        if not found or not all(self._may_lead_to(text) for text in found):
+            raise AddressRefused("the name leads to an address that is not public")
+        return found
+
+    def _may_lead_to(self, text: str) -> bool:
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            return False
+        inner = _within(address)
+        return is_public(address) or any(
+            inner in network for network in self._allowed if network.version == inner.version
+        )
+
+
+def _within(address: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address stands for, else the address itself."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address
