@@ -89,6 +89,8 @@ class Settings:
     hashes_at_once: int = 2
     """How many password hashes run at one time, over all processes of one `serve`; the rest queue, tenants in turn. Empty: one for
     each whole CPU that the machine, or the container's quota, grants."""
+    sends_at_once: int = 4
+    """How many mails a worker sends at one time, and beside them how many text messages, pushes and others; the rest waits."""
 
     @property
     def database(self) -> str:
@@ -197,6 +199,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         hashes_at_once=_count(
             "GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), int(usable_cpus()) or 1
         ),
+        sends_at_once=_count("GATEHOUSE_SENDS_AT_ONCE", env.get("GATEHOUSE_SENDS_AT_ONCE", ""), 4),
     )
     _check(settings)
     keys = _secrets(env, settings)

@@ -17,6 +17,7 @@ from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
 from app.identity.tasks.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
 from app.identity.tasks.gauge import OutboxGauge
+from app.identity.tasks.lanes import LANES, MAIL, Lane
 from app.identity.tenants import changes
 from app.kit.clock import FixedClock
 from tests.support.posting import VAULT, posted, row, worker
@@ -141,10 +142,28 @@ def test_a_kind_that_nobody_delivers_is_a_dead_letter(database: Database, clock:
 
 def test_a_claimed_message_is_nobody_else_s_until_its_lease_is_over(database: Database, clock: FixedClock) -> None:
     posted(database, clock)
-    assert len(claims.claim(database, clock.now())) == 1
-    assert claims.claim(database, clock.now()) == []
-    clock.advance(minutes=5)
-    assert len(claims.claim(database, clock.now())) == 1
+    assert claims.claim(database, clock.now(), MAIL)
+    assert claims.claim(database, clock.now(), MAIL) is None
+    clock.advance(seconds=claims.LEASE.total_seconds())
+    assert claims.claim(database, clock.now(), MAIL)
+
+
+def test_a_renewed_lease_lasts_on_and_a_lost_one_is_told(database: Database, clock: FixedClock) -> None:
+    kept, lost = posted(database, clock), posted(database, clock, tenant="globex")
+    held = [found for _ in range(2) if (found := claims.claim(database, clock.now(), MAIL, after="a"))]
+    assert {one.message_id for one in held} == {kept, lost}
+    change_attempts(database, lost, "globex")
+    until = clock.now() + 3 * claims.LEASE
+    assert [one.message_id for one in claims.renew(database, held, until)] == [lost]
+    assert row(database, kept).due_at == until
+
+
+def test_a_released_message_is_due_at_once_and_costs_no_attempt(database: Database, clock: FixedClock) -> None:
+    message_id = posted(database, clock)
+    held = claims.claim(database, clock.now(), MAIL)
+    assert held
+    claims.release(database, held, clock.now())
+    assert (row(database, message_id).attempts, row(database, message_id).due_at) == (0, clock.now())
 
 
 def test_two_workers_never_take_the_same_message(database: Database, clock: FixedClock) -> None:
@@ -152,8 +171,8 @@ def test_two_workers_never_take_the_same_message(database: Database, clock: Fixe
     taken: list[str] = []
 
     def work() -> None:
-        while batch := claims.claim(database, clock.now(), most=3):
-            taken.extend(message.message_id for message in batch)
+        while message := claims.claim(database, clock.now(), MAIL):
+            taken.append(message.message_id)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -163,11 +182,58 @@ def test_two_workers_never_take_the_same_message(database: Database, clock: Fixe
     assert sorted(taken) == sorted(ids)
 
 
+def test_tenants_take_turns_however_much_waits_of_one(database: Database, clock: FixedClock) -> None:
+    for _ in range(30):
+        posted(database, clock, tenant="flood")
+    for tenant in ("acme", "globex"):
+        clock.advance(seconds=1)
+        posted(database, clock, tenant=tenant)
+        posted(database, clock, tenant=tenant)
+    order, last = [], ""
+    while message := claims.claim(database, clock.now(), MAIL, after=last):
+        last = message.tenant_id
+        order.append(last)
+    assert order[:6] == ["acme", "flood", "globex"] * 2
+    assert set(order[6:]) == {"flood"}
+
+
+def test_a_tenant_that_is_busy_is_passed_over(database: Database, clock: FixedClock) -> None:
+    posted(database, clock, tenant="flood")
+    assert claims.claim(database, clock.now(), MAIL, without=["flood"]) is None
+    posted(database, clock, tenant="globex")
+    found = claims.claim(database, clock.now(), MAIL, without=["flood"])
+    assert found
+    assert found.tenant_id == "globex"
+
+
+def test_a_lane_gives_its_own_kinds_alone(database: Database, clock: FixedClock) -> None:
+    for kind in ("mail", "sms", "push", "push_platform", "pigeon"):
+        posted(database, clock, kind=kind)
+    given = {lane.name: kinds_of(database, clock, lane) for lane in LANES}
+    assert given == {"mail": {"mail"}, "sms": {"sms"}, "push": {"push", "push_platform"}, "other": {"pigeon"}}
+
+
+def kinds_of(database: Database, clock: FixedClock, lane: Lane) -> set[str]:
+    """Take all of a lane."""
+    found = set()
+    while message := claims.claim(database, clock.now(), lane):
+        found.add(message.kind)
+    return found
+
+
+def change_attempts(database: Database, message_id: str, tenant: str) -> None:
+    """What another worker's claim does to a row."""
+    work = UnitOfWork(database, tenant)
+    work.run(outbox.update().where(outbox.c.tenant_id == tenant, outbox.c.message_id == message_id).values(attempts=9))
+    work.commit()
+
+
 def test_a_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
-    (late,) = claims.claim(database, clock.now())
-    clock.advance(minutes=5)
-    claims.claim(database, clock.now())
+    late = claims.claim(database, clock.now(), MAIL)
+    assert late
+    clock.advance(seconds=claims.LEASE.total_seconds())
+    claims.claim(database, clock.now(), MAIL)
     claims.settle_failed(database, late, clock.now(), "late", is_final=True)
     assert row(database, message_id).state == "waiting"
 
@@ -214,8 +280,12 @@ def test_the_outbox_is_measured(database: Database, clock: FixedClock) -> None:
     posted(database, clock, tenant="globex", kind="pigeon")
     worker(database, clock).deliver_due()
     posted(database, clock)
-    (gauge,) = OutboxGauge(database).collect()
-    assert {sample.labels["state"]: sample.value for sample in gauge.samples} == {"waiting": 1, "dead": 1}
+    clock.advance(seconds=90)
+    counts, ages = OutboxGauge(database, clock).collect()
+    seen = {(one.labels["state"], one.labels["lane"]): one.value for one in counts.samples if one.value}
+    assert seen == {("waiting", "mail"): 1, ("dead", "other"): 1}
+    oldest = {one.labels["lane"]: one.value for one in ages.samples}
+    assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
 
 
 def test_an_error_of_the_store_tells_no_secret(database: Database, clock: FixedClock) -> None:

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import text
 
 from app.identity.tasks import claims
-from app.identity.tasks.senders import senders
 from app.identity.tasks.worker import Worker
 from tests.support.devices import (
     AWS_KEY,
@@ -261,7 +260,7 @@ def deliver(ada: Factored, there: Topic) -> None:
     settings = type(house.settings)(
         **{**vars(house.settings), "push_url": there.url, "secrets": house.settings.secrets}
     )
-    worker = Worker(settings, house.database, house.clock, senders(settings, house.clock))
+    worker = Worker(settings, house.database, house.clock)
     while worker.deliver_due():
         pass
 

@@ -6,6 +6,7 @@ import socket
 import socketserver
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
@@ -23,7 +24,8 @@ PATIENCE_SECONDS = 120
 
 class Mailbox(socketserver.ThreadingTCPServer):
     """Where mails arrive. `refusals` are answers to RCPT, used up one by one. While `says_thanks` is not set, a mail is
-    taken and the sender is not told so."""
+    taken and the sender is not told so; with `seconds_a_mail` it is told so late. With
+    `takes_data` cleared it stops answering at DATA, which `at_data` tells."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -40,6 +42,9 @@ class Mailbox(socketserver.ThreadingTCPServer):
         self.takes_utf8 = False
         self.says_thanks = threading.Event()
         self.says_thanks.set()
+        self.seconds_a_mail = 0.0
+        self.at_data, self.takes_data = threading.Event(), threading.Event()
+        self.takes_data.set()
         self._open: set[socket.socket] = set()
 
     @property
@@ -62,6 +67,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
     def hang_up(self) -> None:
         """End every conversation."""
         self.says_thanks.set()
+        self.takes_data.set()
         for one in list(self._open):
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -110,6 +116,8 @@ class Dialogue(socketserver.StreamRequestHandler):
         elif word == "DATA":
             self.server.envelopes.append(self.envelope)
             self.envelope = []
+            self.server.at_data.set()
+            self.server.takes_data.wait(PATIENCE_SECONDS)
             self.say("354 go on")
             self.take()
         else:
@@ -126,6 +134,7 @@ class Dialogue(socketserver.StreamRequestHandler):
         self.server.raw.append(b"".join(lines))
         self.server.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
         self.server.was_encrypted.append(self.encrypted)
+        time.sleep(self.server.seconds_a_mail)
         self.server.says_thanks.wait(PATIENCE_SECONDS)
         self.say("250 taken")
 

@@ -15,6 +15,7 @@ from app.identity.store import migrate
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
+from app.identity.tasks.lanes import MAIL
 from app.identity.vault import Vault
 from app.kit.clock import SystemClock
 from tests.support.servers import Postgres, PostgresUrls
@@ -229,7 +230,8 @@ def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path
     vault = Vault((SECRETS[0].encode(),))
     message_id = Outbox(work, clock, vault).post("mail", {"text": "Your code is 123456"})
     work.commit()
-    (claimed,) = claims.claim(database, clock.now())
+    claimed = claims.claim(database, clock.now(), MAIL)
+    assert claimed
     claims.settle_failed(database, claimed, clock.now(), "550 nobody here", is_final=True)
     shown = run("outbox", "list", "--state", "dead").output
     assert message_id in shown

@@ -10,16 +10,15 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from app.identity.tasks.claims import Message
+from app.identity.tasks.sender import Sender
 from app.identity.tasks.undelivered import Undelivered
 
 SECONDS = 15
 _TRY_AGAIN = {408, 425, 429}
 
 
-class SmsGateway:
+class SmsGateway(Sender):
     """Delivers `sms` messages, whose payload has `to` and `text`."""
-
-    keeps_payload = False
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)

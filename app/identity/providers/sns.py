@@ -14,6 +14,7 @@ import httpx
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 from app.identity.tasks.claims import Message
+from app.identity.tasks.sender import Sender
 from app.identity.tasks.undelivered import Undelivered
 from app.kit.aws import AwsKey, signed
 from app.kit.clock import Clock
@@ -27,14 +28,12 @@ _CODE = re.compile(r"<Code>\s*([A-Za-z.]{1,60})\s*</Code>")
 _TRY_AGAIN: Final = frozenset({"Throttled", "Throttling", "ThrottlingException", "ThrottledException", "InternalError"})
 
 
-class Sns:
+class Sns(Sender):
     """Delivers `push` and `push_platform`.
 
     Args:
         url: where SNS is, if not at Amazon's own address of the tenant's region.
     """
-
-    keeps_payload = False
 
     def __init__(self, url: str, clock: Clock) -> None:
         self._url = url

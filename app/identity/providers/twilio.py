@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 
 from app.identity.tasks.claims import Message
+from app.identity.tasks.sender import Sender
 from app.identity.tasks.undelivered import Undelivered
 
 SECONDS = 15
@@ -22,10 +23,8 @@ _LOOPBACK = ("localhost", "127.0.0.1")
 log = logging.getLogger("gatehouse.worker")
 
 
-class Twilio:
+class Twilio(Sender):
     """Delivers `sms` messages; the gateway's own Sid goes to the log beside ours, for whoever asks where a message went."""
-
-    keeps_payload = False
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)

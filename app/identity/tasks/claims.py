@@ -1,13 +1,14 @@
 """Claims what is due in the outbox, whichever tenant it is of, and settles it: one of the two exemptions from the tenant
 (store/migrations/isolation.py).
 
-A claim is a lease: it moves `due_at` on and counts the attempt, all in one short transaction. Delivery happens outside of
-any. A process that dies in between leaves a message that is due again when the lease is over: delivered at least once.
+A claim is a lease on one message: it moves `due_at` on and counts the attempt, in one short transaction. Delivery happens
+outside of any. While it lasts the lease is renewed (`tasks/leases.py`), so it is short: a process that dies in between
+leaves a message that is due again when the lease is over. Delivered at least once; decisions/0161.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,12 +18,14 @@ from sqlalchemy import ColumnElement, LargeBinary, func, or_, select, tuple_, up
 from app.identity.outbox import ELSEWHERE, NOTHING, said_in, seal
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.lanes import Lane
 from app.identity.tasks.tables import outbox
 from app.identity.tasks.undelivered import Undelivered
 from app.identity.vault import Misplaced, UnknownKey, Unsealable, Vault
 
 EXEMPT = "outbox"
-LEASE = timedelta(minutes=5)
+LEASE = timedelta(seconds=20)
+"""A message of a worker that died is due again after this. Clocks of the machines must agree to a fraction of it."""
 MOST_ATTEMPTS = 12
 _CLOSED_ATTEMPTS = 3
 _O = outbox.c
@@ -48,8 +51,8 @@ class Claimed:
     tenant_id: str
     message_id: str
     kind: str
-    payload: dict[str, Any] = field(repr=False)
-    sealed: bytes | None = field(repr=False)
+    payload: dict[str, Any] = field(repr=False, compare=False)
+    sealed: bytes | None = field(repr=False, compare=False)
     attempts: int
 
     def opened(self, vault: Vault) -> Message:
@@ -64,29 +67,62 @@ class Claimed:
         return Message(self.tenant_id, self.message_id, self.kind, said, self.attempts)
 
 
-def claim(database: Database, now: datetime, most: int = 20) -> Sequence[Claimed]:
-    """Return messages that are due; until the lease is over nobody else gets them."""
+def claim(
+    database: Database,
+    now: datetime,
+    lane: Lane,
+    *,
+    after: str = "",
+    without: Collection[str] = (),
+    lease: timedelta = LEASE,
+) -> Claimed | None:
+    """Return one message of a lane that is due, or None; until the lease is over nobody else gets it.
+
+    Tenants take turns: it is the oldest message of the next tenant behind `after` that has one and is not among `without`.
+    """
     work = UnitOfWork(database, EXEMPT)
     try:
-        due = (
-            select(_O.tenant_id, _O.message_id)
-            .where(_O.state == "waiting", _O.due_at <= now)
-            .order_by(_O.due_at)
-            .limit(most)
-        )
-        if database.is_sqlite and not work.all(due):
-            return []  # no writer's turn is taken for nothing
-        picked = due if database.is_sqlite else due.with_for_update(skip_locked=True)
-        columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
-        values = {"due_at": now + LEASE, "attempts": _O.attempts + 1}
-        statement = (
-            update(outbox).where(tuple_(_O.tenant_id, _O.message_id).in_(picked)).values(**values).returning(*columns)
-        )
-        claimed = [Claimed(**row._mapping) for row in work.all(statement)]
-        work.commit()
-        return claimed
+        while row := _next(work, now, lane, after, without):
+            taken = update(outbox).where(*_is(row), _O.due_at <= now)
+            if work.changed(taken.values(due_at=now + lease, attempts=row.attempts + 1)):
+                work.commit()
+                return Claimed(**{**row._mapping, "attempts": row.attempts + 1})
+            work.rollback()  # SQLite locks no row: another one was quicker
+        return None
     finally:
         work.rollback()
+
+
+def _next(work: UnitOfWork, now: datetime, lane: Lane, after: str, without: Collection[str]) -> Any:
+    columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
+    due = select(*columns).where(_O.state == "waiting", lane.holds(_O.kind), _O.due_at <= now)
+    if without:
+        due = due.where(_O.tenant_id.not_in(without))
+    due = due.order_by(_O.tenant_id, _O.due_at).limit(1).with_for_update(skip_locked=True)
+    found = work.one(due.where(_O.tenant_id > after)) if after else None
+    return found or work.one(due)
+
+
+def renew(database: Database, messages: Collection[Claimed], until: datetime) -> Collection[Claimed]:
+    """Lease messages for longer; returns those whose lease was lost, which another worker may have by now."""
+    if not messages:
+        return ()
+    work = UnitOfWork(database, EXEMPT)
+    key = tuple_(_O.tenant_id, _O.message_id, _O.attempts)
+    held = key.in_([(one.tenant_id, one.message_id, one.attempts) for one in messages])
+    try:
+        renewed = update(outbox).where(held, _O.state == "waiting").values(due_at=until)
+        rows = work.all(renewed.returning(_O.tenant_id, _O.message_id))
+        work.commit()
+    finally:
+        work.rollback()
+    kept = {tuple(row) for row in rows}
+    return [one for one in messages if (one.tenant_id, one.message_id) not in kept]
+
+
+def release(database: Database, message: Claimed, now: datetime) -> None:
+    """Give a message back that has certainly not been sent: it is due at once, and the attempt is not counted."""
+    _settle(database, message, {"due_at": now, "attempts": message.attempts - 1})
 
 
 def settle_sent(database: Database, message: Claimed, now: datetime, *, keeps_payload: bool) -> None:
@@ -129,13 +165,12 @@ def listed(database: Database, state: str | None = None, most: int = 100) -> Seq
         work.rollback()
 
 
-def counts(database: Database) -> dict[str, int]:
-    """Return how many messages of all tenants wait and how many are dead."""
+def depths(database: Database) -> Sequence[Any]:
+    """Return (state, kind, messages, oldest) of what waits and what is dead, of all tenants."""
     work = UnitOfWork(database, EXEMPT)
-    states = ("waiting", "dead")
+    columns = (_O.state, _O.kind, func.count().label("messages"), func.min(_O.created_at).label("oldest"))
     try:
-        rows = work.all(select(_O.state, func.count().label("messages")).where(_O.state.in_(states)).group_by(_O.state))
-        return {**dict.fromkeys(states, 0), **{row.state: row.messages for row in rows}}
+        return work.all(select(*columns).where(_IS_KEPT).group_by(_O.state, _O.kind))
     finally:
         work.rollback()
 
@@ -207,12 +242,21 @@ def _resealed(database: Database, vault: Vault, rows: Sequence[Any]) -> int:
         work.rollback()
 
 
+def _is(message: Any) -> tuple[ColumnElement[bool], ...]:
+    """The condition for the row of a message as it was read: every later claim counts an attempt."""
+    return (
+        _O.tenant_id == message.tenant_id,
+        _O.message_id == message.message_id,
+        _O.attempts == message.attempts,
+        _O.state == "waiting",
+    )
+
+
 def _settle(database: Database, message: Claimed, values: dict[str, Any]) -> None:
     """Write the outcome, unless the lease was lost and somebody else has the message now."""
     work = UnitOfWork(database, EXEMPT)
-    where = (_O.tenant_id == message.tenant_id, _O.message_id == message.message_id, _O.attempts == message.attempts)
     try:
-        work.run(update(outbox).where(*where, _O.state == "waiting").values(**values))
+        work.run(update(outbox).where(*_is(message)).values(**values))
         work.commit()
     finally:
         work.rollback()

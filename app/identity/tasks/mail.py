@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import smtplib
+import socket
 import ssl
 from contextlib import suppress
 from email import policy
@@ -14,15 +15,53 @@ from urllib.parse import unquote, urlsplit
 
 from app.identity.accounts.identifiers import mailable
 from app.identity.tasks.claims import Message
+from app.identity.tasks.sender import Sender
 from app.identity.tasks.undelivered import Undelivered
 from app.kit.clock import Clock
 
 SECONDS = 20
+"""For the connection, and for the answer to each command."""
+ACCEPTANCE_SECONDS = 600
+"""For the answer to a whole mail: who gives up earlier sends it twice (RFC 5321 section 4.5.3.2.6, RFC 1047)."""
+_ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
+"""A server that is gone without a word is noticed after half a minute, whatever we wait for."""
 _PERMANENT = range(500, 600)
 _WIRE = policy.SMTP.clone(cte_type="7bit")  # not every server takes 8BITMIME, and long lines must be folded
 
 
-class Smtp:
+class _Patient(smtplib.SMTP):
+    """Gives a server more time for the answer to a whole mail, and knows whether it has one."""
+
+    has_whole_mail = False
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        made: socket.socket = super()._get_socket(host, port, timeout)  # type: ignore[misc] # as above
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _ALIVE.items():
+            if hasattr(socket, name):
+                made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        return made
+
+    def send(self, s: Any) -> None:
+        ends = isinstance(s, bytes) and s.endswith(b"\r\n.\r\n")  # the content goes out in one piece
+        self.has_whole_mail = self.has_whole_mail or ends
+        super().send(s)
+        if ends and self.sock is not None:
+            self.sock.settimeout(ACCEPTANCE_SECONDS)
+
+    def getreply(self) -> tuple[int, bytes]:
+        try:
+            return super().getreply()
+        finally:
+            if self.sock is not None:
+                self.sock.settimeout(SECONDS)
+
+
+class _PatientTls(_Patient, smtplib.SMTP_SSL):
+    """The same over TLS from the first byte."""
+
+
+class Smtp(Sender):
     """Delivers through one server, over a connection that is kept while there is work.
 
     Args:
@@ -30,8 +69,6 @@ class Smtp:
             where the server offers it, and always before a password is shown.
         sender: the address that mails come from.
     """
-
-    keeps_payload = False
 
     def __init__(self, url: str, sender: str, clock: Clock) -> None:
         parts = urlsplit(url)
@@ -41,13 +78,16 @@ class Smtp:
         self._name, self._password = unquote(parts.username or ""), unquote(parts.password or "")
         self._sender = sender
         self._clock = clock
-        self._connection: smtplib.SMTP | None = None
+        self._connection: _Patient | None = None
+        self._is_interrupted = False
 
     def send(self, message: Message) -> None:
         """Deliver one mail; raises Undelivered, final where the server refuses it for good."""
         mail = self._mail(message)
         try:
-            self._connected().send_message(mail)
+            connection = self._connected()
+            connection.has_whole_mail = False
+            connection.send_message(mail)
         except smtplib.SMTPRecipientsRefused as problem:
             code, reason = next(iter(problem.recipients.values()))
             raise Undelivered(_words(code, reason), is_final=code in _PERMANENT) from None
@@ -64,8 +104,18 @@ class Smtp:
                 "the mail server takes no addresses beyond ASCII (it does not offer SMTPUTF8, RFC 6531)", is_final=True
             ) from None
         except (smtplib.SMTPException, OSError) as problem:
+            is_interrupted, self._is_interrupted = self._is_interrupted, False
             self.rest()
-            raise Undelivered(f"{type(problem).__name__}: {problem}") from None
+            raise Undelivered(f"{type(problem).__name__}: {problem}", is_interrupted=is_interrupted) from None
+
+    def interrupt(self) -> None:
+        """Hang up, unless the server has the whole mail: it may deliver that, whether or not we hear its answer."""
+        connection = self._connection
+        if connection is None or connection.has_whole_mail or connection.sock is None:
+            return
+        with suppress(OSError):
+            socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # SSLSocket's own would go on in the clear
+        self._is_interrupted = not connection.has_whole_mail
 
     def rest(self) -> None:
         """Close the connection."""
@@ -74,14 +124,14 @@ class Smtp:
             with suppress(smtplib.SMTPException, OSError):
                 connection.quit()
 
-    def _connected(self) -> smtplib.SMTP:
+    def _connected(self) -> _Patient:
         if self._connection is not None:
             return self._connection
         tls = ssl.create_default_context()
         if self._is_implicit:
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(self._host, self._port, timeout=SECONDS, context=tls)
+            connection: _Patient = _PatientTls(self._host, self._port, timeout=SECONDS, context=tls)
         else:
-            connection = smtplib.SMTP(self._host, self._port, timeout=SECONDS)
+            connection = _Patient(self._host, self._port, timeout=SECONDS)
             connection.ehlo()
             if connection.has_extn("starttls"):
                 connection.starttls(context=tls)

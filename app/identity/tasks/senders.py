@@ -1,8 +1,7 @@
-"""Where messages go. A sender raises `Undelivered`; anything else it raises is our fault and is tried again too."""
+"""Where messages go."""
 
 from __future__ import annotations
 
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from app.identity.providers.sms_gateway import SmsGateway
@@ -10,24 +9,13 @@ from app.identity.providers.sns import Sns
 from app.identity.providers.twilio import Twilio
 from app.identity.tasks.claims import Message
 from app.identity.tasks.mail import Smtp
+from app.identity.tasks.sender import Sender
 from app.identity.tasks.undelivered import Undelivered
 from app.kit.clock import Clock
 from app.settings import Settings
 
 
-class Sender(Protocol):
-    """Delivers one kind of message."""
-
-    keeps_payload: bool
-
-    def send(self, message: Message) -> None:
-        """Deliver. Raises Undelivered."""
-
-    def rest(self) -> None:
-        """Give up what is held open; called when nothing is due."""
-
-
-class Inbox:
+class Inbox(Sender):
     """The development inbox: the message stays in the outbox, where the inbox page shows it."""
 
     keeps_payload = True
@@ -35,20 +23,14 @@ class Inbox:
     def send(self, message: Message) -> None:
         del message
 
-    def rest(self) -> None:
-        return
 
-
-class Nowhere:
+class Nowhere(Sender):
     """A kind that this version cannot deliver."""
 
     keeps_payload = True
 
     def send(self, message: Message) -> None:
         raise Undelivered(f"no sender for {message.kind}", is_final=True)
-
-    def rest(self) -> None:
-        return
 
 
 def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:

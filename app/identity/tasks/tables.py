@@ -16,7 +16,8 @@ outbox = tenant_table(
     Column("created_at", Instant, nullable=False),
     Column("finished_at", Instant),
     Column("last_problem", Text),
-    Index("ix_outbox_due", "state", "due_at"),
+    Index("ix_outbox_due", "state", "due_at"),  # for a worker of the version before; goes with it
+    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # the tenants take turns: claims.py
 )
 
 audit = tenant_table(

@@ -14,9 +14,13 @@ class Undelivered(Exception):
     Args:
         is_final: trying again cannot help, the message is a dead letter at once.
         lacks_key: another worker may open it, or this one once it knows the line of the secret that it was sealed under.
+        is_interrupted: we broke off ourselves before the receiver had all of it; the message goes back as it was.
     """
 
-    def __init__(self, problem: str, *, is_final: bool = False, lacks_key: bool = False) -> None:
+    def __init__(
+        self, problem: str, *, is_final: bool = False, lacks_key: bool = False, is_interrupted: bool = False
+    ) -> None:
         super().__init__(_SECRET.sub(STRUCK, problem))
         self.is_final = is_final
         self.lacks_key = lacks_key
+        self.is_interrupted = is_interrupted

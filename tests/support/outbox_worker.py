@@ -1,0 +1,26 @@
+"""A worker as a process of its own, with a lease and a time to drain of the test's choice: the arguments, in seconds."""
+
+import signal
+import sys
+import threading
+from datetime import timedelta
+
+from app.identity.store.database import Database
+from app.identity.tasks.worker import Worker
+from app.kit import logs
+from app.settings import read
+
+
+def main(lease_seconds: float, drain_seconds: float) -> None:
+    """Work until SIGTERM."""
+    logs.configure()
+    settings, stop = read(), threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    database = Database(settings.database, pool_size=2)
+    lease = timedelta(seconds=lease_seconds)
+    Worker(settings, database, lease=lease, drain_seconds=drain_seconds).run(stop)
+    database.dispose()
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))
