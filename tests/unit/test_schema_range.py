@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import psycopg
@@ -175,6 +176,13 @@ def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> 
         ):
             migrate.upgrade(behind.migrate_url, patience=SHORT)
     assert migrate.upgrade(behind.migrate_url).revision == HEAD
+
+
+def test_two_migrations_at_once_follow_one_another(fresh_postgres: PostgresUrls) -> None:
+    """An index is built among them, which waits for every older snapshot: nobody may keep one while waiting for the other."""
+    with ThreadPoolExecutor(3) as threads:
+        each = [threads.submit(migrate.upgrade, fresh_postgres.migrate_url) for _ in range(3)]
+        assert [one.result(60).revision for one in each] == [HEAD] * 3
 
 
 def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> None:

@@ -32,6 +32,7 @@ _SCRIPTS = Path(__file__).parent / "migrations"
 _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}\Z")
 _RULES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 _ONE_AT_A_TIME = 4_017_203  # any number; two migrations that start together then follow one another
+_TURN_SECONDS = 0.2
 _NO_LOCK = "55P03"  # PostgreSQL's lock_not_available
 
 log = logging.getLogger("gatehouse.migrate")
@@ -160,11 +161,15 @@ def connected(url: str, patience: Patience = PATIENCE) -> Iterator[Connection]:
 
 @contextmanager
 def _alone(engine: Engine) -> Iterator[None]:
-    """Hold the lock of migrations in a transaction of its own, which stays where a pooler hands out connections by transaction."""
+    """Hold the lock of migrations in a transaction of its own, which stays where a pooler hands out connections by transaction.
+
+    Neither who holds it nor who waits for it keeps a snapshot, as a statement that waits or has parameters would: an index
+    that is built beside its users waits for all older snapshots.
+    """
     with engine.begin() as connection:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _ONE_AT_A_TIME})
-        # After the SELECT, whose snapshot ends with the next statement: an index that is built online waits for older ones.
         connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        while not connection.execute(text(f"SELECT pg_try_advisory_xact_lock({_ONE_AT_A_TIME})")).scalar():
+            sleep(_TURN_SECONDS)
         yield
 
 
@@ -216,8 +221,8 @@ def _first_line(problem: OperationalError) -> str:
 
 
 def _engine(url: str) -> Engine:
-    address, ours = own_parameters(normalized(url))
-    plain = {"prepare_threshold": None} if ours.get("prepare") == "off" else {}
+    address, _ = own_parameters(normalized(url))
+    plain = {} if address.startswith("sqlite") else {"prepare_threshold": None}  # what is prepared: _alone
     engine = create_engine(address, poolclass=NullPool, connect_args=plain)
     if engine.dialect.name == "sqlite":
         if file := engine.url.database:
