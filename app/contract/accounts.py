@@ -157,7 +157,7 @@ CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptabl
 create = state(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
     errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused),
-    summary="Create an account; no mail is sent.", row="A01", scope="profile:create",
+    summary="Create an account. No email is sent.", row="A01", scope="profile:create",
 )  # fmt: skip
 read_by_identifier = state(
     "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M,
@@ -169,7 +169,8 @@ read_by_uid = state(
 )  # fmt: skip
 identities = state(
     "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M,
-    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="Read all accounts on one email.", row="A04", scope="profile:read",
+    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="List every account that has an email address.", row="A04",
+    scope="profile:read",
 )  # fmt: skip
 update = state(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,

@@ -85,11 +85,11 @@ _BASE = "/identity/v2/manage/account"
 
 verify_token = state(
     "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, errors=_VERIFY,
-    summary="Make the token that verifies an email.", row="A18", scope="profile:update",
+    summary="Create a token that verifies an email address.", row="A18", scope="profile:update",
 )  # fmt: skip
 read_verify_token = state(
     "brought.read_verify_token", f"GET {_BASE}/vtoken", VerifyTokenRead, VerifyToken, auth=K & S | M, errors=_VERIFY,
-    summary="Make the token that verifies an email, for a time of its own.", row="A19", scope="profile:update",
+    summary="Create a token that verifies an email address, with a lifetime of your choice.", row="A19", scope="profile:update",
 )  # fmt: skip
 mail_token = state(
     "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", MailTokenAsked, MailToken, auth=K & S | M,
@@ -98,7 +98,7 @@ mail_token = state(
         e.EmailActionRefused, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailTaken, e.EmailRegistered, e.EmailRefused,
         e.EmailDomainRefused, e.ClientGuidTaken, e.RegistrationOff,
     ),
-    summary="Make the token or the code that a mail of this type would bring.", row="A20", scope="profile:update",
+    summary="Create the token or the code that an email of one type would carry.", row="A20", scope="profile:update",
 )  # fmt: skip
 sms_code = state(
     "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M,
@@ -107,5 +107,5 @@ sms_code = state(
         e.NoPhoneOnProfile, e.PhoneTaken, *UID_REFUSALS, *_OFF, e.PhoneUnverified, e.ClientGuidTaken,
         e.RegistrationOff,
     ),
-    summary="Make the code that a text message of this type would bring.", row="A21", scope="profile:update",
+    summary="Create the code that a text message of one type would carry.", row="A21", scope="profile:update",
 )  # fmt: skip

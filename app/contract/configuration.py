@@ -1,5 +1,9 @@
 """What a tenant is, as configuration: settings, brand, applications. The configuration file, the store and the
-management operations share these models; names are snake_case, bounds and defaults stand here once."""
+management operations share these models; names are snake_case, bounds and defaults stand here once.
+
+They come from the interface: limits.md, tenant-config.md section 8, user.md sections 3 and 11. Docstrings of the models are published
+(docs/configuration.md), so they name no source.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
@@ -28,7 +32,7 @@ LINKS = ("privacy", "terms", "help")
 
 
 class Lockout(Stated):
-    """Brute-force protection (interface limits.md section 3). Passwords and codes count together, whoever tries them: five
+    """Brute-force protection. Passwords and codes count together, whoever tries them: five
     wrong ones by anybody lock the owner's sign-in. A suspension ends by itself, a mailed reset opens every lock but a block,
     and `security_question` suspends whoever has no answers; where `hide_unknown_accounts` is set they need the mailed reset,
     as an end would tell who has an account."""
@@ -40,7 +44,7 @@ class Lockout(Stated):
 
 
 class Captcha(Stated):
-    """What tells people from machines (interface tenant-config.md section 8): `own`, which needs nothing from elsewhere, or
+    """What tells people from machines: `own`, which needs nothing from elsewhere, or
     a provider with its `site_key` and the tenant's `captcha_secret`. Programs bring the provider's answer; pages show its
     widget, whose script runs there and could read what is typed. Beside the widget stands a question of our own, unless
     `fallback` is off: then nobody comes in who has no JavaScript, cannot use the widget, or whose network keeps it away."""
@@ -67,7 +71,7 @@ class Argon2(Stated):
 
 
 class PasswordPolicy(Stated):
-    """Interface limits.md section 5."""
+    """What new passwords must be like."""
 
     min_length: int = Field(default=10, ge=1, le=128)
     max_length: int = Field(default=128, ge=8, le=1024)
@@ -91,7 +95,7 @@ class PasswordPolicy(Stated):
 
 
 class RequestLimits(Stated):
-    """How often something may be tried; 0: not limited (interface limits.md section 1). An IPv6 address counts as its /64."""
+    """How often something may be tried; 0: not limited. An IPv6 address counts as its /64."""
 
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
     sign_in_per_minute: int = Field(default=3_000, ge=0)
@@ -110,7 +114,7 @@ class RequestLimits(Stated):
 
 
 class EmailAccess(Stated):
-    """Who may register, by addresses and domains (interface tenant-config.md section 8)."""
+    """Who may register, by addresses and domains."""
 
     allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # where there is one, no other may
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
@@ -124,7 +128,7 @@ class PolicyVersion(Stated):
 
 
 class PrivacyPolicy(Stated):
-    """What people accept (interface user.md rows U27, U28); the text itself stands where `brand.links.privacy` leads."""
+    """What people accept; the text itself stands where `brand.links.privacy` leads."""
 
     mode: Literal["strict", "moderated"] = (
         "moderated"  # strict: who has not accepted the present version goes no further
@@ -133,7 +137,7 @@ class PrivacyPolicy(Stated):
 
 
 class CustomObject(Stated):
-    """A kind of record that the tenant's programs keep with an account (interface user.md section 11). Records of one that is
+    """A kind of record that the tenant's programs keep with an account. Records of one that is
     no longer stated stay, and are found again once it is."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]

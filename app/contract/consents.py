@@ -19,7 +19,7 @@ _MOST = 5 * MOST_OPTIONS
 
 
 class ConsentEvent(Wire):
-    """A form, by its event."""
+    """A consent form, named by its event."""
 
     event: Name
     is_custom: bool = False
@@ -98,7 +98,7 @@ class ConsentLog(Wire):
 
 
 class ConsentLogs(Wire):
-    """The newest first."""
+    """Every change of an account's consents, the newest first."""
 
     uid: str
     consent_logs: list[ConsentLog]
@@ -113,19 +113,19 @@ give = state(
 change = state(
     "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     errors=(*_REFUSALS, e.ConsentRefused),
-    summary="Change what the signed-in account agreed to on forms that it answered.", row="U85",
+    summary="Change what the signed-in account agreed to on consent forms.", row="U85",
 )  # fmt: skip
 verify = state(
     "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ,
-    errors=(*_REFUSALS, e.RequestInvalid), summary="Read whether the present version of a form is answered.", row="U86",
+    errors=(*_REFUSALS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.", row="U86",
 )  # fmt: skip
 logs = state(
     "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ,
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
-    summary="Read how the signed-in account answered over time.", row="U87",
+    summary="List how the signed-in account answered consent forms over time.", row="U87",
 )  # fmt: skip
 managed_logs = state(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M,
     errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs),
-    summary="Read how an account answered consent forms over time.", row="A36", scope="consent:read",
+    summary="List how an account answered consent forms over time.", row="A36", scope="consent:read",
 )  # fmt: skip

@@ -64,7 +64,7 @@ LINK_REFUSALS = (
 sign_in = state(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K,
     errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, *GATE_REFUSALS),
-    summary="Finish a sign-in through another provider that began without a callback.", row="U13",
+    summary="Finish a sign-in through another provider that started without a callback.", row="U13",
 )  # fmt: skip
 link = state(
     "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS,
@@ -74,7 +74,7 @@ link = state(
 link_by_guid = state(
     "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS,
     errors=LINK_REFUSALS,
-    summary="Link the identity of a sign-in without a callback.", row="U30",
+    summary="Link the identity of a sign-in that started without a callback.", row="U30",
 )  # fmt: skip
 unlink = state(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS,

@@ -56,7 +56,7 @@ class Address(OAuthWire):
 
 
 class UserinfoAnswer(OAuthWire):
-    """OpenID Connect Core section 5.1; which claims come is the scope's and the `claims` parameter's to say."""
+    """Claims about a person (OpenID Connect Core section 5.1), as far as the scope and the `claims` parameter ask for them."""
 
     model_config = ConfigDict(alias_generator=as_named)
 

@@ -49,7 +49,7 @@ class TokenRequest(ClientRequest):
 
 
 class TokenAnswer(OAuthWire):
-    """RFC 6749 section 5.1, with the lifetime as the seed writes it beside the standard's."""
+    """A token response (RFC 6749 section 5.1). `expire_in` is the lifetime as text, beside the standard's `expires_in`."""
 
     access_token: str
     token_type: str = "Bearer"
@@ -82,7 +82,7 @@ class IntrospectionRequest(ClientRequest):
 
 
 class IntrospectionAnswer(OAuthWire):
-    """RFC 7662 section 2.2, with the interface's names beside the standard's."""
+    """What a token stands for (RFC 7662 section 2.2)."""
 
     active: bool
     iss: str | None = None
@@ -105,7 +105,7 @@ class IntrospectionAnswer(OAuthWire):
 introspect = state(
     "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C, family=OAUTH,
     on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
-    summary="Tell whether a token is good and what it stands for.",
+    summary="Check a token and read what it stands for.",
 )  # fmt: skip
 
 
@@ -119,7 +119,8 @@ class RevocationRequest(ClientRequest):
 
 revoke = state(
     "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
-    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(), summary="Revoke an access or refresh token; 200 for any token.",
+    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
+    summary="Revoke an access or refresh token; any token is answered 200.",
 )  # fmt: skip
 
 
@@ -136,12 +137,12 @@ machine_token = state(
 
 introspect_machine = state(
     "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C,
-    family=OAUTH, on=Host.TENANT, summary="Tell whether a machine token is good.",
+    family=OAUTH, on=Host.TENANT, summary="Check a machine token.",
 )  # fmt: skip
 
 
 class Revoked(Wire):
-    """The empty object."""
+    """An empty object."""
 
 
 revoke_machine = state(

@@ -88,7 +88,7 @@ send_mail = state(
         e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing,
         e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked, e.TooManyRequests, *KIND, *SHOWN_CAPTCHA,
     ),
-    summary="Mail a link, and a code, that sign somebody in.", row="U49",
+    summary="Email a sign-in link and a code.", row="U49",
 )  # fmt: skip
 by_link = state(
     "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K,
@@ -96,17 +96,17 @@ by_link = state(
         e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
         e.TooManyRequests, *ENTRY, *CLAIM,
     ),
-    summary="Sign in by the link that was mailed; a HEAD request uses nothing up.", row="U50",
+    summary="Sign in with an emailed link; a HEAD request leaves it unused.", row="U50",
 )  # fmt: skip
 _BY_CODE = (e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests, *KIND, *ENTRY, *CLAIM)
 by_email_code = state(
     "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K,
-    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in by the code that was mailed.", row="U51",
+    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in with an emailed code.", row="U51",
 )  # fmt: skip
 by_username_code = state(
     "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K,
     errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE),
-    summary="Sign in by the code that was mailed, named by the username.", row="U52",
+    summary="Sign in with an emailed code; the username names the account.", row="U52",
 )  # fmt: skip
 send_sms = state(
     "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K,
@@ -114,9 +114,9 @@ send_sms = state(
         e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked,
         e.TooManyRequests, *KIND, *SENT_SMS, *SHOWN_CAPTCHA,
     ),
-    summary="Text a code that signs somebody in.", row="U53",
+    summary="Text a sign-in code.", row="U53",
 )  # fmt: skip
 by_sms_code = state(
     "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K,
-    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in by the code that was texted.", row="U54",
+    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in with a texted code.", row="U54",
 )  # fmt: skip

@@ -148,7 +148,7 @@ forgot = state(
         e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, *CAPTCHA,
         e.ResetUrlRefused, e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
     ),
-    summary="Mail what resets a forgotten password.", row="U33",
+    summary="Email a link or a code that resets a forgotten password.", row="U33",
 )  # fmt: skip
 reset = state(
     "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, family=NAMED, accepts=Accept.JSON,
@@ -158,7 +158,7 @@ reset = state(
         e.EmailOrPhoneMissing.at(400), e.NotAuthenticated, e.NoEmailProfile, *LOCKED, *MAIL_CODE, *LINK, e.UnknownAccount,
         e.PrivacyPolicyOutdated,
     ),
-    summary="Set a new password with a mailed link's token, or with a mailed code.", row="U34",
+    summary="Set a new password with the token of an emailed link, or with an emailed code.", row="U34",
 )  # fmt: skip
 forgot_by_sms = state(
     "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K,
@@ -174,7 +174,7 @@ reset_by_sms = state(
         e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile, *SMS_CODE, *LOCKED,
         *NEW_PASSWORD,
     ),
-    summary="Set a new password with a code that was texted.", row="U36",
+    summary="Set a new password with a texted code.", row="U36",
 )  # fmt: skip
 reset_by_answer = state(
     "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K,
@@ -187,7 +187,7 @@ reset_by_answer = state(
 change = state(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS,
     errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
-    summary="Change the own password; every other session and token ends.", row="U32",
+    summary="Change the signed-in account's password; every other session and token ends.", row="U32",
 )  # fmt: skip
 
 _ASKED = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
@@ -224,5 +224,5 @@ forgot_token = state(
         e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused,
         e.TokenLimitReached, e.MailLimitReached,
     ),
-    summary="Make the token of a reset link, and mail it where asked.", row="A17", scope="profile:update",
+    summary="Create the token of a password reset link, and email it if asked.", row="A17", scope="profile:update",
 )  # fmt: skip

@@ -42,7 +42,7 @@ class CodeShown(AT, F, PW, CAP, LOCK):
 
 
 class PhoneVerified(Wire):
-    """A session, or a challenge where a second factor is wanted; `is_posted` alone where an access token was shown."""
+    """A session, or a challenge if a second factor is needed; with an access token `IsPosted` alone."""
 
     sparse: ClassVar[bool] = True
 
@@ -72,7 +72,7 @@ send_code = state(
         e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff,
         e.AccountBlocked, e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
     ),
-    summary="Text the code that proves a phone number again.", row="U62",
+    summary="Text another code that verifies a phone number.", row="U62",
 )  # fmt: skip
 verify = state(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
@@ -80,7 +80,7 @@ verify = state(
         *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
         e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
     ),
-    summary="Prove a phone number by the code that was texted, and sign in by it; with an access token it is only proved.",
+    summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
     row="U63",
 )  # fmt: skip
 change = state(
@@ -89,10 +89,10 @@ change = state(
         e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated,
         *NOT_TEXTED,
     ),
-    summary="Text a code to another number, which is the signed-in account's once it is proved.", row="U65",
+    summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.", row="U65",
 )  # fmt: skip
 remove = state(
     "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
-    summary="Remove the number that names the signed-in account.", row="U66",
+    summary="Remove the signed-in account's phone number.", row="U66",
 )  # fmt: skip

@@ -104,16 +104,16 @@ OPENS = (
 with_pin = state(
     "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K,
     errors=(*HELD, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin, *OPENS),
-    summary="Sign in again with a PIN, where a program was signed in before.", row="U67",
+    summary="Sign in again with a PIN and a session token.", row="U67",
 )  # fmt: skip
 end_session = state(
     "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K,
-    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a session that a PIN opens again.", row="U46",
+    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.", row="U46",
 )  # fmt: skip
 set_first = state(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K,
     errors=(e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing, *OPENS),
-    summary="Set the PIN that a sign-in asked for, and go on with that sign-in.", row="U68",
+    summary="Set the PIN that a sign-in asked for, and finish that sign-in.", row="U68",
 )  # fmt: skip
 change = state(
     "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
@@ -121,17 +121,19 @@ change = state(
         *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha,
         e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
     ),
-    summary="Change the own PIN by the present one.", row="U69",
+    summary="Change the signed-in account's PIN.", row="U69",
 )  # fmt: skip
 
 _MAILED = (e.UnknownAccount, *HELD, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
 forgot_by_email = state(
     "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K,
-    errors=(*_MAILED, e.MalformedEmail), summary="Mail what resets a forgotten PIN, by address.", row="U70",
+    errors=(*_MAILED, e.MalformedEmail), summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
+    row="U70",
 )  # fmt: skip
 forgot_by_username = state(
     "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON,
-    errors=(*_MAILED, e.UnknownUsername), summary="Mail what resets a forgotten PIN, by username.", row="U71",
+    errors=(*_MAILED, e.UnknownUsername), summary="Email a link or a code that resets a forgotten PIN; the username names the account.",
+    row="U71",
 )  # fmt: skip
 forgot_by_sms = state(
     "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON,
@@ -142,13 +144,13 @@ forgot_by_sms = state(
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
 reset_by_token = state(
     "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K,
-    errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with a mailed link's token.",
+    errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with the token of an emailed link.",
     row="U73",
 )  # fmt: skip
 reset_by_code = state(
     "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON,
     errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
-    summary="Set a new PIN with a code that was mailed or texted.", row="U74",
+    summary="Set a new PIN with an emailed or texted code.", row="U74",
 )  # fmt: skip
 _ANSWERED = (
     *_NEW, e.UnknownAccount, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
@@ -161,9 +163,9 @@ reset_by_answer_and_email = state(
 )  # fmt: skip
 reset_by_answer_and_phone = state(
     "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, errors=_ANSWERED,
-    summary="As above, by the number.", row="U76",
+    summary="Set a new PIN with the answers to security questions; the phone number names the account.", row="U76",
 )  # fmt: skip
 reset_by_answer_and_username = state(
     "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K,
-    errors=_ANSWERED, summary="As above, by the username.", row="U77",
+    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.", row="U77",
 )  # fmt: skip

@@ -80,18 +80,18 @@ register = state(
 register_with_captcha = state(
     "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered,
     auth=K, errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
-    summary="Register by email, phone or username, with the answer of a captcha.", row="U02",
+    summary="Register by email, phone or username, with a solved captcha.", row="U02",
 )  # fmt: skip
 sott = state(
     "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M,
-    summary="Make a secured one-time token for registration.", row="A56", scope="sott:create",
+    summary="Create a secured one-time token for registration.", row="A56", scope="sott:create",
 )  # fmt: skip
 
 RecordType = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class NewRecord(Wire):
-    """One choice of a list; `type`, `key` and `value` are needed."""
+    """One choice of a registration field. `Type`, `Key` and `Value` are required."""
 
     type: str | None = None
     key: str | None = None
@@ -165,7 +165,7 @@ _MANAGED = "/identity/v2/manage/registrationdata"
 
 records = state(
     "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, errors=_LIST,
-    summary="Read the choices of a list, without their codes.", row="U10",
+    summary="List the choices of a registration field, without their codes.", row="U10",
 )  # fmt: skip
 check_code = state(
     "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K,
@@ -174,11 +174,11 @@ check_code = state(
 )  # fmt: skip
 add_records = state(
     "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, accepts=Accept.JSON, errors=_WRITE,
-    summary="Add choices to lists.", row="A51", scope="profile:create",
+    summary="Add choices to registration fields.", row="A51", scope="profile:create",
 )  # fmt: skip
 managed_records = state(
     "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, errors=_LIST,
-    summary="Read the choices of a list, with their codes.", row="A52", scope="profile:read",
+    summary="List the choices of a registration field, with their codes.", row="A52", scope="profile:read",
 )  # fmt: skip
 change_record = state(
     "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M,
@@ -186,9 +186,9 @@ change_record = state(
 )  # fmt: skip
 remove_record = state(
     "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M,
-    errors=(e.UnknownRecord,), summary="Remove a choice.", row="A54", scope="profile:delete",
+    errors=(e.UnknownRecord,), summary="Delete a choice.", row="A54", scope="profile:delete",
 )  # fmt: skip
 remove_type = state(
     "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M,
-    errors=(e.NoRecords,), summary="Remove a list.", row="A55", scope="profile:delete",
+    errors=(e.NoRecords,), summary="Delete every choice of a registration field.", row="A55", scope="profile:delete",
 )  # fmt: skip

@@ -120,7 +120,7 @@ LOCK_REFUSALS = (
 update = state(
     "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U, accepts=Accept.JSON,
     access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields),
-    errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account: its profile, or its security answers alone (row U17).",
+    errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account's profile, or its security answers alone.",
     row="U16",
 )  # fmt: skip
 set_username = state(
@@ -138,38 +138,39 @@ add_email = state(
         e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused,
         e.PrivacyPolicyOutdated,
     ),
-    summary="Mail a link to another address of the signed-in account; it counts when it is proved.", row="U23",
+    summary="Add an email address to the signed-in account; an emailed link verifies it.", row="U23",
 )  # fmt: skip
 remove_email = state(
     "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
-    summary="Remove an address of the signed-in account.", row="U24",
+    summary="Remove an email address of the signed-in account.", row="U24",
 )  # fmt: skip
 unlock = state(
     "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE,
     errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
-    summary="Unlock the signed-in account by a captcha or a security answer.", row="U25",
+    summary="Unlock the signed-in account with a captcha or a security answer.", row="U25",
 )  # fmt: skip
 send_welcome = state(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U, access=WRITE,
     errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
-    summary="Mail a welcome to the signed-in account.", row="U26",
+    summary="Send the welcome email to the signed-in account.", row="U26",
 )  # fmt: skip
 accept_policy = state(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
     family=BEFORE_POLICY,
     errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
-    summary="Accept the present privacy policy.", row="U27",
+    summary="Accept the current privacy policy.", row="U27",
 )  # fmt: skip
 policy_history = state(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U, access=READ,
-    errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated), summary="Read which versions of the privacy policy were accepted.",
+    errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
+    summary="List which versions of the privacy policy the signed-in account accepted.",
     row="U28",
 )  # fmt: skip
 managed_policy_history = state(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
     auth=K & S | M, errors=(*UID_REFUSALS, e.NoPrivacyPolicy),
-    summary="Read which versions of the privacy policy an account accepted.", row="A14", scope="profile:read",
+    summary="List which versions of the privacy policy an account accepted.", row="A14", scope="profile:read",
 )  # fmt: skip
 ask_deletion = state(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS,
@@ -177,12 +178,12 @@ ask_deletion = state(
         e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused,
         e.PrivacyPolicyOutdated,
     ),
-    summary="Mail a link that deletes the signed-in account.", row="U18",
+    summary="Email a link that deletes the signed-in account.", row="U18",
 )  # fmt: skip
 confirm_deletion = state(
     "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K,
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
-    summary="Delete an account by the link that was mailed; a HEAD request uses nothing up.", row="U19",
+    summary="Delete an account with an emailed link; a HEAD request leaves it unused.", row="U19",
 )  # fmt: skip
 send_deletion_code = state(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
@@ -190,7 +191,7 @@ send_deletion_code = state(
         e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
         e.PrivacyPolicyOutdated,
     ),
-    summary="Send a code that deletes the signed-in account.", row="U20",
+    summary="Text a code that deletes the signed-in account.", row="U20",
 )  # fmt: skip
 delete_by_code = state(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
@@ -198,5 +199,5 @@ delete_by_code = state(
         e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated,
         *LOCK_REFUSALS,
     ),
-    summary="Delete the signed-in account by the code that was sent.", row="U21",
+    summary="Delete the signed-in account with a texted code.", row="U21",
 )  # fmt: skip

@@ -43,7 +43,7 @@ class PushIos(Stated):
 
 
 class PushSettings(Stated):
-    """Approval on another device (interface mfa.md section 8). `settings.second_factors.push` switches it."""
+    """Approval on another device. `settings.second_factors.push` switches it."""
 
     service: Annotated[str, AfterValidator(_service), Field(max_length=50)] = "AWS"
     app_name: str = Field(

@@ -16,7 +16,7 @@ Query = From.QUERY
 
 
 class Token(Wire):
-    """A session of the interface; `expires_in` is an ISO date-time here (profile.json.md section 1.1)."""
+    """An access token and, where the tenant issues them, a refresh token. `expires_in` is an ISO 8601 date-time."""
 
     access_token: str = Field(alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
@@ -52,21 +52,21 @@ class EndOwnToken(AT):
 info = state(
     "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ,
     family=BEFORE_POLICY,
-    summary="Read what an access token is.", row="U42",
+    summary="Read the provider of an access token and whether it is remembered.", row="U42",
 )  # fmt: skip
 validate = state(
     "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U, access=READ,
     family=BEFORE_POLICY,
-    summary="Tell until when an access token is good.", row="U43",
+    summary="Check an access token and read when it expires.", row="U43",
 )  # fmt: skip
 invalidate = state(
     "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U, access=WRITE,
     family=BEFORE_POLICY,
-    summary="End an access token.", row="U44",
+    summary="Revoke the access token of the request.", row="U44",
 )  # fmt: skip
 slide = state(
     "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER,
-    errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Push an access token's end a full lifetime ahead.",
+    errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Extend an access token by a full lifetime.",
     row="U45",
 )  # fmt: skip
 
@@ -85,21 +85,22 @@ class EndRefreshTokens(Uid):
 
 impersonate = state(
     "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M,
-    errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens of an account without its password.",
+    errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens for an account without its password.",
     row="A22", scope="all",
 )  # fmt: skip
 refresh = state(
     "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M,
-    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token; both values of the answer are new.", row="A23", scope="all",
+    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token for a new access token and a new refresh token.", row="A23",
+    scope="all",
 )  # fmt: skip
 revoke_refresh = state(
     "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
-    auth=K & S | M, errors=(e.WrongRefreshToken,), summary="End a refresh token; its access tokens live on.", row="A24",
+    auth=K & S | M, errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.", row="A24",
     scope="profile:update",
 )  # fmt: skip
 revoke_refresh_of_account = state(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
-    EndRefreshTokens, Deleted, auth=K & S | M, errors=UID_REFUSALS, summary="End every refresh token of an account.",
+    EndRefreshTokens, Deleted, auth=K & S | M, errors=UID_REFUSALS, summary="Revoke every refresh token of an account.",
     row="A25", scope="profile:update",
 )  # fmt: skip
 
@@ -136,7 +137,7 @@ class ListSessions(Lower):
 
 
 class ActiveSession(Wire):
-    """A live access token. `AccessToken` is a handle: it ends the token at A28, and opens nothing."""
+    """A live access token. `AccessToken` is a handle: `access_token/invalidate` takes it to revoke the token, nothing else does."""
 
     access_token: str
     browser: str | None = None
@@ -165,20 +166,20 @@ class TokenEnded(Posted):
 
 exchange = state(
     "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S,
-    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens, once.", row="A26",
+    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.", row="A26",
 )  # fmt: skip
 validate_shown = state(
     "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
-    summary="Tell until when somebody's access token is good.", row="A27",
+    summary="Check any account's access token and read when it expires.", row="A27",
 )  # fmt: skip
 invalidate_shown = state(
     "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD,
-    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="End somebody's access token.", row="A28",
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.", row="A28",
 )  # fmt: skip
 refresh_shown = state(
     "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER,
-    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Give somebody's access token a new end.", row="A29",
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Set when any account's access token expires.", row="A29",
 )  # fmt: skip
 active_sessions = state(
     "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ,

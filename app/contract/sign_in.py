@@ -32,7 +32,7 @@ class PasswordLogin(F, PW, CAP, LOCK, MF, Options, RBQ):
 
 
 class Login(Wire):
-    """A session of the interface (profile.json.md section 1.1); `expires_in` is an ISO date-time here. With `session_token`,
+    """A session: the profile and its tokens. `expires_in` is an ISO 8601 date-time. With `session_token`,
     where the tenant has sign-ins by PIN, a PIN begins the next one.
     """
 

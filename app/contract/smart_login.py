@@ -95,12 +95,12 @@ start = state(
         e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified,
         e.AccountBlocked, e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
     ),
-    summary="Ask the mailbox of an account to approve a sign-in; the device that asks polls.", row="U55",
+    summary="Email a link that approves a sign-in on this device, which polls for it.", row="U55",
 )  # fmt: skip
 poll = state(
     "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K,
     errors=(e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink, *_NEW, *ENTRY, *CLAIM),
-    summary="Begin the session that the mailbox approved, once.", row="U56",
+    summary="Poll for the session that was approved by email; it is handed over once.", row="U56",
 )  # fmt: skip
 approve = state(
     "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K,
@@ -108,7 +108,7 @@ approve = state(
         e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink,
         e.UsedOneTouchLink, e.OneTouchOff, e.TooManyRequests, *_CLICKED,
     ),
-    summary="Approve the sign-in of the device that waits; a HEAD request approves nothing.", row="U57",
+    summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.", row="U57",
 )  # fmt: skip
 touch_mail = state(
     "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True,
@@ -116,7 +116,7 @@ touch_mail = state(
         e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
         e.TooManyRequests, *CAPTCHA, *_NEW,
     ),
-    summary="Mail a link that signs in whoever has the mailbox, and registers them if they are new.", row="U58",
+    summary="Email a link that signs in, and registers an address that is new.", row="U58",
 )  # fmt: skip
 touch_sms = state(
     "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K,
@@ -124,7 +124,7 @@ touch_sms = state(
         e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests, e.RegistrationOff,
         *SENT_SMS, *CAPTCHA,
     ),
-    summary="Text a code that signs in whoever has the number, and registers them if they are new.", row="U59",
+    summary="Text a code that signs in, and registers a phone number that is new.", row="U59",
 )  # fmt: skip
 touch_code = state(
     "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K,
@@ -132,12 +132,12 @@ touch_code = state(
         e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY,
         *CLAIM,
     ),
-    summary="Sign in by the code that was texted.", row="U60",
+    summary="Sign in with a texted code.", row="U60",
 )  # fmt: skip
 touch_link = state(
     "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K,
     errors=(
         e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED,
     ),
-    summary="Say that the mailbox is one's own: the device that waits goes on.", row="U61",
+    summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.", row="U61",
 )  # fmt: skip

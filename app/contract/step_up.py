@@ -31,7 +31,7 @@ class Proved(StrEnum):
 
 
 class ValidationToken(Wire):
-    """It works once, for its account and in its kind."""
+    """A token that shows a fresh proof. It works once, for its account and the kind of proof."""
 
     second_factor_validation_token: str
     expire_in: str
@@ -118,72 +118,72 @@ begin = state(
         e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
         *DUO_REDIRECT,
     ),
-    summary="Read by which second factors the signed-in account can prove itself; what must be sent is sent.", row="M63",
+    summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.", row="M63",
 )  # fmt: skip
 with_app = state(
     "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U, access=WRITE,
     also=(f"{_OWN}/2fa/googleauthenticatorcode",),
     errors=(*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing),
-    summary="Prove oneself once more with the code of an authenticator app.", row="M64",
+    summary="Step up with a code from an authenticator app.", row="M64",
 )  # fmt: skip
 with_sms = state(
     "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing),
-    summary="Prove oneself once more with a code that was texted.", row="M65",
+    summary="Step up with a texted code.", row="M65",
 )  # fmt: skip
 with_backup_code = state(
     "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing),
-    summary="Prove oneself once more with a backup code, which is used up by it.", row="M66",
+    summary="Step up with a backup code; each works once.", row="M66",
 )  # fmt: skip
 mail_factor_code = state(
     "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE,
     errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
-    summary="Mail a code of the second factor.", row="M67",
+    summary="Email a second-factor code for a step-up.", row="M67",
 )  # fmt: skip
 with_factor_mail = state(
     "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
     accepts=Accept.JSON, errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
-    summary="Prove oneself once more with a mailed code of the second factor.", row="M68",
+    summary="Step up with an emailed second-factor code.", row="M68",
 )  # fmt: skip
 with_duo = state(
     "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, errors=(*_FACTOR, *DUO_REFUSALS),
-    summary="Prove oneself once more at Duo.", row="M70",
+    summary="Step up with Duo.", row="M70",
 )  # fmt: skip
 with_answers = state(
     "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U, access=WRITE,
     errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
-    summary="Prove oneself once more with the answers of the second factor.", row="M69",
+    summary="Step up with the second factor's security answers.", row="M69",
 )  # fmt: skip
 with_password = state(
     "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, e.WrongStepUpPassword), summary="Prove oneself once more with the password.", row="M71",
+    errors=(*LOCKED, e.WrongStepUpPassword), summary="Step up with the password.", row="M71",
 )  # fmt: skip
 with_pin = state(
     "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Prove oneself once more with the PIN.", row="M72",
+    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.", row="M72",
 )  # fmt: skip
 mail_code = state(
     "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE,
     errors=(*NO_ADDRESS, e.MailLimitReached),
-    summary="Mail a code to an own address, whatever second factors there are.", row="M73",
+    summary="Email a step-up code to an address of the account; no second factor is needed.", row="M73",
 )  # fmt: skip
 with_mail = state(
     "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Prove oneself once more with a mailed code.", row="M74",
+    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Step up with an emailed code.", row="M74",
 )  # fmt: skip
 
 check_factor = state(
     "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
     errors=(*UID_REFUSALS, e.WrongValidationToken),
-    summary="Check, and use up, a validation token that a second factor or a mailed code earned.", row="M75",
+    summary="Check a validation token from a second factor or an emailed code; it works once.", row="M75",
 )  # fmt: skip
 check_password = state(
     "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
     errors=(*UID_REFUSALS, e.WrongValidationToken),
-    summary="Check, and use up, a validation token that the password earned.", row="M76",
+    summary="Check a validation token from the password; it works once.", row="M76",
 )  # fmt: skip
 check_pin = state(
     "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
-    accepts=Accept.JSON, errors=UID_REFUSALS, summary="Check, and use up, a validation token that the PIN earned.", row="M77",
+    accepts=Accept.JSON, errors=UID_REFUSALS, summary="Check a validation token from the PIN; it works once.", row="M77",
 )  # fmt: skip

@@ -17,7 +17,7 @@ class AppinfoRead(Wire):
 
 
 class Appinfo(Wire):
-    """The tenant's configuration as hosted pages and client libraries read it; a member that is not built yet is off."""
+    """The tenant's configuration, as sign-in pages and client libraries read it."""
 
     model_config = ConfigDict(extra="allow")
 

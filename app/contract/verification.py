@@ -78,7 +78,7 @@ class VerifyByCode(F, PW, CAP, LOCK):
 
 
 class Verified(Wire):
-    """`data` is a session where the tenant signs people in when they confirm their address."""
+    """`Data` is a session where the tenant signs people in once they verify their address."""
 
     sparse, sparse_members = True, frozenset[str]()  # those of the session
 
@@ -98,20 +98,20 @@ resend = state(
         e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.MailLimitReached,
         e.VerificationUrlRefused, e.TooManyRequests,
     ),
-    summary="Send the verification mail again.", row="U03",
+    summary="Resend the verification email.", row="U03",
 )  # fmt: skip
 by_link = state(
     "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K,
     when=("verificationtoken", "otp"), errors=(*LINK_REFUSALS, *CODE_REFUSALS),
-    summary="Verify an email by the link that was mailed; a HEAD request uses nothing up.", row="U05",
+    summary="Verify an email address with an emailed link; a HEAD request leaves it unused.", row="U05",
 )  # fmt: skip
 email_availability = state(
     "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K,
-    errors=(e.MalformedEmail, e.TooManyRequests), summary="Say whether an email is taken.", row="U04",
+    errors=(e.MalformedEmail, e.TooManyRequests), summary="Check whether an email address is taken.", row="U04",
 )  # fmt: skip
 by_code = state(
     "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K,
-    errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email by the code that was mailed.", row="U06",
+    errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.", row="U06",
 )  # fmt: skip
 send_own = state(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
@@ -119,14 +119,14 @@ send_own = state(
         e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached,
         e.VerificationUrlRefused, e.PrivacyPolicyOutdated,
     ),
-    summary="Send a verification mail to the signed-in account's own address.", row="U07",
+    summary="Send a verification email to the signed-in account.", row="U07",
 )  # fmt: skip
 phone_availability = state(
     "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K,
-    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Say whether a phone number is taken.", row="U08",
+    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Check whether a phone number is taken.", row="U08",
 )  # fmt: skip
 username_availability = state(
     "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K,
     errors=(e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.TooManyRequests),
-    summary="Say whether a username is taken.", row="U09",
+    summary="Check whether a username is taken.", row="U09",
 )  # fmt: skip

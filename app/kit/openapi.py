@@ -20,9 +20,9 @@ JSON = "application/json"
 _TEXT = {"type": "string"}
 _REFS = "#/components/schemas/{model}"
 _ERRORS = {
-    "ApiError": "The interface's error.",
-    "CamelError": "The same, spelt in camel case.",
-    "OAuthError": "RFC 6749 section 5.2.",
+    "ApiError": "An error: `ErrorCode` says which.",
+    "CamelError": "An error whose members are in camel case: `errorCode` says which.",
+    "OAuthError": "An OAuth error (RFC 6749 section 5.2): `error` says which.",
 }
 _SCHEMES: dict[Letter, dict[str, Any]] = {
     Letter.K: {

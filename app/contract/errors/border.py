@@ -5,7 +5,7 @@ from app.kit.errors import ApiError
 
 class BadParameter(ApiError):
     code, status, message = 908, 400, "A parameter is not formatted correctly"
-    description = "Names the parameter that is missing or malformed."
+    description = "A parameter is missing or malformed."
 
 
 class UnknownKey(ApiError):
@@ -75,7 +75,7 @@ class UnparsablePayload(ApiError):
 
 class NotAuthenticated(ApiError):
     code, status, message = 1409, 401, "Authentication failed"
-    description = "Token or credentials not accepted; body in lower camel case."
+    description = "The token or the credentials are not accepted."
     camel = True
 
 
@@ -155,7 +155,7 @@ class MachineRefused(ApiError):
 
 class BadField(ApiError):
     code, status, message = 7900, 400, "A parameter is not formatted correctly"
-    description = "Names the wrong field."
+    description = "A field is missing or malformed."
 
 
 class BrokenManage(ApiError):

@@ -80,7 +80,7 @@ class UsernameLoginOff(ApiError):
 
 class PrivacyPolicyOutdated(ApiError):
     code, status, message = 1194, 403, "Privacy policy does not match"
-    description = "Newest privacy policy not accepted; Data has a token for U27."
+    description = "The newest privacy policy is not accepted. Data holds an access token to accept it with."
 
 
 class TooManySessions(ApiError):

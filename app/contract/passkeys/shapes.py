@@ -21,7 +21,7 @@ class RegisterBegin(Wire):
 
 
 class OwnRegisterBegin(RegisterBegin):
-    """The same options stand at the top too, where older clients read them."""
+    """Options for `navigator.credentials.create`. `publicKey` repeats them at the top level, where older clients read them."""
 
     public_key: dict[str, Any] = Field(alias="publicKey")
 
@@ -76,7 +76,7 @@ class PKC(Lower):
 
 
 class ListedPasskey(Wire):
-    """A passkey of an account. `Id` is ours, never the WebAuthn id."""
+    """A passkey of an account. `Id` names it in this interface; it is not the WebAuthn credential id."""
 
     id: str
     authenticator: str  # by its AAGUID

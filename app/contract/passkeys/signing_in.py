@@ -74,12 +74,12 @@ begin_sign_up = state(
         e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.EmailRegistered, e.MalformedEmail,
         e.RegistrationOff, e.TooManyRequests,
     ),
-    summary="Begin to register with a passkey in the place of a password.", row="M48",
+    summary="Start registering with a passkey instead of a password.", row="M48",
 )  # fmt: skip
 finish_sign_up = state(
     "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=K,
     errors=(*SHOWN, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
-    summary="Register with a passkey in the place of a password.", row="M49",
+    summary="Register with a passkey instead of a password.", row="M49",
 )  # fmt: skip
 begin_sign_in = state(
     "passkeys.begin_sign_in", f"GET {_A}/login/passkey/begin", SignInBegin, LoginBegin, auth=K,
@@ -87,7 +87,7 @@ begin_sign_in = state(
         e.PasskeysOff, e.PasskeyMisconfigured, e.NoPasskey, e.PasskeyNeedsEmail, e.UnknownAccount, e.EmailUnverified,
         e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests,
     ),
-    summary="Begin to sign in with a passkey of the account that is named.", row="M50",
+    summary="Start signing in with a passkey of one account.", row="M50",
 )  # fmt: skip
 finish_sign_in = state(
     "passkeys.finish_sign_in", f"POST {_A}/login/passkey/finish", SignInFinish, FactorLogin, auth=K,
@@ -97,7 +97,7 @@ finish_sign_in = state(
 begin_autofill = state(
     "passkeys.begin_autofill", f"GET {_A}/login/passkey/autofill/begin", AutofillBegin, LoginBegin, auth=K,
     errors=(e.PasskeysOff, e.PasskeyAutofillOff, e.PasskeyMisconfigured, e.TooManyRequests),
-    summary="Begin to sign in with whichever passkey the browser offers (conditional mediation).", row="M52",
+    summary="Start signing in with any passkey that the browser offers (conditional mediation).", row="M52",
 )  # fmt: skip
 finish_autofill = state(
     "passkeys.finish_autofill", f"POST {_A}/login/passkey/autofill/finish", SignInFinish, FactorLogin, auth=K,
@@ -110,15 +110,15 @@ forgot = state(
         e.PasskeysOff, e.NoPasskey, e.PasskeyUrlRefused, e.UnknownAccount, e.MalformedEmail, e.AccountBlocked,
         e.MailLimitReached, e.TooManyRequests, *CAPTCHA,
     ),
-    summary="Mail a link that sets a new passkey in the place of lost ones.", row="M54",
+    summary="Email a link that replaces lost passkeys.", row="M54",
 )  # fmt: skip
 begin_reset = state(
     "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=K,
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, *LINK, e.AccountBlocked, e.TooManyRequests),
-    summary="Begin to set a new passkey by a mailed link, which is not used up by it.", row="M55",
+    summary="Start replacing lost passkeys with an emailed link, which stays unused.", row="M55",
 )  # fmt: skip
 finish_reset = state(
     "passkeys.finish_reset", f"POST {_A}/passkey/reset/finish", ResetFinish, Posted, auth=K,
     errors=(*SHOWN, *LINK, e.AccountBlocked, e.TooManyRequests),
-    summary="Set a new passkey by a mailed link; all earlier ones of the account are over.", row="M56",
+    summary="Replace every passkey of the account with a new one, with an emailed link.", row="M56",
 )  # fmt: skip

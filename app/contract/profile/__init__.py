@@ -14,7 +14,7 @@ from app.kit.wire import Wire
 
 
 class Profile(Wire):
-    """A profile as operations answer it: every field of the table, or those that `fields` asked for."""
+    """An account's profile: every field, or those that `fields` asked for."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=describe_answer)
 

@@ -62,7 +62,7 @@ class Factors(Wire):
 
 
 class Challenge(Factors):
-    """The same, with the token that takes the user token's place until the login is whole."""
+    """A second-factor challenge. `SecondFactorAuthenticationToken` replaces the access token until the sign-in is complete."""
 
     second_factor_authentication_token: str
     expire_in: str

@@ -38,11 +38,11 @@ DUO_REFUSALS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.Du
 with_duo = state(
     "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",),
     errors=(*TOKEN_REFUSALS, *DUO_REFUSALS),
-    summary="Answer a challenge with what Duo gave the browser; the first time enrols it.", row="M12",
+    summary="Answer a challenge with Duo's result; the first one enrols Duo.", row="M12",
 )  # fmt: skip
 prove_duo = state(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
-    errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo by a first prompt.", row="M26",
+    errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo with the result of a first prompt.", row="M26",
 )  # fmt: skip
 remove_duo = state(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,

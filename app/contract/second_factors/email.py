@@ -64,32 +64,32 @@ NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
 mail_code = state(
     "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",),
     errors=(*TOKEN_REFUSALS, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
-    summary="Mail a code for a challenge.", row="M07",
+    summary="Email a code for a challenge.", row="M07",
 )  # fmt: skip
 with_email = state(
     "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/otp/email",),
     errors=(*TOKEN_REFUSALS, e.WrongSmsCode, *MAIL_CODE, e.EmailFactorOff, *NO_ADDRESS),
-    summary="Answer a challenge with a code that was mailed; the first one enrols the way.", row="M08",
+    summary="Answer a challenge with an emailed code; the first code enrols email as second factor.", row="M08",
 )  # fmt: skip
 mail_own_code = state(
     "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K, access=CREDENTIALS,
     also=(f"{_OWN}/otp/email",), errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
-    summary="Mail a code that enrols the way, or proves it.", row="M23",
+    summary="Email a code that enrols email as second factor, or confirms it.", row="M23",
 )  # fmt: skip
 prove_email = state(
     "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/verification/otp/email",),
     errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
-    summary="Enrol codes by mail, by the first of them.", row="M24",
+    summary="Enrol email as second factor with a first code.", row="M24",
 )  # fmt: skip
 remove_email = state(
     "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/otp/email",), errors=(e.FactorRemovalRefused, e.EmailFactorOff),
-    summary="Remove codes by mail from the signed-in account's second factors.", row="M33",
+    summary="Remove email from the signed-in account's second factors.", row="M33",
 )  # fmt: skip
 managed_remove_email = state(
     "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/otp/email",), errors=(*BY_ID, e.FactorRemovalRefused),
-    summary="Remove codes by mail from an account's second factors.", row="M40",
+    summary="Remove email from an account's second factors.", row="M40",
 )  # fmt: skip

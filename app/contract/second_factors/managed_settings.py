@@ -62,7 +62,7 @@ class DuoAuthenticatorSettings(Wire):
 
 
 class TwoFactorConfig(Wire):
-    """Which second factors the tenant has."""
+    """Which second factors are on."""
 
     is_second_factor_authenticator_enabled: bool
     is_required: bool = False
@@ -82,29 +82,30 @@ _PUSH, _DUO, _CONFIG = (
 
 read_push = state(
     "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, family=MANAGE,
-    scope="security:read", errors=(e.NoPushSettings,), summary="The service through which people's devices are asked.",
+    scope="security:read", errors=(e.NoPushSettings,), summary="Read the push notification settings.",
 )  # fmt: skip
 add_push = state(
     "second_factor_settings.add_push", f"POST {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON, scope="security:create", summary="State it.",
+    family=MANAGE, accepts=Accept.JSON, scope="security:create", summary="Set the push notification settings.",
 )  # fmt: skip
 change_push = state(
     "second_factor_settings.change_push", f"PUT {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.NoPushSettings,), summary="State it anew.",
+    family=MANAGE, accepts=Accept.JSON,
+    scope="security:update", errors=(e.NoPushSettings,), summary="Replace the push notification settings.",
 )  # fmt: skip
 read_duo = state(
     "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, family=MANAGE,
-    scope="security:read", errors=(e.DuoMisconfigured,), summary="The tenant's application at Duo.",
+    scope="security:read", errors=(e.DuoMisconfigured,), summary="Read the Duo settings.",
 )  # fmt: skip
 change_duo = state(
     "second_factor_settings.change_duo", f"PUT {_DUO}", DuoAuthenticatorSettings, DuoAuthenticatorSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.MalformedDuoRedirect,), summary="State it.",
+    family=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.MalformedDuoRedirect,), summary="Replace the Duo settings.",
 )  # fmt: skip
 read_config = state(
     "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, family=MANAGE,
-    scope="security:read", summary="Which second factors the tenant has.",
+    scope="security:read", summary="Read which second factors are on.",
 )  # fmt: skip
 change_config = state(
     "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, family=MANAGE,
-    accepts=Accept.JSON, scope="security:update", summary="State which second factors the tenant has.",
+    accepts=Accept.JSON, scope="security:update", summary="Set which second factors are on.",
 )  # fmt: skip

@@ -28,7 +28,7 @@ class OwnFactorsRead(AT):
 
 
 class OwnFactors(Factors):
-    """`IsSecurityQuestionEnabled` is an older name of the member beside it."""
+    """The account's second factors. `IsSecurityQuestionEnabled` is an older name of `IsSecurityQuestionAuthenticatorVerified`."""
 
     is_security_question_enabled: bool = False
 
@@ -74,7 +74,7 @@ class BackupCodes(Wire):
 read = state(
     "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U, access=CREDENTIALS,
     errors=(e.TwoFactorOff, e.NoTwoFactorMethod, *DUO_REDIRECT),
-    summary="Read the signed-in account's second factors, and what it takes to enrol an authenticator app.", row="M19",
+    summary="Read the signed-in account's second factors, and what is needed to enrol an authenticator app.", row="M19",
 )  # fmt: skip
 prove_totp = state(
     "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U, access=CREDENTIALS,
@@ -82,15 +82,15 @@ prove_totp = state(
     errors=(
         e.TwoFactorOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing, e.TotpOff, *LOCKED,
     ),
-    summary="Enrol an authenticator app by its first code.", row="M20",
+    summary="Enrol an authenticator app with its first code.", row="M20",
 )  # fmt: skip
 make_backup_codes = state(
     "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
-    errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Make ten backup codes, once.", row="M27",
+    errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Create ten backup codes; this works once.", row="M27",
 )  # fmt: skip
 renew_backup_codes = state(
     "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
-    errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Make ten new backup codes; the old ones are over.", row="M28",
+    errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Create ten new backup codes; the old ones stop working.", row="M28",
 )  # fmt: skip
 remove_totp = state(
     "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.TotpNotEnrolled,),
@@ -109,12 +109,12 @@ managed_read = state(
 )  # fmt: skip
 managed_make_backup_codes = state(
     "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", FactorOf, BackupCodes, auth=K & S | M,
-    scope=WRITE, errors=(*BY_ID, e.BackupCodesMade, e.NoSecondFactor), summary="Make an account's backup codes, once.",
+    scope=WRITE, errors=(*BY_ID, e.BackupCodesMade, e.NoSecondFactor), summary="Create an account's backup codes; this works once.",
     row="M45",
 )  # fmt: skip
 managed_renew_backup_codes = state(
     "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", FactorOf, BackupCodes,
-    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.NoSecondFactor), summary="Make new backup codes for an account.",
+    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.NoSecondFactor), summary="Replace an account's backup codes.",
     row="M46",
 )  # fmt: skip
 managed_remove_totp = state(

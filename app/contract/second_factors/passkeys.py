@@ -35,17 +35,17 @@ begin_enrolment = state(
         *TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore,
         e.TooManyRequests,
     ),
-    summary="Begin to enrol a passkey as second factor with a challenge's token.", row="M15",
+    summary="Start enrolling a passkey as second factor, with the token of a challenge.", row="M15",
 )  # fmt: skip
 enrol = state(
     "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K,
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
-    summary="Enrol a passkey as second factor with a challenge's token, which ends the sign-in.", row="M16",
+    summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.", row="M16",
 )  # fmt: skip
 begin = state(
     "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K,
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
-    summary="Begin to answer a challenge with a passkey.", row="M17",
+    summary="Start answering a challenge with a passkey.", row="M17",
 )  # fmt: skip
 prove = state(
     "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K,
@@ -54,7 +54,8 @@ prove = state(
 )  # fmt: skip
 begin_own = state(
     "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U, access=CREDENTIALS,
-    errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Begin to enrol a passkey as second factor.", row="M29",
+    errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Start enrolling a passkey as second factor.",
+    row="M29",
 )  # fmt: skip
 enrol_own = state(
     "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,

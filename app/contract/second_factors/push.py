@@ -71,7 +71,7 @@ class ManagedPush(Lower):
 resend = state(
     "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",),
     errors=(*TOKEN_REFUSALS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
-    summary="Ask the account's device once more; the request before is over.", row="M02",
+    summary="Send the push notification again; the earlier request expires.", row="M02",
 )  # fmt: skip
 ping = state(
     "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",),
@@ -79,33 +79,33 @@ ping = state(
         *TOKEN_REFUSALS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff,
         e.PushAnswered, e.PushNotEnrolled,
     ),
-    summary="Ask whether the device answered: a session once it approved.", row="M13",
+    summary="Poll for the answer to a push notification; answers a session once it is approved.", row="M13",
 )  # fmt: skip
 answer = state(
     "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K,
     errors=(e.WrongPushToken, e.PushFailed, e.PushAnswered, e.PushDenied),
-    summary="Answer a request on the device that holds the account's key.", row="M14",
+    summary="Approve or deny a push notification from the registered device.", row="M14",
 )  # fmt: skip
 picture = state(
     "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=K, errors=(e.WrongPushToken,),
-    answers=("image/png",), summary="The picture that a device scans to be registered.",
+    answers=("image/png",), summary="Get the QR code that registers a device for push notifications.",
 )  # fmt: skip
 register_device = state(
     "second_factors.register_device", f"POST {REGISTRATION}", DeviceRegistration, DeviceRegistered, auth=K,
     errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured),
-    summary="Register the device that scanned the picture.",
+    summary="Register the device that scanned the QR code.",
 )  # fmt: skip
 remove_push = state(
     "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/push",), errors=(e.PushOff, e.PushNotEnrolled),
-    summary="Remove the signed-in account's device.", row="M36",
+    summary="Remove the signed-in account's push device.", row="M36",
 )  # fmt: skip
 managed_remove_push = state(
     "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's device.", row="M44",
+    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device.", row="M44",
 )  # fmt: skip
 managed_remove_push_older = state(
     "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted,
     auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.PushNotEnrolled),
-    summary="Remove an account's device, at the older address.", row="M44",
+    summary="Remove an account's push device, at an older address.", row="M44",
 )  # fmt: skip

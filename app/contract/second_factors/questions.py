@@ -22,7 +22,7 @@ Voice = Annotated[bool, From.QUERY]
 
 
 class Answered(Wire):
-    """One answer."""
+    """The answer to one security question."""
 
     question_id: str = Field(max_length=100)
     answer: SecurityAnswer
@@ -69,7 +69,7 @@ with_answers = state(
 keep_answers = state(
     "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U, access=CREDENTIALS,
     errors=(e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers, *LOCKED),
-    summary="Enrol security questions, or state their answers anew.", row="M25",
+    summary="Enrol security questions, or replace their answers.", row="M25",
 )  # fmt: skip
 remove_questions = state(
     "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,

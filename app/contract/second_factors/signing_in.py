@@ -33,17 +33,17 @@ class BackupCodeProof(Factored):
 with_password = state(
     "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K,
     errors=(*LOGIN_REFUSALS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
-    summary="Sign in with a password: a session, or a challenge where a second factor is wanted.", row="M01",
+    summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.", row="M01",
 )  # fmt: skip
 with_totp = state(
     "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"),
     errors=(*TOKEN_REFUSALS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing),
-    summary="Answer a challenge with the code of an authenticator app; the first one enrols it.", row="M03",
+    summary="Answer a challenge with a code from an authenticator app; the first code enrols it.", row="M03",
 )  # fmt: skip
 with_backup_code = state(
     "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/backupcode",),
     errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),
-    summary="Answer a challenge with a backup code, which is used up by it.", row="M09",
+    summary="Answer a challenge with a backup code; each works once.", row="M09",
 )  # fmt: skip

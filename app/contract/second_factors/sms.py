@@ -61,12 +61,12 @@ OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
 with_sms = state(
     "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",),
     errors=(*TOKEN_REFUSALS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
-    summary="Answer a challenge with a code that was texted; the first one enrols the number.", row="M04",
+    summary="Answer a challenge with a texted code; the first code enrols the number.", row="M04",
 )  # fmt: skip
 set_number = state(
     "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", NumberAtLogin, SmsSent, auth=K, also=(_LOGIN,),
     errors=(*TOKEN_REFUSALS, *OFF, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed, *NOT_TEXTED),
-    summary="Name the number to which codes go, and text the first one.", row="M05",
+    summary="Set the phone number of the second factor, and text a first code.", row="M05",
 )  # fmt: skip
 text_again = state(
     "second_factors.text_again", f"GET {_LOGIN}/sms/resend", SmsAgain, SmsSent, auth=K, also=(f"{_LOGIN}/resend",),
@@ -75,18 +75,18 @@ text_again = state(
 prove_sms = state(
     "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/otp",),
     accepts=Accept.JSON,
-    errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a number by the code that was texted to it.", row="M21",
+    errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a phone number as second factor with a texted code.", row="M21",
 )  # fmt: skip
 set_own_number = state(
     "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, access=CREDENTIALS, also=(_OWN,),
     errors=(*OFF, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
-    summary="Name the number to which codes go, and text the first one; the signed-in account's.", row="M22",
+    summary="Set the phone number of the signed-in account's second factor, and text a first code.", row="M22",
 )  # fmt: skip
 remove_sms = state(
     "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.NoPhoneRegistered,),
-    summary="Remove the signed-in account's number for codes.", row="M32",
+    summary="Remove the phone number from the signed-in account's second factors.", row="M32",
 )  # fmt: skip
 managed_remove_sms = state(
     "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    errors=(*BY_ID, e.NoPhoneRegistered), summary="Remove an account's number for codes.", row="M42",
+    errors=(*BY_ID, e.NoPhoneRegistered), summary="Remove the phone number from an account's second factors.", row="M42",
 )  # fmt: skip

@@ -1,0 +1,86 @@
+"""What readers of the published interface and its configuration read: no notes that we made for ourselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.contract.stating import CATALOGUE
+from app.identity import areas
+from app.kit.openapi import document
+
+assert areas.AREAS  # importing the areas states every operation
+ROOT = Path(__file__).parents[2]
+PUBLISHED: dict[str, Any] = json.loads(json.dumps(document(CATALOGUE, "http://api.example.com")))
+NOTES = {
+    "a table's row": r"\brows? [A-Z]?\d|\b[AMU]\d\d\b",
+    "a file of ours": r"\.md\b|\.py\b|\bdecisions?/\d",
+    "our source": r"\bseed\b|\bthe issue\b|\bthe tables?\b|\bpublic page|\(chosen|\(public",
+    "a section without its document": r"^section \d|\(section \d",
+    "something elsewhere on the page": r"^(As|Like|See) above|^The same\b|\bbeside it\b|^State\b|^Those\b|^It works",
+    "how it is written": r"lower camel|lower-case d|\bspelt as\b|^Names the\b",
+    "what is to be done": r"\bnot built\b|\bTODO\b|\bFIXME\b|\bXXX\b|\blater issue\b|\bfor now\b",
+    "us": r"\b(our|ours|we|us)\b",
+}
+
+ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential"}
+"""Names of JSON, of an authorization request and of browsers."""
+
+
+def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    """Yield where a summary or a description stands, and what it says."""
+    if isinstance(found, dict):
+        for name, value in found.items():
+            if name in ("summary", "description") and isinstance(value, str):
+                if "/responses/" not in at:  # codes and messages, which clients of the interface match on
+                    yield f"{at}/{name}", value
+            else:
+                yield from texts(value, f"{at}/{name}")
+    elif isinstance(found, list):
+        for number, value in enumerate(found):
+            yield from texts(value, f"{at}/{number}")
+
+
+def said_by_errors() -> Iterator[tuple[str, str]]:
+    for operation in CATALOGUE:
+        if operation.public:
+            yield from ((error.__name__, error.description) for error in operation.every_error)
+
+
+@pytest.mark.parametrize(("what", "pattern"), NOTES.items(), ids=NOTES)
+def test_no_reader_meets_a_note_of_ours(what: str, pattern: str) -> None:
+    read = {*texts(PUBLISHED), *said_by_errors()}
+    assert len(read) > 400
+    assert sorted(found for found in read if re.search(pattern, found[1])) == [], what
+
+
+def test_the_reference_of_the_configuration_names_no_source() -> None:
+    for name in ("configuration.md", "configuration.schema.json"):
+        text = (ROOT / "docs" / name).read_text()
+        assert re.findall(r".*(?:interface [\w-]+\.md|\brows? [AMU]\d\d|decisions/\d).*", text) == [], name
+
+
+def test_names_in_descriptions_are_names_of_the_interface() -> None:
+    text = json.dumps(PUBLISHED)
+    names = set(re.findall(r'"([A-Za-z_]\w*)":', text)) | set(re.findall(r'"name": "([^"]+)"', text))
+    unknown = {
+        (at, name)
+        for at, said in texts(PUBLISHED)
+        for name in re.findall(r"`([A-Za-z_]\w*)`", said)
+        if name not in names | ELSEWHERE
+    }
+    assert unknown == set()
+
+
+def test_every_operation_has_a_summary_of_its_own() -> None:
+    public = [operation for operation in CATALOGUE if operation.public]
+    unlike = {operation.summary for operation in public}
+    for operation in public:
+        assert re.match(r"[A-Z][^.]*.*\.$", operation.summary), operation.name
+        assert len(operation.summary) > 10, operation.name
+    assert len(unlike) > len(public) * 0.95
