@@ -11,6 +11,7 @@ import pytest
 
 from app.contract.hub import Step
 from app.identity.house import House
+from app.identity.tasks.cleaning import clean
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -242,3 +243,17 @@ def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
     assert timedelta(seconds=held["expires_in"]) <= timedelta(minutes=15)
     assert browser.spent(shop.userinfo(held["access_token"]))["sql"] <= 2
     assert browser.spent(shop.back("introspect", {"token": held["access_token"], **shop.proves()}))["sql"] == 1
+
+
+def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(house: House, new_world: NewWorld) -> None:
+    """A thief who refreshed first is found out by whoever comes with the used one, however late."""
+    world = new_world()
+    browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
+    first, other = tokens(shop, browser, ada, OFFLINE), tokens(shop, browser, ada, OFFLINE)
+    stolen = shop.refresh(first["refresh_token"]).json or {}
+    with moved(house, days=59):
+        clean(house.database, house.clock.now())
+        assert shop.refresh(first["refresh_token"]).status_code == 400
+        assert shop.refresh(stolen["refresh_token"]).status_code == 400, "its family ended"
+    with moved(house, days=59):
+        assert shop.refresh(other["refresh_token"]).status_code == 200, "without that it would have lived"

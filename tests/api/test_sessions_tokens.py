@@ -267,3 +267,13 @@ def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer,
     with moved(tenant.house, days=2, seconds=6):
         assert refused(tenant.send("GET", PROFILE, bearer=held["access_token"])) == (401, 1409)
         assert refused(tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])) == (403, 1217)
+
+
+def test_refresh_token_is_good_for_60_days_by_default(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server()
+    uid = str(tenant.create()["Uid"])
+    in_time, late = (tenant.tokens(uid)["refresh_token"] for _ in range(2))
+    with moved(tenant.house, days=59, hours=23):
+        answered(tenant.send("GET", REFRESH, refresh_token=in_time))
+    with moved(tenant.house, days=60, seconds=1):
+        assert refused(tenant.send("GET", REFRESH, refresh_token=late)) == (403, 1217)
