@@ -24,7 +24,7 @@ class Token(Wire):
 
 
 class Actor(Wire):
-    """Who acts for an account with a token of row A22 (RFC 8693 section 4.1)."""
+    """Who acts for an account with an impersonation token (RFC 8693 section 4.1)."""
 
     sub: str = Field(alias="sub")  # `{client_id}@client` of a machine token, `{tenant}@server` of the API secret
 
