@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.oauth_world import NewWorld, World
-from tests.support.relying_party import Person, RelyingParty, claims_in, moved
+from tests.support.relying_party import Person, Pkce, RelyingParty, claims_in, moved
 from tests.support.tenant_server import refused
 
 AUTH = "/identity/v2/auth"
@@ -201,3 +201,43 @@ def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person
     assert [one.name for one in again.scopes] == ["openid", "account:read", "account:write"]
     refusal = browser.authorize(asking.asks(scope="openid", prompt="none"))
     assert "error=consent_required" in (refusal.address or "")
+
+
+@pytest.mark.parametrize("access", ["none", "full"])
+def test_token_of_an_application_is_no_candidate(world: World, ada: Person, access: str) -> None:
+    """Shown as a parameter it goes through the same gate; one that passes names an account, which is not linked either."""
+    mallory = world.person("mallory@example.test")
+    shop = world.application("Shop", interface_access=access)
+    desk = world.application("Desk", interface_access="full")
+    candidate, own = token_of(world, shop, ada, scope="openid"), token_of(world, desk, mallory, scope="openid")
+    answer = ask(world, own, "POST", f"{AUTH}/socialidentity", {"candidatetoken": candidate})
+    assert refused(answer) == ((403, 905) if access == "none" else (403, 983)), answer.text
+
+
+def test_token_beside_the_key_at_a_recovery_fits_nobody(world: World, ada: Person) -> None:
+    shop = world.application("Shop", interface_access="full")
+    token = token_of(world, shop, ada, scope="openid")
+    assert refused(ask(world, token, "POST", f"{AUTH}/password", {"email": ada.email})) == (401, 1409)
+
+
+def test_token_of_the_hub_s_own_client_opens_nothing(world: World, ada: Person) -> None:
+    hub_url = world.house.settings.hub_url(world.name)
+    pages, pkce = world.application("Shop").as_client("gatehouse-profile", f"{hub_url}/callback/profile"), Pkce()
+    code = world.browser().code(pages, ada, scope="openid", code_challenge=pkce.challenge, code_challenge_method="S256")
+    token = str((pages.redeem(code, code_verifier=pkce.verifier).json or {})["access_token"])
+    assert refused(ask(world, token, "GET", f"{AUTH}/account")) == (403, 1143)
+
+
+def test_metadata_does_not_offer_account_access(world: World) -> None:
+    shop = world.application("Shop", interface_access="full")
+    for path in ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"):
+        assert not [name for name in (shop.get(path).json or {})["scopes_supported"] if name.startswith("account:")]
+
+
+def test_userinfo_says_insufficient_scope_in_its_own_form(world: World, ada: Person) -> None:
+    shop = world.application("Legacy", protocol="oauth")
+    token = token_of(world, shop, ada, scope="profile")
+    answer = world.wsgi.get(
+        "/service/oidc/userinfo", base_url=shop.hub_url, headers={"Authorization": f"Bearer {token}"}
+    )
+    assert (answer.status_code, (answer.json or {})["error"]) == (403, "insufficient_scope")

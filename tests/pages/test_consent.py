@@ -31,6 +31,26 @@ def test_an_application_that_only_wants_to_know_who_it_is_says_so(world: World, 
     assert page.press("Allow").query["code"]
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("See your full profile, your consents and your passkeys", "once you confirm it’s you")),
+        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "nachdem Sie sich bestätigt haben")),
+        ("ar", ("الاطلاع على ملفك الشخصي الكامل", "وبعد أن تؤكد هويتك")),
+    ],
+)
+def test_access_to_the_account_is_worded(world: World, visitor: Visitor, language: str, words: tuple[str, str]) -> None:
+    """Though the application did not ask for it by name."""
+    shop, ada = (
+        world.application("shop", require_consent=True, interface_access="full"),
+        world.person("ada@example.com"),
+    )
+    visitor.asked_by(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
+    page = visitor.asked_by(shop, scope="openid", ui_locales=language)
+    assert page.language == language
+    assert [one for one in words if one not in page.text] == []
+
+
 def test_no_application_asks_for_nothing(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")

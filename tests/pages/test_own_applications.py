@@ -84,3 +84,13 @@ def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld
     assert "Your password is set" in page.press("Save the new password", new_password="Zebra-kettle-92").text
     assert len(mails(there, ada)) == 1
     assert visitor.open("/set-password").heading == "Change password"
+
+
+def test_access_to_the_account_is_listed_and_ends(world: World, visitor: Visitor, ada: Person) -> None:
+    shop = world.application("shop", require_consent=True, interface_access="read")
+    held = shop.redeem(allowed(visitor, shop, ada).query["code"]).json or {}
+    page = visitor.open("/applications")
+    assert "See your full profile, your consents and your passkeys" in page.text
+    assert "Change your profile and consents" not in page.text
+    page.press("End access")
+    assert not shop.introspect(held["access_token"])["active"]

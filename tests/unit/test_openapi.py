@@ -141,3 +141,19 @@ def test_an_answer_s_media_types_are_those_that_come() -> None:
     claims = paths["/service/oidc/userinfo"]["get"]["responses"]["200"]["content"]
     assert set(claims) == {"application/json", "application/jwt"}
     assert claims["application/jwt"]["schema"] == {"type": "string"}
+
+
+def test_what_an_application_s_token_needs_is_published() -> None:
+    paths = document(_catalogue(), "https://api.example.com")["paths"]
+    said = {
+        "/identity/v2/auth/account": ("get", {"scope": "account:read", "freshProof": False}),
+        "/identity/v2/auth/email": ("delete", {"scope": "account:write", "freshProof": True}),
+        "/identity/v2/auth/access_token/sliding_token": ("get", {"scope": None, "freshProof": False}),
+        "/service/oidc/userinfo": ("get", {"scope": "", "freshProof": False}),
+    }
+    for path, (method, wanted) in said.items():
+        assert paths[path][method]["x-application-access"] == wanted, path
+    assert "password" in paths["/identity/v2/auth/account"]["put"]["x-application-access"]["freshProof"]
+    refused = paths["/identity/v2/auth/email"]["delete"]["responses"]["403"]["description"]
+    assert "1143: Access Unauthorized" in refused
+    assert "1193: " in refused
