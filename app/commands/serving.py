@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 from wsgiref.types import WSGIApplication
 
 import click
 
+from app.commands.measuring import Measuring
+from app.commands.measuring import begin as begin_measuring
 from app.commands.refusals import Refusal, in_words
 from app.commands.refusals import settings as read_settings
 from app.kit import logs
@@ -24,7 +24,7 @@ from app.kit.observing import Observed, Told
 from app.kit.serving import Job, Room
 from app.kit.serving import serve as serve_http
 from app.kit.waiting import Bounded
-from app.settings import Settings, SettingsError, share_metrics
+from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from app.identity.store.database import Database
@@ -47,12 +47,16 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     with in_words():
         if wings != "hub":
             make_ready(settings)
-        jobs, told = _metrics(settings, wings, workers)
-        jobs += [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
-        sys.exit(run(settings, wings, bind, workers, jobs, told))
+        jobs = [outbox_job(settings)] if wings != "hub" and settings.is_sqlite else []
+        measuring = begin_measuring(settings, wings, workers)
+        try:
+            status = run(settings, wings, bind, workers, jobs, measuring)
+        finally:
+            measuring.close()
+        sys.exit(status)
 
 
-def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job], told: tuple[Told, ...]) -> int:
+def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job], measuring: Measuring) -> int:
     """Serve, and say where."""
 
     def say(address: str) -> None:
@@ -60,10 +64,12 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
 
     try:
         return serve_http(
-            lambda: application(settings, wings, told),
+            lambda: application(settings, wings, measuring.told),
             bind=bind,
             workers=workers,
-            background=jobs,
+            background=[*jobs, *measuring.jobs],
+            on_refusal=measuring.on_refusal,
+            on_end_of_worker=measuring.on_end_of_worker,
             reserved_paths=PATHS,
             room=room(settings, wings),
             on_ready=say,
@@ -185,27 +191,6 @@ def outbox_job(settings: Settings) -> Job:
             database.dispose()
 
     return deliver
-
-
-def _metrics(settings: Settings, wings: str, workers: int) -> tuple[list[Job], tuple[Told, ...]]:
-    if not settings.metrics_bind:
-        return [], ()
-    shared = Path(tempfile.mkdtemp(prefix="gatehouse-metrics-")) if workers > 1 else None
-    if shared is not None:
-        share_metrics(shared)
-    from app.kit.metrics import Exposition, measure  # noqa: PLC0415 - the library reads the shared folder at its import
-
-    collectors = []
-    if wings != "hub":
-        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
-        from app.identity.tasks.gauge import OutboxGauge  # noqa: PLC0415 - as above
-
-        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects when somebody looks
-    try:
-        exposition = Exposition(settings.metrics_bind, shared, collectors)
-    except ValueError:
-        raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
-    return [exposition], (measure(settings.api_hostname),)
 
 
 @click.command

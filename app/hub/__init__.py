@@ -25,6 +25,7 @@ from app.hub.tenancy import Tenancy
 from app.kit.client import ServiceUnavailable
 from app.kit.clock import Clock, SystemClock
 from app.kit.errors import ApiError
+from app.kit.occasional import Occasional
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
@@ -67,6 +68,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
 
 def _explain_errors(app: Flask) -> None:
     """Every refusal is a page in the visitor's language, with a reference number that the log line bears."""
+    unavailable = Occasional(log, logging.ERROR)
 
     @app.errorhandler(UnknownTenant)
     def nobody_lives_here(_: UnknownTenant) -> Response:
@@ -93,9 +95,13 @@ def _explain_errors(app: Flask) -> None:
 
     @app.errorhandler(ServiceUnavailable)
     def no_answer(problem: ServiceUnavailable) -> Response:
-        here = visit.current()
-        log.error("the identity service answered %s, reference %s", problem.status, here.reference, exc_info=problem)
-        return _shortly() if problem.status == HTTPStatus.SERVICE_UNAVAILABLE else _page(problem.status)
+        reference = visit.current().reference
+        if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            cause = problem.__cause__ or problem
+            unavailable.write("503", "hub.unavailable", reference=reference, problem=f"{type(cause).__name__}: {cause}")
+            return _shortly()
+        log.error("the identity service answered %s, reference %s", problem.status, reference, exc_info=problem)
+        return _page(problem.status)
 
 
 def _explain_accidents(app: Flask) -> None:

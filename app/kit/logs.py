@@ -40,8 +40,11 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     logging.getLogger("py.warnings").setLevel(
         logging.ERROR
     )  # developers see warnings in the tests; operators cannot mend them
-    for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "uvicorn", "werkzeug"):
+    for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(
+        logging.ERROR
+    )  # warns of each request that it cannot read; serving.refused counts those
 
 
 class _JsonLines(logging.Formatter):

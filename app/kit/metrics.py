@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import REGISTRY, Collector
 
 from app.kit.observing import Told
@@ -29,6 +29,21 @@ def measure(api_host: str) -> Told:
         seconds.labels(surface, method).observe(took)
 
     return told
+
+
+def count_refusals() -> Callable[[str, int], None]:
+    """Return what counts the requests that the server refuses before the application answers them, by reason and status."""
+    refused = Counter("gatehouse_refused", "Requests refused before the application answered.", ("reason", "status"))
+
+    def told(reason: str, status: int) -> None:
+        refused.labels(reason, status).inc()
+
+    return told
+
+
+def forget(process: int, shared: Path) -> None:
+    """Take the gauges of a process that has ended out of the sums; its counters stay, as the requests were answered."""
+    mark_process_dead(process, str(shared))  # type: ignore[no-untyped-call]  # the library states no types here
 
 
 class Exposition:

@@ -22,6 +22,7 @@ from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 from app.kit import randomness
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
+from app.kit.occasional import Occasional
 from app.kit.operation import AnyOperation, Catalogue, Host, Operation
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
 from app.kit.routing import Found, Router, choose
@@ -88,6 +89,7 @@ class Server:
         self.catalogue = catalogue
         self.border = border
         self._host_of = host_of
+        self._unavailable = Occasional(log)
         self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
         self._routers = {host: Router(catalogue.on(host), reserved) for host in Host}
 
@@ -175,10 +177,13 @@ class Server:
         reference = randomness.token(9)
         broken = operation.family.broken
         status = getattr(problem, "unavailable_status", broken.status)
-        level = logging.WARNING if status == 503 else logging.ERROR
-        log.log(level, "%s failed, reference %s", operation.name, reference, exc_info=problem)
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            facts = {"operation": operation.name, "reference": reference, "problem": str(problem)}
+            self._unavailable.write(type(problem).__name__, "api.unavailable", **facts)
+        else:
+            log.error("%s failed, reference %s", operation.name, reference, exc_info=problem)
         error = broken(f"An internal error. Quote reference {reference}.")
-        if status == 503:
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
         return self._write_error(error, raw, call, operation, status)
 

@@ -135,6 +135,7 @@ def main(settings: dict[str, Any]) -> int:
         bind=bind,
         limits=limits,
         background=[background],
+        on_refusal=lambda reason, status: say(f"refused {reason} {status}"),
         on_ready=lambda address: say(f"ready {address}"),
         **settings,
     )

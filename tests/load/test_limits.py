@@ -2,6 +2,7 @@
 
 import select
 import socket
+import time
 from collections.abc import Callable
 
 import pytest
@@ -219,3 +220,26 @@ def test_a_reserved_path_is_answered_while_all_threads_hang(serving: Callable[..
     assert select.select(hanging, [], [], 0)[0] == []  # none of them was done before
     for client in hanging:
         client.close()
+
+
+def test_every_refusal_of_the_server_is_counted_with_its_reason(serving: Callable[..., Served]) -> None:
+    limits = {"head_seconds": 0.3, "held_body_bytes": 1000, "waiting": 1}
+    served = serving(threads=1, limits=limits)
+    assert status(served.ask(b"GET / HTTP/1.1\r\n\r\n")) == 400
+    assert status(served.ask(b"nonsense\r\n\r\n")) == 400
+    assert status(served.get("/", f"X-Long: {'x' * 40_000}")) == 431
+    assert status(served.ask(get("/")[:-2])) == 408
+    assert status(served.ask(post("/length", b"x" * 2000))) == 503
+    with served.connect(get("/slow/1.5")) as busy:
+        time.sleep(0.3)
+        with served.connect(get("/")) as waits:
+            time.sleep(0.3)
+            assert status(served.get("/")) == 503
+            assert status(read_answer(waits)) == 200
+        assert status(read_answer(busy)) == 200
+    served.process.terminate()
+    served.wait()
+    told = [line.removeprefix("refused ") for line in served.said if line.startswith("refused ")]
+    assert told == [
+        "host 400", "malformed 400", "large_head 431", "slow_head 408", "bodies 503", "threads 503",
+    ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
@@ -245,3 +246,14 @@ def changes_of(place: Place) -> int:
 def test_what_is_removed_does_not_stay_in_the_file(place: Place) -> None:
     with place.house.database.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA secure_delete").scalar_one() == 1
+
+
+def test_outage_is_one_line_and_a_count_without_tracebacks(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    spoilt(place, "read-only")
+    with caplog.at_level(logging.WARNING, logger="gatehouse.api"):
+        assert {place.create(f"{number}@example.test").status_code for number in range(20)} == {503}
+    lines = [record for record in caplog.records if record.name == "gatehouse.api"]
+    assert 1 <= len(lines) <= 4, "20 refusals within a moment"
+    assert [record.exc_info for record in lines if record.exc_info] == []
+    assert (lines[0].getMessage(), lines[0].__dict__["operation"]) == ("api.unavailable", "accounts.create")
+    place.spoil(None)

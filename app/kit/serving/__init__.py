@@ -13,11 +13,11 @@ from wsgiref.types import WSGIApplication
 from app.kit.serving.address import listen, name_of
 from app.kit.serving.lane import Room
 from app.kit.serving.limits import Limits
-from app.kit.serving.refusals import RefusalPage, plain_page
+from app.kit.serving.refusals import OnRefusal, RefusalPage, nobody, plain_page
 from app.kit.serving.supervisor import Supervisor
 from app.kit.serving.worker import Job, Plan, run_worker
 
-__all__ = ["Job", "Limits", "RefusalPage", "Room", "serve"]
+__all__ = ["Job", "Limits", "OnRefusal", "RefusalPage", "Room", "serve"]
 
 MakeApp = Callable[[], WSGIApplication]
 
@@ -32,6 +32,8 @@ def serve(
     limits: Limits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
+    on_refusal: OnRefusal = nobody,
+    on_end_of_worker: Callable[[int], object] = str,
     reserved_paths: Sequence[str] = (),
     on_ready: Callable[[str], object] = str,
 ) -> int:
@@ -47,8 +49,10 @@ def serve(
         room: how many requests that may compute a password hash run and wait in one worker; an `Application` says which those are.
         background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
             each returns soon after its event is set.
+        on_refusal: told of each request that is refused before the application answers it; never waits.
         page: makes the body of the answers the server gives by itself.
         reserved_paths: addresses with a thread of their own each, such as those of health probes.
+        on_end_of_worker: told the process id of a worker that has ended by itself; another takes its place.
         on_ready: called once with the real address, when every worker serves.
 
     Raises:
@@ -63,11 +67,12 @@ def serve(
         room=room or Room(),
         limits=limits or Limits(),
         page=page,
+        on_refusal=on_refusal,
         is_one_of_many=workers > 1,
         reserved_paths=reserved_paths,
     )
     if workers > 1:
-        return Supervisor(plan, listener, workers, background).run(lambda: on_ready(address))
+        return Supervisor(plan, listener, workers, background, on_end_of_worker).run(lambda: on_ready(address))
     run_worker(plan, listener, background=background, on_ready=lambda: on_ready(address))
     return 0
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from uvicorn._types import ASGIReceiveCallable, HTTPScope
 
 from app.kit.serving.limits import Limits
-from app.kit.serving.refusals import Gone, Refusal
+from app.kit.serving.refusals import Gone, Reason, Refusal
 
 
 class Bodies:
@@ -58,7 +58,12 @@ class Bodies:
                 return await self._gather(receive, chunks, allowed_bytes)
         except TimeoutError:
             is_ours = self._is_draining
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE if is_ours else HTTPStatus.REQUEST_TIMEOUT) from None
+            refusal = (
+                Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING)
+                if is_ours
+                else Refusal(HTTPStatus.REQUEST_TIMEOUT, Reason.SLOW_BODY)
+            )
+            raise refusal from None
         finally:
             self._arriving.discard(clock)
 
@@ -76,6 +81,6 @@ class Bodies:
             chunks.append(chunk)
             self._held_bytes += len(chunk)
             if self._held_bytes > self._limits.held_body_bytes:
-                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.BODIES)
             if not message.get("more_body"):
                 return chunks[0] if len(chunks) == 1 else b"".join(chunks)

@@ -14,7 +14,7 @@ from app.kit.serving.exchange import Answer, Exchange
 from app.kit.serving.lane import Grant, Lane
 from app.kit.serving.limits import Limits
 from app.kit.serving.pool import GrowingPool, Pool
-from app.kit.serving.refusals import Gone, Refusal, Refusals, send_last
+from app.kit.serving.refusals import Gone, Reason, Refusal, Refusals, send_last
 
 HAS_LEFT = "gatehouse.has_left"
 """Where the connection puts, in the scope, a callable that says whether its client is gone."""
@@ -40,7 +40,7 @@ class Threads:
         """Put a request that computes no hash in its line; raises Refusal where too many wait there."""
         pool = self.reserved.get(exchange.path, self.main)
         if not pool.take(exchange.run, is_read=exchange.is_read or SHED in exchange.environ):
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE)
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.THREADS)
 
     def close(self) -> None:
         """Let them end after what is in line."""
@@ -85,7 +85,7 @@ class Bridge:
             finally:
                 self.bodies.release(body)
         except Refusal as refusal:
-            await self._refusals.send(refusal.status, scope, unread, send)
+            await self._refusals.send(refusal, scope, unread, send)
         except Gone:
             return
 
@@ -112,6 +112,7 @@ class Bridge:
             return await self._threads.lane.enter(place)
         except Shed as shed:
             exchange.environ[SHED] = shed
+            self._refusals.note(Reason.HASHES, shed.unavailable_status)
             return None
 
     async def _answer(self, answer: Answer, unread: ASGIReceiveCallable | None, send: ASGISendCallable) -> None:
@@ -124,4 +125,4 @@ class Bridge:
         """RFC 9112 section 3.2: a request without exactly one Host is answered 400; the tenant hangs on it."""
         count = sum(name == b"host" for name, _ in scope["headers"])
         if count > 1 or (count == 0 and scope["http_version"] != "1.0"):
-            raise Refusal(HTTPStatus.BAD_REQUEST)
+            raise Refusal(HTTPStatus.BAD_REQUEST, Reason.HOST)

@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from app.kit.serving.bridge import HAS_LEFT
 from app.kit.serving.limits import Limits
-from app.kit.serving.refusals import Refusals
+from app.kit.serving.refusals import Reason, Refusal, Refusals
 
 SETTLED_SECONDS = 1.0
 """A connection must have waited this long before it can be made to give up its place."""
@@ -53,14 +53,14 @@ class Book:
         """Close what has waited too long for a head, or takes its answer too slowly; called about once a second."""
         late = [connection for connection, (_, deadline) in self._waiting.items() if deadline < now]
         for connection in late:
-            connection.give_up(HTTPStatus.REQUEST_TIMEOUT)
+            connection.give_up(HTTPStatus.REQUEST_TIMEOUT, Reason.SLOW_HEAD)
         for connection in connections:
             connection.check_taking(now, self.limits.send_seconds)
 
     def close_waiting(self) -> None:
         """While draining: close connections that have no request, cut those whose request never came whole."""
         for connection in list(self._waiting):
-            connection.give_up(HTTPStatus.SERVICE_UNAVAILABLE)
+            connection.give_up(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING)
 
     def resting(self) -> "list[Connection]":
         """Connections on which nothing of a request has arrived."""
@@ -96,7 +96,7 @@ class Connection(HttpToolsProtocol):
             return
         if count > 2 * limits.connections:
             transport.abort()
-        self.app = self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
+        self.app = self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, Reason.CONNECTIONS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.book.arrived(self)
@@ -113,7 +113,7 @@ class Connection(HttpToolsProtocol):
         if not (self._has_begun and self._has_ended):  # else most of `data` was the request before
             self._head_bytes += len(data)
         if self._head_bytes > self.book.limits.head_bytes:
-            self.give_up(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            self.give_up(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -125,7 +125,7 @@ class Connection(HttpToolsProtocol):
         limits = self.book.limits
         size_bytes = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size_bytes > limits.head_bytes or len(self.headers) > limits.head_fields:
-            self.app = self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            self.app = self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
         self.book.wait_for(self)  # for the body, which the bridge times
         super().on_headers_complete()
         if self.book.is_draining:
@@ -154,13 +154,13 @@ class Connection(HttpToolsProtocol):
         if self._is_answering():
             self.cycle.keep_alive = False  # the last one to be answered; those before it in line need not close
 
-    def give_up(self, status: HTTPStatus) -> None:
+    def give_up(self, status: HTTPStatus, reason: Reason) -> None:
         """Stop waiting for the client: with an answer if it had begun a request, silently if not."""
         self.book.arrived(self)
         if self.transport.is_closing():
             return
         if self._is_in_head and not self._is_answering():
-            self.transport.write(self.book.refusals.raw(status))
+            self.transport.write(self.book.refusals.raw(status, reason))
         self.transport.close()
 
     def _is_answering(self) -> bool:
@@ -187,9 +187,13 @@ class Connection(HttpToolsProtocol):
         """Answer as if no upgrade had been offered; the parser stops at an offer, so nothing can follow it."""
         self.cycle.keep_alive = False
 
-    def _refuse(self, status: HTTPStatus) -> ASGI3Application:
+    def send_400_response(self, msg: str) -> None:
+        self.book.refusals.note(Reason.MALFORMED, HTTPStatus.BAD_REQUEST)
+        super().send_400_response(msg)
+
+    def _refuse(self, status: HTTPStatus, reason: Reason) -> ASGI3Application:
         async def app(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
             if scope["type"] == "http":
-                await self.book.refusals.send(status, scope, receive, send)
+                await self.book.refusals.send(Refusal(status, reason), scope, receive, send)
 
         return cast(ASGI3Application, app)

@@ -13,7 +13,7 @@ from wsgiref.types import WSGIApplication
 from uvicorn._types import ASGISendCallable
 
 from app.kit.admission import may_wait
-from app.kit.serving.refusals import Refusal
+from app.kit.serving.refusals import Reason, Refusal
 
 Headers = list[tuple[bytes, bytes]]
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
@@ -174,7 +174,7 @@ class Exchange:
 
     def _fail(self, error: Exception) -> None:
         """Answer 500 while that is possible; a stream is cut off, so that nobody takes half of it for the whole."""
-        reason = error if self._is_streaming else Refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
+        reason = error if self._is_streaming else Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN)
         self._loop.call_soon_threadsafe(self._settle, None, reason)
 
     def _settle(self, answer: Answer | None, error: Exception | None) -> None:

@@ -1,10 +1,16 @@
 """Answers that the server gives itself, without a thread: 400, 408, 431, 503."""
 
 import asyncio
+import logging
 from collections.abc import Callable
+from enum import StrEnum
 from http import HTTPStatus
 
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
+
+from app.kit.occasional import Occasional
+
+logger = logging.getLogger("gatehouse.serving")
 
 RefusalPage = Callable[[int, str], tuple[str, bytes]]
 """(status, the request's Accept header) -> (content type, body): lets the caller bring words and a look of its own."""
@@ -25,27 +31,63 @@ def plain_page(status: int, accept: str) -> tuple[str, bytes]:
     return "text/plain; charset=utf-8", (REASONS.get(status) or HTTPStatus(status).phrase).encode() + b"\n"
 
 
+class Reason(StrEnum):
+    """Why the server refuses a request before the application answers it."""
+
+    HOST = "host"
+    MALFORMED = "malformed"
+    SLOW_HEAD = "slow_head"
+    SLOW_BODY = "slow_body"
+    LARGE_HEAD = "large_head"
+    CONNECTIONS = "connections"
+    BODIES = "bodies"
+    THREADS = "threads"
+    HASHES = "hashes"
+    DRAINING = "draining"
+    BROKEN = "broken"
+
+
+OnRefusal = Callable[[Reason, int], object]
+"""(why, the status that is answered), for each."""
+
+
 class Refusal(Exception):
     """A request that the server answers itself, with `status`."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, reason: Reason) -> None:
         super().__init__(status)
         self.status = status
+        self.reason = reason
 
 
 class Gone(Exception):
     """The client left before its request was whole."""
 
 
+def nobody(_reason: Reason, _status: int) -> None:
+    """Take no note."""
+    return
+
+
 class Refusals:
     """Sends refusals, each with `Connection: close`, as what is left of the request would be in the way of the next."""
 
-    def __init__(self, page: RefusalPage = plain_page, *, retry_after_seconds: int) -> None:
+    def __init__(
+        self, page: RefusalPage = plain_page, *, retry_after_seconds: int, on_refusal: OnRefusal = nobody
+    ) -> None:
         self._page = page
+        self._on_refusal = on_refusal
+        self._told = Occasional(logger)
         self._retry_after = str(retry_after_seconds).encode()
 
-    def raw(self, status: int) -> bytes:
+    def note(self, reason: Reason, status: int) -> None:
+        """Count a refusal, and log one a second for each reason."""
+        self._on_refusal(reason, status)
+        self._told.write(reason, "serving.refused", reason=reason, status=status)
+
+    def raw(self, status: int, reason: Reason) -> bytes:
         """The answer as bytes, for a connection whose request never became one."""
+        self.note(reason, status)
         content_type, body = self._page(status, "")
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "connection: close", "cache-control: no-store"]
         head += [f"content-type: {content_type}", f"content-length: {len(body)}"]
@@ -54,9 +96,11 @@ class Refusals:
         return "\r\n".join([*head, "", ""]).encode("latin-1") + body
 
     async def send(
-        self, status: int, scope: HTTPScope, unread: ASGIReceiveCallable | None, send: ASGISendCallable
+        self, refusal: Refusal, scope: HTTPScope, unread: ASGIReceiveCallable | None, send: ASGISendCallable
     ) -> None:
-        """Answer with `status`, then take what is `unread` of the request, so that the client gets to read the answer."""
+        """Answer with a refusal, then take what is `unread` of the request, so that the client gets to read the answer."""
+        status = refusal.status
+        self.note(refusal.reason, status)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
         content_type, body = self._page(status, accept.decode("latin-1"))
         headers = [(b"content-type", content_type.encode("latin-1")), (b"content-length", str(len(body)).encode())]

@@ -19,11 +19,19 @@ logger = logging.getLogger("gatehouse.serving")
 class Supervisor:
     """The parent. It forks before there are threads, and never runs the application itself."""
 
-    def __init__(self, plan: Plan, listener: socket.socket, workers: int, background: Sequence[Job]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        listener: socket.socket,
+        workers: int,
+        background: Sequence[Job],
+        on_end: Callable[[int], object] = str,
+    ) -> None:
         self._plan = plan
         self._listener = listener
         self._workers = workers
         self._background = background
+        self._on_end = on_end
         self._number_of: dict[int, int] = {}  # process id -> which worker
         self._ready_from, self._ready_to = os.pipe()
         os.set_blocking(self._ready_from, False)
@@ -92,6 +100,7 @@ class Supervisor:
         for process in list(self._number_of):
             ended, status = os.waitpid(process, os.WNOHANG)
             if ended:
+                self._on_end(ended)
                 fallen.append((self._number_of.pop(process), os.waitstatus_to_exitcode(status)))
         return fallen
 

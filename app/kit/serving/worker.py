@@ -26,7 +26,7 @@ from app.kit.serving.connections import Book, Connection, GuardedConfig
 from app.kit.serving.lane import Lane, Room
 from app.kit.serving.limits import Limits
 from app.kit.serving.pool import GrowingPool, Pool
-from app.kit.serving.refusals import RefusalPage, Refusals, plain_page
+from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, nobody, plain_page
 
 GRACE_SECONDS = 0.5
 """While draining, a connection that rests this long is closed: a client that is busy on it has learnt by then."""
@@ -50,6 +50,7 @@ class Plan:
     room: Room
     limits: Limits = field(default_factory=Limits)
     page: RefusalPage = plain_page
+    on_refusal: OnRefusal = nobody
     is_one_of_many: bool = False
     reserved_paths: Sequence[str] = ()
     """Addresses with a thread of their own each: they are answered even while every other thread hangs."""
@@ -160,7 +161,7 @@ def run_worker(
     """Serve until SIGTERM or SIGINT, then drain, end the background jobs, and return."""
     _raise_file_limit()
     _keep_one_arena()
-    refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds)
+    refusals = Refusals(plan.page, retry_after_seconds=plan.limits.retry_after_seconds, on_refusal=plan.on_refusal)
     made = plan.make_app()
     app = made if isinstance(made, Application) else Application(made)
     threads = _threads(plan, app)

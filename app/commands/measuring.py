@@ -1,0 +1,106 @@
+"""Metrics of one `gatehouse serve`: what counts, who shows it, and the folder where its processes add up."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.commands.refusals import Refusal
+from app.kit.observing import Told
+from app.kit.serving import Job, OnRefusal
+from app.settings import Settings, share_metrics
+
+_PREFIX: Final = "gatehouse-metrics-"
+_LOCK: Final = "lock"
+
+
+def _nothing(*_facts: object) -> None:
+    return
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What the server is given so that it can be measured; nothing, where nobody asked for metrics."""
+
+    jobs: tuple[Job, ...] = ()
+    told: tuple[Told, ...] = ()
+    on_refusal: OnRefusal = _nothing
+    on_end_of_worker: Callable[[int], object] = _nothing
+    """Told the id of a process that has ended and is replaced."""
+    close: Callable[[], object] = field(default=_nothing)
+
+
+def begin(settings: Settings, wings: str, workers: int) -> Measuring:
+    """Prepare the metrics, before the processes are forked; `close` ends them in the process that began them."""
+    if not settings.metrics_bind:
+        return Measuring()
+    shared = SharedFolder() if workers > 1 else None
+    if shared is not None:
+        share_metrics(shared.path)
+    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared folder at its import
+
+    collectors = []
+    if wings != "hub":
+        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
+        from app.identity.tasks.gauge import OutboxGauge  # noqa: PLC0415 - as above
+
+        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects when somebody looks
+    try:
+        exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
+    except ValueError:
+        raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
+    told, on_refusal = (metrics.measure(settings.api_hostname),), metrics.count_refusals()
+    if shared is None:
+        return Measuring((exposition,), told, on_refusal)
+    path = shared.path
+    return Measuring((exposition,), told, on_refusal, lambda process: metrics.forget(process, path), shared.remove)
+
+
+class SharedFolder:
+    """A folder of the processes of one server, which is locked for as long as one of them lives.
+
+    So the next server can tell the folders of those that were killed from the ones in use, and removes them.
+    """
+
+    def __init__(self) -> None:
+        _remove_abandoned(Path(tempfile.gettempdir()))
+        self.path, self._lock = _locked()
+        while not (self.path / _LOCK).exists():  # a server that began in the same moment took it for abandoned
+            os.close(self._lock)
+            self.path, self._lock = _locked()
+
+    def remove(self) -> None:
+        """Remove the folder and what is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def _locked() -> tuple[Path, int]:
+    path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)  # forked processes share the lock
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return path, lock
+
+
+def _remove_abandoned(beside: Path) -> None:
+    """Remove the folders that servers of this user left behind when they were killed."""
+    for folder in beside.glob(f"{_PREFIX}*"):
+        try:
+            if folder.is_symlink() or folder.lstat().st_uid != os.geteuid():
+                continue
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:  # gone meanwhile, or none of ours
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # in use
+            continue
+        finally:
+            os.close(lock)

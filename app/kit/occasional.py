@@ -1,0 +1,55 @@
+"""Log lines that a flood of requests would repeat: one a second of each kind, with the number of those in between."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.kit.clock import monotonic
+
+EVERY_SECONDS: Final = 1.0
+
+
+@dataclass
+class _Kind:
+    written_at: float
+    held: int = 0
+
+
+class Occasional:
+    """Writes the first line of a kind at once, and counts what follows within a second.
+
+    What was counted is told by a line of its own at the end of that second, so no count is lost.
+    """
+
+    def __init__(self, logger: logging.Logger, level: int = logging.WARNING) -> None:
+        self._logger = logger
+        self._level = level
+        self._kinds: dict[str, _Kind] = {}
+        self._lock = threading.Lock()
+
+    def write(self, kind: str, event: str, **facts: Any) -> None:
+        """Write `event` with `facts`, or count it; `kind` is one of few, never a client's word."""
+        now = monotonic()
+        with self._lock:
+            last = self._kinds.get(kind)
+            if last is not None and now - last.written_at < EVERY_SECONDS:
+                last.held += 1
+                if last.held == 1:
+                    self._tell_later(kind, event, EVERY_SECONDS - (now - last.written_at))
+                return
+            self._kinds[kind] = _Kind(now)
+        self._logger.log(self._level, event, extra={**facts, "more": 0})
+
+    def _tell_later(self, kind: str, event: str, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._tell, (kind, event))
+        timer.daemon = True
+        timer.start()
+
+    def _tell(self, kind: str, event: str) -> None:
+        with self._lock:
+            last = self._kinds[kind]
+            held, last.held, last.written_at = last.held, 0, monotonic()
+        self._logger.log(self._level, event, extra={"kind": kind, "more": held})

@@ -1,0 +1,103 @@
+"""Metrics folders leave nothing behind, and lines about refusals stay few and lose no count."""
+
+import logging
+import os
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+from prometheus_client.registry import REGISTRY
+
+from app.commands.measuring import SharedFolder
+from app.kit import metrics
+from app.kit.occasional import Occasional
+from app.kit.serving.refusals import Reason, Refusals
+
+log = logging.getLogger("gatehouse.tests")
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_folder_is_removed_at_the_end(temporary: Path) -> None:
+    folder = SharedFolder()
+    (folder.path / "counter_1.db").write_bytes(b"x")
+    folder.remove()
+    assert list(temporary.iterdir()) == []
+
+
+def test_folder_of_a_killed_server_is_removed_at_the_next_start() -> None:
+    process = os.fork()
+    if process == 0:
+        SharedFolder()
+        os._exit(0)  # as kill -9 does: nothing is cleaned
+    os.waitpid(process, 0)
+    abandoned = set(Path(tempfile.gettempdir()).iterdir())
+    assert len(abandoned) == 1
+    folder = SharedFolder()
+    assert set(Path(tempfile.gettempdir()).iterdir()) == {folder.path}
+    folder.remove()
+
+
+def test_folder_in_use_stays_while_one_process_of_it_lives() -> None:
+    told, tell = os.pipe()
+    used = SharedFolder()
+    worker = os.fork()
+    if worker == 0:
+        os.close(tell)
+        os.read(told, 1)
+        os._exit(0)
+    os.close(used._lock)  # the parent was killed, its worker lives
+    SharedFolder().remove()
+    assert used.path.exists()
+    os.close(tell)
+    os.waitpid(worker, 0)
+    SharedFolder().remove()
+    assert not used.path.exists()
+
+
+def test_what_others_put_there_is_left_alone(temporary: Path) -> None:
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "lock").write_text("")
+    (temporary / "gatehouse-metrics-link").symlink_to(elsewhere)
+    (temporary / "gatehouse-metrics-file").write_text("")
+    (temporary / "gatehouse-metrics-unlocked").mkdir()
+    SharedFolder().remove()
+    assert len(list(temporary.iterdir())) == 4
+    assert (elsewhere / "lock").exists()
+
+
+def test_gauges_of_an_ended_process_are_forgotten(tmp_path: Path) -> None:
+    for name in ("gauge_livesum_77.db", "gauge_liveall_77.db", "counter_77.db", "gauge_livesum_78.db"):
+        (tmp_path / name).write_bytes(b"")
+    metrics.forget(77, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"counter_77.db", "gauge_livesum_78.db"}
+
+
+def test_flood_of_lines_becomes_one_and_a_count(caplog: pytest.LogCaptureFixture) -> None:
+    told = Occasional(log)
+    with caplog.at_level(logging.WARNING, logger="gatehouse.tests"):
+        for number in range(100):
+            told.write("full", "serving.refused", number=number)
+            told.write(f"other {number % 2}", "serving.refused", number=number)
+        assert [record.__dict__["number"] for record in caplog.records] == [0, 0, 1]
+        for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
+            timer.join(10)
+    counted = {record.__dict__["kind"]: record.__dict__["more"] for record in caplog.records[3:]}
+    assert counted == {"full": 99, "other 0": 49, "other 1": 49}
+
+
+def test_refusals_are_counted_by_reason_and_status(caplog: pytest.LogCaptureFixture) -> None:
+    refusals = Refusals(retry_after_seconds=2, on_refusal=metrics.count_refusals())
+    with caplog.at_level(logging.WARNING, logger="gatehouse.serving"):
+        for _ in range(3):
+            refusals.raw(431, Reason.LARGE_HEAD)
+        refusals.note(Reason.HASHES, 429)
+    assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "large_head", "status": "431"}) == 3
+    assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "hashes", "status": "429"}) == 1
+    assert [record.__dict__["reason"] for record in caplog.records] == ["large_head", "hashes"]
