@@ -21,6 +21,7 @@ from app.kit import logs
 from app.kit.admission import Application
 from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
+from app.kit.proxies import Proxies
 from app.kit.serving import Job, Room
 from app.kit.serving import serve as serve_http
 from app.kit.waiting import Bounded
@@ -107,7 +108,7 @@ def observed(made: WSGIApplication, settings: Settings, told: tuple[Told, ...] =
         from app.kit.tracing import Traced  # noqa: PLC0415 - an extra, loaded only where it is asked for
 
         made = Traced(made, settings.telemetry_url)
-    return Observed(made, told)
+    return Observed(made, told, Proxies.of(settings.trusted_proxies))
 
 
 def health_checks(settings: Settings, wings: str) -> dict[str, Check]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
 
@@ -14,10 +13,7 @@ from app.hub import locale
 from app.hub.attempt import Attempt
 from app.hub.locale import Language, accepted, negotiate, speak
 from app.hub.tenancy import HOUSE, Tenant
-from app.kit import randomness
-
-_LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
-"""Twenty letters that are not taken for one another and make no words (RFC 8628 §6.1)."""
+from app.kit import randomness, request_ids
 
 
 @dataclass
@@ -51,9 +47,9 @@ class Visit:
 
     @cached_property
     def reference(self) -> str:
-        """The number that an error page shows and the log line bears."""
-        drawn = [_LETTERS[byte % len(_LETTERS)] for byte in randomness.random_bytes(8)]
-        return "".join(drawn[:4]) + "-" + "".join(drawn[4:])
+        """The id of the request: error pages show it, log lines and audit rows of both wings bear it."""
+        held = request.environ.get(request_ids.ENVIRON) if has_request_context() else None
+        return held or request_ids.new()
 
     @property
     def binding_secret(self) -> str:

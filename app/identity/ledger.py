@@ -31,9 +31,9 @@ class Entry:
 class Ledger:
     """Collects entries until the call ends."""
 
-    def __init__(self, clock: Clock, address: str = "") -> None:
+    def __init__(self, clock: Clock, address: str = "", reference: str = "") -> None:
         self._clock = clock
-        self._address = address[:64]
+        self._common = {"address": address[:64], "reference": reference[:64] or None}
         self._entries: list[dict[str, Any]] = []
         self.actor: str | None = None
         """Who acts for the account of this call: every entry says so."""
@@ -50,7 +50,7 @@ class Ledger:
         """Write what was collected into the unit of work."""
         entries, self._entries = self._entries, []
         if entries:
-            rows = [{**entry, "tenant_id": work.tenant_id, "address": self._address} for entry in entries]
+            rows = [{**entry, "tenant_id": work.tenant_id, **self._common} for entry in entries]
             if self.actor is not None:
                 rows = [{**row, "facts": {**row["facts"], "act": self.actor}} for row in rows]
             work.run(_ADD, rows if len(rows) > 1 else rows[0])

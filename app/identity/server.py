@@ -16,6 +16,7 @@ from app.identity.outbox import Outbox
 from app.identity.store.database import StoreContended
 from app.identity.store.unit import Cost, UnitOfWork
 from app.kit.errors import ApiError
+from app.kit.logs import bind
 from app.kit.operation import AnyOperation, Host, Letter
 from app.kit.reading import RawRequest
 from app.kit.server import Server
@@ -34,6 +35,7 @@ class Border:
         visit = None
         if Letter.H in letters:
             visit = callers.visit_of(self.house, raw)
+            self._go_on_as(raw, visit.reference)
             tenant = callers.tenant_at(self.house, visit.host, cost)
         elif operation.on is Host.TENANT:
             tenant = callers.tenant_at(self.house, raw.host, cost)
@@ -45,7 +47,7 @@ class Border:
         else:
             tenant = callers.tenant_of_key(self.house, operation, raw, cost)
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
-        ledger = Ledger(self.house.clock, visit.address if visit else raw.address)
+        ledger = Ledger(self.house.clock, visit.address if visit else raw.address, raw.request_id)
         outbox = Outbox(work, self.house.clock, self.house.vault)
         call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost, operation=operation)
         try:
@@ -54,6 +56,13 @@ class Border:
             self.close(call, refusal)
             raise
         return call
+
+    @staticmethod
+    def _go_on_as(raw: RawRequest, request_id: str) -> None:
+        """Go on under the id of the browser's request, in whichever process the hub runs."""
+        if request_id:
+            raw.request_id = request_id
+            bind(request_id=request_id)
 
     def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
         """On a tenant's host the key is demanded where stated; one that is sent must be right."""

@@ -118,6 +118,11 @@ def _text(text: str) -> str:
     return text
 
 
+def bound(name: str) -> str:
+    """Return a fact that every log line of this request bears; empty where there is none."""
+    return str(structlog.contextvars.get_contextvars().get(name, ""))
+
+
 def bind(**facts: str) -> None:
     """Let every log line of this request bear these facts."""
     structlog.contextvars.bind_contextvars(**facts)

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit import randomness
+from app.kit import request_ids
 from app.kit.clock import monotonic
-from app.kit.logs import bind
+from app.kit.logs import bind, bound
+from app.kit.proxies import Proxies
 
 log = logging.getLogger("gatehouse.access")
 
-REQUEST_ID = "gatehouse.request_id"
-"""Where the environment carries the id that all log lines of the request bear."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 Told = Callable[[str, str, int, float], object]
@@ -22,27 +21,38 @@ Told = Callable[[str, str, int, float], object]
 
 
 class Observed:
-    """Tells of every request. The query is never logged: the interface lets keys and tokens stand there."""
+    """Gives every request an id, and tells of it. The query is never logged: the interface lets keys and tokens stand there.
 
-    def __init__(self, app: WSGIApplication, told: tuple[Told, ...] = ()) -> None:
+    The id of a trusted proxy (`X-Request-Id`) is taken where it is well-formed. A call of the hub from another process goes
+    on under the id of the browser's request, once its signature is believed.
+    """
+
+    def __init__(self, app: WSGIApplication, told: tuple[Told, ...] = (), proxies: Proxies | None = None) -> None:
         self._app = app
         self._told = told
+        self._proxies = proxies or Proxies()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        request_id = randomness.token(9)
-        environ[REQUEST_ID] = request_id
+        request_id = self._id_of(environ)
+        environ[request_ids.ENVIRON] = request_id
         bind(request_id=request_id)
         begun = monotonic()
         seen = [500]
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Callable[[bytes], object]:
             seen[0] = int(status[:3])
-            return start_response(status, headers, exc_info)
+            named = (request_ids.HEADER, bound("request_id") or request_id)
+            return start_response(status, [*headers, named], exc_info)
 
         try:
             return self._app(environ, start)
         finally:
             self._tell(environ, seen[0], monotonic() - begun)
+
+    def _id_of(self, environ: WSGIEnvironment) -> str:
+        sent = environ.pop("HTTP_X_REQUEST_ID", "")
+        is_believed = bool(sent) and self._proxies.believe(environ.get("REMOTE_ADDR", "")) and request_ids.is_id(sent)
+        return sent if is_believed else request_ids.new()
 
     def _tell(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
         method = environ["REQUEST_METHOD"] if environ["REQUEST_METHOD"] in _METHODS else "other"

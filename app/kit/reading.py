@@ -39,6 +39,7 @@ class RawRequest:
     scheme: str = "http"
     parameters: Mapping[str, str] = field(default_factory=dict)
     too_large: bool = False
+    request_id: str = ""  # which logs, audit and answers name the request by
     is_inside: bool = False  # a call of this very process, which no network carried
     shed: Shed | None = None  # the server found no place for it in the queue of hashes
     is_repeated: bool = False  # the same call once more, which the store gave up in favour of another

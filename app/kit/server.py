@@ -19,7 +19,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
-from app.kit import randomness
+from app.kit import request_ids
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
 from app.kit.occasional import Occasional
@@ -174,15 +174,14 @@ class Server:
             return self._write_error(problem, raw, call, operation, known.status)
         if isinstance(problem, Shed):
             return self._write_error(_shed_as(problem, operation), raw, call, operation, problem.unavailable_status)
-        reference = randomness.token(9)
         broken = operation.family.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            facts = {"operation": operation.name, "reference": reference, "problem": str(problem)}
+            facts = {"operation": operation.name, "reference": raw.request_id, "problem": str(problem)}
             self._unavailable.write(type(problem).__name__, "api.unavailable", **facts)
         else:
-            log.error("%s failed, reference %s", operation.name, reference, exc_info=problem)
-        error = broken(f"An internal error. Quote reference {reference}.")
+            log.error("%s failed, reference %s", operation.name, raw.request_id, exc_info=problem)
+        error = broken(f"An internal error. Quote reference {raw.request_id}.")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
         return self._write_error(error, raw, call, operation, status)
@@ -271,6 +270,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         scheme=environ["wsgi.url_scheme"],
         too_large=too_large,
         is_inside=INSIDE in environ,
+        request_id=environ.get(request_ids.ENVIRON) or request_ids.new(),
         shed=environ.get(SHED),
     )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,3 +90,19 @@ def test_hub_calls_stand_on_no_public_host(apart: Apart) -> None:
         unknown = apart.service("/nothing/here", host)
         assert apart.service("/hub/tenant", host).content == unknown.content
     assert apart.service("/hub/tenant", inside.decode()).status_code == 403
+
+
+def test_one_id_names_a_request_in_both_wings(apart: Apart) -> None:
+    form = apart.page("GET", "/login")
+    sent = {**Forms(form.text).found[0].fields, "identifier": "ada@example.test", "password": "wrong"}
+    cookies = "; ".join(f"{name}={value}" for name, value in form.cookies.items())
+    answer = apart.page("POST", "/login", data=sent, headers={"Cookie": cookies, "X-Request-Id": "nobodys-own-id"})
+    request_id = answer.headers["X-Request-Id"]
+    lines = [
+        json.loads(line) for line in (apart.installation.folder / "log").read_text().splitlines() if line[:1] == "{"
+    ]
+    paths = {line["path"] for line in lines if line.get("request_id") == request_id and "path" in line}
+    assert paths == {"/login", "/hub/sign-in"}
+    with closing(sqlite3.connect(apart.installation.folder / "gatehouse.db")) as database:
+        rows = database.execute("SELECT event FROM audit WHERE reference = ?", [request_id]).fetchall()
+    assert rows == [("sign_in.refused",)]

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import socket
 import threading
 import urllib.request
@@ -14,8 +15,10 @@ from werkzeug.test import Client
 from app.identity import health as identity_health
 from app.identity.store import migrate
 from app.kit.health import Health
+from app.kit.logs import bound
 from app.kit.metrics import Exposition, measure
 from app.kit.observing import Observed
+from app.kit.proxies import Proxies
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, Redis
 
@@ -150,3 +153,31 @@ def fetched(port: int) -> str:
 
 def test_a_probe_is_json() -> None:
     assert json.loads(Client(Health(house, {"a": fine})).get("/health/ready").data)["parts"] == {"a": "ok"}
+
+
+def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "gatehouse.access"):
+        answers = [Client(Observed(house)).get("/") for _ in range(2)]
+    first, second = (answer.headers["X-Request-Id"] for answer in answers)
+    assert first != second
+    assert re.fullmatch(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", second)
+    assert bound("request_id") == second
+
+
+@pytest.mark.parametrize(
+    ("sent", "peer", "is_taken"),
+    [
+        ("0af7651916cd43dd8448eb211c80319c", "10.0.0.9", True),
+        ("from.a-proxy_1", "10.0.0.9", True),
+        ("0af7651916cd43dd8448eb211c80319c", "10.0.1.9", False),
+        ("short", "10.0.0.9", False),
+        ("x" * 65, "10.0.0.9", False),
+        ("two words of it", "10.0.0.9", False),
+        ('"><script>alert(1)', "10.0.0.9", False),
+        ("id\u00e9-of-a-request", "10.0.0.9", False),
+    ],
+)
+def test_the_id_of_a_trusted_proxy_is_taken_where_it_is_one(sent: str, peer: str, is_taken: bool) -> None:
+    client = Client(Observed(house, proxies=Proxies.of(["10.0.0.0/24"])))
+    answer = client.get("/", environ_overrides={"REMOTE_ADDR": peer, "HTTP_X_REQUEST_ID": sent})
+    assert (answer.headers["X-Request-Id"] == sent) is is_taken

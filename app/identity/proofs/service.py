@@ -299,6 +299,7 @@ def refuse_locked(call: Call, account: Account) -> None:
     Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
     """
     if (lock := gate.lock_of(account)) is not None:
+        call.ledger.record("sign_in.refused", uid=account.uid, reason="locked", lock=lock.kind)
         raise _locked(call, lock)
 
 

@@ -29,6 +29,16 @@ class Proof:
 
 
 def open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Open the lock as `_open` does; a try that it refuses is recorded."""
+    try:
+        return _open(call, who, lock, proof)
+    except ApiError as refusal:
+        named = {"uid": who.account.uid} if who.account else {}
+        call.ledger.record("sign_in.refused", **named, reason="locked", lock=lock.kind, code=refusal.code)
+        raise
+
+
+def _open(call: Call, who: Sought, lock: Lock, proof: Proof) -> bool:
     """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
 
     Raises:

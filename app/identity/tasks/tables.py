@@ -28,6 +28,7 @@ audit = tenant_table(
     Column("uid", Id),
     Column("client_id", String(128)),
     Column("address", String(64)),
+    Column("reference", String(64)),  # the id of the request, as logs and answers name it
     Column("facts", Free, nullable=False),
     Index("ix_audit_uid", "tenant_id", "uid", "at"),
 )

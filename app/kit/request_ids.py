@@ -1,0 +1,26 @@
+"""The one id of a request: in every log line, audit row and answer, and on error pages; people read it out to the support."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from app.kit import randomness
+
+HEADER: Final = "X-Request-Id"
+ENVIRON: Final = "gatehouse.request_id"
+"""Where the WSGI environment carries it."""
+_LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
+"""Twenty letters that are not taken for one another and make no words (RFC 8628 section 6.1)."""
+_FORM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
+
+
+def new() -> str:
+    """Return a new id, such as `BCDF-GHJK-LMNP`: 52 random bits."""
+    drawn = "".join(_LETTERS[byte % len(_LETTERS)] for byte in randomness.random_bytes(12))
+    return f"{drawn[:4]}-{drawn[4:8]}-{drawn[8:]}"
+
+
+def is_id(text: str) -> bool:
+    """Return whether the text of another program may be the id: 8 to 64 letters, digits, dots, hyphens and underscores."""
+    return _FORM.fullmatch(text) is not None

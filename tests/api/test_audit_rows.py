@@ -1,0 +1,53 @@
+"""What audit rows say: the request that wrote them, and tries against an account that is locked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from werkzeug.test import Client
+
+from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
+from app.identity.tasks.tables import audit
+from app.kit.observing import Observed
+from tests.support.customers import OLD
+from tests.support.rows import Somebody, somebody
+from tests.support.tenant_server import NewTenantServer, refused
+
+WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seconds": 600}
+
+
+def rows_of(who: Somebody) -> list[Any]:
+    house: House = who.tenant.house
+    work = UnitOfWork(house.database, who.tenant.tenant_id)
+    try:
+        found = select(audit).where(audit.c.tenant_id == who.tenant.tenant_id, audit.c.uid == who.uid)
+        return list(work.all(found.order_by(audit.c.entry_id)))
+    finally:
+        work.rollback()
+
+
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
+def test_a_try_against_a_locked_account_leaves_a_row(new_tenant_server: NewTenantServer, kind: str) -> None:
+    who = somebody(new_tenant_server, lockout={"type": kind, **LOCKED})
+    for _ in range(3):
+        who.call("U12", {"email": who.email, "password": WRONG})
+    before = len(rows_of(who))
+    for password in (WRONG, OLD):
+        assert refused(who.call("U12", {"email": who.email, "password": password}))[0] == 403
+    tries = rows_of(who)[before:]
+    assert [row.event for row in tries] == ["sign_in.refused"] * 2
+    assert {row.facts["reason"] for row in tries} == {"locked"}
+    assert len({row.reference for row in tries}) == 2
+
+
+def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server)
+    client = Client(Observed(who.tenant.app))
+    query = {"apikey": who.tenant.api_key}
+    base = f"http://{who.tenant.house.settings.api_hostname}"
+    body = {"email": who.email, "password": WRONG}
+    answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
+    assert rows_of(who)[-1].reference == answer.headers["X-Request-Id"]
