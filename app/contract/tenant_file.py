@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
+from app.contract.access import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.letters import MailTemplate, SmsTemplate
@@ -119,7 +120,11 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("grant_types: without client_credentials, because the application has no secret")
         if not self.grant_types or self.grant_types == ("refresh_token",):
             raise ValueError("grant_types: authorization_code or client_credentials, which begin with something")
+        if any(name in INTERFACE_SCOPES for name in self.scope.split()):
+            raise ValueError("scope: without account:read and account:write, which interface_access gives")
         if "authorization_code" not in self.grant_types:
+            if self.interface_access != "none":
+                raise ValueError("interface_access: none, because grant_types has no authorization_code")
             return self
         if not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has authorization_code")

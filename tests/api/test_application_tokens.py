@@ -151,6 +151,8 @@ def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada
     narrowed = token_of(world, writes, ada, scope="openid account:read")
     assert scope_of(writes, narrowed) == {"openid", "account:read"}
     assert refused(ask(world, narrowed, "GET", f"{AUTH}/account/sendwelcomeemail")) == (403, 1143)
+    both = {"openid", "account:read", "account:write"}  # what writes shows the profile, so the person is told of both
+    assert scope_of(writes, token_of(world, writes, ada, scope="openid account:write")) == both
 
 
 @pytest.mark.parametrize(

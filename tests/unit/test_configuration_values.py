@@ -131,6 +131,23 @@ def test_a_web_address_of_an_application_is_taken(key: str) -> None:
         ("response_types: []", "response_types: expected code, because grant_types has authorization_code"),
         ("scope: profile", "scope: expected openid among others, because protocol is openid"),
         (
+            "scope: 'openid account:read'",
+            "scope: expected without account:read and account:write, which interface_access gives",
+        ),
+        (
+            "grant_types: [client_credentials], interface_access: full",
+            "interface_access: expected none, because grant_types has no authorization_code",
+        ),
+        ("interface_access: all", "interface_access: expected one of none, read, full; found 'all'"),
+        (
+            "resources: [orders]",
+            "resources[0]: expected an absolute URI without a fragment (RFC 8707); found 'orders'",
+        ),
+        (
+            "resources: ['https://orders.example/#x']",
+            "resources[0]: expected an absolute URI without a fragment (RFC 8707); found 'https://orders.example/#x'",
+        ),
+        (
             "cors_origins: ['https://a.example:99999']",
             "cors_origins[0]: expected an address whose host and port can be read; found 'https://a.example:99999'",
         ),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.contract.access import INTERFACE_SCOPES
+from app.contract.access import ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 
 
@@ -48,8 +48,10 @@ class Application:
         return frozenset(self.settings.scope.split()).difference(INTERFACE_SCOPES).union(self.settings.interface_scopes)
 
     def granted(self, wanted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what a grant of these scopes holds: with `interface_access` also its scopes, unless the request names one of
-        them, which narrows it to that."""
-        if any(name in INTERFACE_SCOPES for name in wanted):
-            return wanted
-        return (*wanted, *self.settings.interface_scopes)
+        """Return what a grant of these scopes holds: with `interface_access` also its scopes.
+
+        A request that names one of them gets that one. Writing shows the profile as it is then, so it comes with reading.
+        """
+        if ACCOUNT_WRITE in wanted or not any(name in INTERFACE_SCOPES for name in wanted):
+            return tuple(dict.fromkeys((*wanted, *self.settings.interface_scopes)))
+        return wanted
