@@ -54,7 +54,8 @@ class Asked:
         if "S" in self.letters:
             query["apisecret"] = who.tenant.api_secret
         return Client(who.tenant.app).open(
-            self.path.format(uid=who.uid), method=self.method, query_string=query, headers=headers, data=self.body,
+            self.path.format(uid=who.uid), method=self.method, query_string=query, headers=headers,
+            data=self.body.replace("UID", who.uid),
             base_url=f"http://{who.tenant.house.settings.api_hostname}",
         )  # fmt: skip
 
@@ -97,6 +98,8 @@ SHORT = [
     Asked("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, NAMED.format("secondfactorvalidationtoken"))),
     Asked("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, NAMED.format("uid"))),
     Asked("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, NAMED.format("uid"))),
+    Asked("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Phone absent.")),
+    Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, NAMED.format("password"))),
     Asked("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # the seed names this one
 ]  # fmt: skip
 """A body of JSON without a member that must be there."""
@@ -196,3 +199,9 @@ def test_what_is_absent_is_never_called_wrong(caller: Caller) -> None:
 def caller(new_tenant_server: NewTenantServer, identity_app: Any) -> Caller:
     on = {**UNLIMITED, **ON, "passwordless_email": True, "passwordless_sms": True, "one_touch": True}
     return Caller(new_tenant_server(**on), identity_app)
+
+
+def test_a_server_that_sets_no_password_reads_so(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server)
+    refusal = who.managed("A16", {}).get_json()
+    assert (refusal["ErrorCode"], refusal["Message"]) == (908, "Password is required")

@@ -8,6 +8,12 @@ class BadParameter(ApiError):
     description = "A parameter is missing or malformed."
 
 
+class PasswordRequired(BadParameter):
+    """The same number with a message of its own, where a server sets a password (interface account.md section 0)."""
+
+    message = "Password is required"
+
+
 class UnknownKey(ApiError):
     code, status, message = 901, 403, "The API key is unauthorized"
     description = "API key unknown or not allowed for this tenant."

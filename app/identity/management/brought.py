@@ -137,7 +137,9 @@ def _of_the_end(call: Call, account: Account, _: contract.MailTokenAsked) -> tup
 
 
 def _of_a_new_number(call: Call, account: Account, req: contract.SmsCodeAsked) -> str:
-    form = identifiers.normal_phone(req.phone or "")
+    if not req.phone:
+        raise e.PhoneMissing
+    form = identifiers.normal_phone(req.phone)
     if form is None:
         raise e.UnknownPhone
     holder = accounts.by_phone(call, form)

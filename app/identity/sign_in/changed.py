@@ -75,7 +75,7 @@ def read_hash(call: Call, req: contract.ReadHash) -> contract.PasswordHash:
 def set_password(call: Call, req: contract.SetPassword) -> contract.PasswordHash:
     account = accounts.known(call, req.uid)
     if not req.password:
-        raise e.BadParameter.names("password")
+        raise e.PasswordRequired.names("password")
     if account.password_hash is None:
         raise e.NoEmailProfile
     hashed = renewal.weighed(call, account, req.password)
