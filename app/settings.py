@@ -86,6 +86,8 @@ class Settings:
     """Answers carry X-Gatehouse-Cost (for `make bench`)."""
     request_wait_seconds: float = 2.5
     """How long one request may wait for the database and Redis in all; then it is answered 503. From 1 to 60."""
+    drain_seconds: float = 0.0
+    """After SIGTERM, how long requests are still taken while `/health/ready` says 503: as long as load balancers need to notice."""
     hashes_at_once: int = 2
     """How many password hashes run at one time, over all processes of one `serve`; the rest queue, tenants in turn. Empty: one for
     each whole CPU that the machine, or the container's quota, grants."""
@@ -193,13 +195,10 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
-        request_wait_seconds=_seconds(
-            "GATEHOUSE_REQUEST_WAIT_SECONDS", env.get("GATEHOUSE_REQUEST_WAIT_SECONDS", ""), 2.5
-        ),
-        hashes_at_once=_count(
-            "GATEHOUSE_HASHES_AT_ONCE", env.get("GATEHOUSE_HASHES_AT_ONCE", ""), int(usable_cpus()) or 1
-        ),
-        sends_at_once=_count("GATEHOUSE_SENDS_AT_ONCE", env.get("GATEHOUSE_SENDS_AT_ONCE", ""), 4),
+        request_wait_seconds=_seconds(env, "GATEHOUSE_REQUEST_WAIT_SECONDS", 2.5, least=1),
+        drain_seconds=_seconds(env, "GATEHOUSE_DRAIN_SECONDS", 0.0, least=0),
+        hashes_at_once=_count(env, "GATEHOUSE_HASHES_AT_ONCE", int(usable_cpus()) or 1),
+        sends_at_once=_count(env, "GATEHOUSE_SENDS_AT_ONCE", 4),
     )
     _check(settings)
     keys = _secrets(env, settings)
@@ -322,15 +321,17 @@ def _file(name: str, path: str) -> str:
     return path
 
 
-def _count(name: str, text: str, default: int) -> int:
+def _count(env: Mapping[str, str], name: str, default: int) -> int:
+    text = env.get(name, "")
     if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
         raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
     return int(text) if text else default
 
 
-def _seconds(name: str, text: str, default: float) -> float:
-    if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and 1 <= float(text) <= 60):
-        raise SettingsError(f"{name} is {text!r}; it must be a number of seconds from 1 to 60.")
+def _seconds(env: Mapping[str, str], name: str, default: float, *, least: int) -> float:
+    text = env.get(name, "")
+    if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and least <= float(text) <= 60):
+        raise SettingsError(f"{name} is {text!r}; it must be a number of seconds from {least} to 60.")
     return float(text) if text else default
 
 

@@ -22,7 +22,7 @@ from app.kit.admission import Application
 from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
 from app.kit.proxies import Proxies
-from app.kit.serving import Job, Room
+from app.kit.serving import Job, Limits, Room
 from app.kit.serving import serve as serve_http
 from app.kit.waiting import Bounded
 from app.settings import Settings, SettingsError
@@ -73,6 +73,7 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
             on_end_of_worker=measuring.on_end_of_worker,
             reserved_paths=PATHS,
             room=room(settings, wings),
+            limits=Limits(lame_duck_seconds=settings.drain_seconds),
             on_ready=say,
         )
     except (ValueError, OSError) as problem:

@@ -51,5 +51,8 @@ class Shed(Exception):
 SHED: Final = "gatehouse.shed"
 """Where the environment carries the `Shed` that the application is to answer with."""
 
+LEAVING: Final = "gatehouse.leaving"
+"""Stands in the environment while the process is about to end: readiness says 503, everything else is answered as ever."""
+
 may_wait: Final[ContextVar[bool]] = ContextVar("may_wait", default=True)
 """Whether this thread may wait for a hash: not where the server gave it to a request that was said to need none."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from app.kit.admission import LEAVING
 from app.kit.clock import monotonic
 
 log = logging.getLogger("gatehouse.health")
@@ -40,10 +41,10 @@ class Health:
             start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
             return []
         parts = self._states() if path == READY else {}
-        is_well = "down" not in parts.values()
-        body = json.dumps(
-            {"status": "ok" if is_well else "unavailable", **({"parts": parts} if parts else {})}
-        ).encode()
+        is_leaving = path == READY and LEAVING in environ
+        is_well = "down" not in parts.values() and not is_leaving
+        said = "leaving" if is_leaving else "ok" if is_well else "unavailable"
+        body = json.dumps({"status": said, **({"parts": parts} if parts else {})}).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),

@@ -9,14 +9,16 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
 from flask import Flask, Response, request
 
-from app.kit.serving import Limits, serve
+from app.kit.admission import Application, Place
+from app.kit.health import Health
+from app.kit.serving import Limits, Room, serve
 
 application = Flask(__name__)
 closed = threading.Event()
@@ -30,6 +32,7 @@ def ordinary() -> str:
 
 
 @application.route("/slow/<float:seconds>", methods=["GET", "POST"])
+@application.route("/slow/<int:seconds>", methods=["GET", "POST"])
 def slow(seconds: float) -> str:
     time.sleep(seconds)
     return "slow but whole"
@@ -103,6 +106,17 @@ def memory() -> str:
     return next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmRSS" in line)
 
 
+@application.post("/turn/<float:seconds>")
+@application.post("/turn/<int:seconds>")
+def in_turn(seconds: float) -> str:
+    time.sleep(seconds)
+    return "had its turn"
+
+
+def place_of(environ: Mapping[str, Any]) -> Place | None:
+    return Place("acme", "sign-in") if environ["PATH_INFO"].startswith("/turn/") else None
+
+
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
     """The application, with an address where it fails outside Flask."""
     if environ["PATH_INFO"] == "/raise":
@@ -126,14 +140,15 @@ def background(stop: threading.Event) -> None:
 
 
 def main(settings: dict[str, Any]) -> int:
-    limits = Limits(**settings.pop("limits", {}))
+    limits, room = Limits(**settings.pop("limits", {})), Room(**settings.pop("room", {}))
     if not settings.pop("job_falls", False):
         falls.set()
     bind = settings.pop("bind", "127.0.0.1:0")
     return serve(
-        lambda: raising,
+        lambda: Application(Health(raising, {}), place_of),
         bind=bind,
         limits=limits,
+        room=room,
         background=[background],
         on_refusal=lambda reason, status: say(f"refused {reason} {status}"),
         on_ready=lambda address: say(f"ready {address}"),

@@ -25,6 +25,7 @@ def serving() -> Iterator[Callable[..., Served]]:
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
         started.append(process)
         said: list[str] = []

@@ -179,3 +179,46 @@ def test_a_fallen_worker_is_replaced(serving: Callable[..., Served]) -> None:
     assert served.get("/").endswith(b"ordinary")
     served.process.send_signal(signal.SIGTERM)
     assert served.wait() == 0
+
+
+def ready(served: Served) -> int:
+    return status(served.get("/health/ready"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_lame_duck_says_it_leaves_and_answers_everything_else(serving: Callable[..., Served], workers: int) -> None:
+    served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
+    assert ready(served) == 200
+    served.process.terminate()
+    assert eventually(lambda: {ready(served) for _ in range(8)} == {503})  # both workers have heard
+    assert served.get("/").endswith(b"ordinary")
+    assert served.process.poll() is None
+    served.process.terminate()  # a second signal closes the door
+    assert served.wait() == 0
+
+
+def test_door_closes_when_the_lame_duck_time_is_over(serving: Callable[..., Served]) -> None:
+    served = serving(workers=2, limits={"lame_duck_seconds": 0.3})
+    served.process.terminate()
+    assert served.wait() == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_is_no_lame_duck(serving: Callable[..., Served], workers: int) -> None:
+    served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
+    os.killpg(served.process.pid, signal.SIGINT)  # as a terminal does: the parent and its workers
+    assert served.wait() == 0
+
+
+def test_what_does_not_finish_in_time_is_answered_503(serving: Callable[..., Served]) -> None:
+    """One request runs, one waits for a thread, one waits for its turn to hash: each is told to come back, none gets 500."""
+    served = serving(threads=1, room={"places": 1, "threads": 1}, limits={"drain_seconds": 0.5})
+    asked = [served.connect(get("/slow/30")) for _ in range(2)]
+    asked += [served.connect(post("/turn/30", b"")) for _ in range(2)]
+    time.sleep(ARRIVAL_SECONDS)
+    served.process.terminate()
+    answers = [read_all(client) for client in asked]
+    assert [status(answer) for answer in answers] == [503] * 4
+    assert all(b"retry-after" in answer.lower() for answer in answers)
+    assert served.wait() == 0
+    assert "refused draining 503" in served.said

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Scope
 
-from app.kit.admission import SHED, Application, Shed
+from app.kit.admission import LEAVING, SHED, Application, Shed
 from app.kit.serving.bodies import Bodies
 from app.kit.serving.environ import environ_of
 from app.kit.serving.exchange import Answer, Exchange
@@ -66,6 +66,15 @@ class Bridge:
         self._threads = threads
         self._refusals = refusals
         self._is_one_of_many = is_one_of_many
+        self._under_way: set[Exchange] = set()
+        self.is_leaving = False
+        """Whether the process is about to end: readiness says so."""
+
+    def give_up(self) -> None:
+        """Refuse what has not been answered yet with 503."""
+        self._threads.lane.give_up(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING))
+        for exchange in list(self._under_way):
+            exchange.give_up()
 
     async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         """Serve one request."""
@@ -80,8 +89,14 @@ class Bridge:
             unread = receive if body is None else None
             try:
                 environ = environ_of(scope, body, is_one_of_many=self._is_one_of_many)
+                if self.is_leaving:
+                    environ[LEAVING] = True
                 exchange = Exchange(self._app, environ, send, has_left)
-                await self._exchange(exchange, unread, send)
+                self._under_way.add(exchange)
+                try:
+                    await self._exchange(exchange, unread, send)
+                finally:
+                    self._under_way.discard(exchange)
             finally:
                 self.bodies.release(body)
         except Refusal as refusal:

@@ -177,6 +177,11 @@ class Exchange:
         reason = error if self._is_streaming else Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN)
         self._loop.call_soon_threadsafe(self._settle, None, reason)
 
+    def give_up(self) -> None:
+        """Answer 503 in the place of the application, which goes on for nobody; a stream is left to be cut off."""
+        if not self._is_streaming and not self.finished.done():
+            self.finished.set_exception(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING))
+
     def _settle(self, answer: Answer | None, error: Exception | None) -> None:
         if self.finished.done():  # the process gave up on it while draining
             return

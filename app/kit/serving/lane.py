@@ -105,6 +105,12 @@ class Lane:
             del self._running[grant.tenant]
         self._serve()
 
+    def give_up(self, refusal: Exception) -> None:
+        """Refuse all who wait."""
+        while (waiting := self._queue.pop()) is not None:
+            if not waiting[1].done():
+                waiting[1].set_exception(refusal)
+
     def _has_room_for(self, tenant: str) -> bool:
         return self._has_room() and self._running[tenant] < self._room.threads_of_tenant
 

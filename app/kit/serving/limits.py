@@ -35,10 +35,12 @@ class Limits:
     its own tenant's requests are before it."""
     retry_after_seconds: int = 2
     """What a 503 tells the client to wait."""
+    lame_duck_seconds: float = 0.0
+    """On SIGTERM, how long the door stays open for new requests while readiness says 503, so that load balancers leave first."""
     drain_seconds: float = 25.0
-    """On SIGTERM, how long requests that have arrived may take to finish."""
+    """Once the door is closed, how long requests that have arrived may take to finish; then they are answered 503."""
     drain_arrival_seconds: float = 3.0
-    """On SIGTERM, how long requests that have begun to arrive may take to arrive."""
+    """Once the door is closed, how long requests that have begun to arrive may take to arrive."""
 
     def body_bytes_for(self, path: str) -> int:
         """The largest body the address `path` takes."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from app.kit.clock import monotonic
 from app.kit.serving.address import turn_away
 from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, Plan, run_worker
 
@@ -105,11 +106,25 @@ class Supervisor:
         return fallen
 
     def _stop(self) -> None:
-        """Close our copy of the door first, or who knocks after the workers have closed theirs would wait for nobody."""
+        """Let the workers leave, and close our copy of the door when they close theirs, or who knocks later would wait for nobody."""
+        self._tell()
+        self._wait_as_lame_duck(0.0 if self._not_ready else self._plan.limits.lame_duck_seconds)
         turn_away(self._listener)
         self._listener.close()
+        for process in list(self._number_of):
+            os.waitpid(process, 0)
+
+    def _tell(self) -> None:
         for process in self._number_of:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
-        for process in list(self._number_of):
-            os.waitpid(process, 0)
+
+    def _wait_as_lame_duck(self, seconds: float) -> None:
+        """Wait until the workers close the door: when the time is up, at a second signal, or when all have ended."""
+        ends_at = monotonic() + seconds
+        while self._number_of and (left := ends_at - monotonic()) > 0:
+            told = signal.sigtimedwait(WATCHED, left)
+            self._fallen()
+            if told is not None and told.si_signo != signal.SIGCHLD:
+                self._tell()
+                return

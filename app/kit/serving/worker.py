@@ -32,6 +32,8 @@ GRACE_SECONDS = 0.5
 """While draining, a connection that rests this long is closed: a client that is busy on it has learnt by then."""
 ARRIVAL_SECONDS = 0.1
 """How long connections that are half open when the drain begins may take to open."""
+LAST_WORDS_SECONDS = 0.5
+"""How long the refusals of what did not finish may take to be sent."""
 SWEEP_TICKS = 10
 """uvicorn ticks ten times a second."""
 RESTART_AFTER_SECONDS = 1.0
@@ -67,13 +69,18 @@ class Server(uvicorn.Server):
         self._on_ready = on_ready
         self._parent = os.getppid()
         self._has_supervisor = plan.is_one_of_many
+        self._leaves_at: float | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._kept = [listener.dup() for listener in sockets or []]
         await super().startup(sockets)
+        self._loop = asyncio.get_running_loop()
         self._on_ready()
 
     async def on_tick(self, counter: int) -> bool:
+        if self._leaves_at is not None and asyncio.get_running_loop().time() >= self._leaves_at:
+            self.should_exit = True
         if counter % SWEEP_TICKS == 0:
             self._sweep()
             self.should_exit = self.should_exit or (self._has_supervisor and os.getppid() != self._parent)
@@ -83,6 +90,7 @@ class Server(uvicorn.Server):
         """Accept what has connected, close the door, finish what is in flight.
 
         Every request that has arrived is answered, with `Connection: close`. Half of one has a few seconds to become whole.
+        What does not finish in time is answered 503.
         """
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._limits.drain_seconds
@@ -100,16 +108,22 @@ class Server(uvicorn.Server):
         await self._wait_until_empty(min(ends_at, loop.time() + self._limits.drain_arrival_seconds))
         self.book.close_waiting()
         await self._wait_until_empty(ends_at)
+        self._bridge.give_up()
+        await self._wait_until_sent(loop.time() + LAST_WORDS_SECONDS)
         for task in list(self.server_state.tasks):
             task.cancel()
 
     def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
-        """The first signal drains; SIGINT while draining ends it at once.
+        """SIGTERM begins the lame-duck time, a second one or SIGINT closes the door; SIGINT while draining ends it at once.
 
         Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the next tick, which drains.
         """
         self.force_exit = self.force_exit or (self.book.is_draining and sig == signal.SIGINT)
-        self.should_exit = True
+        if sig == signal.SIGTERM and self._leaves_at is None and self._limits.lame_duck_seconds > 0 and self._loop:
+            self._bridge.is_leaving = True
+            self._leaves_at = self._loop.time() + self._limits.lame_duck_seconds
+        else:
+            self.should_exit = True
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -145,6 +159,12 @@ class Server(uvicorn.Server):
 
     def _connection(self) -> asyncio.Protocol:
         return Connection(config=self.config, server_state=self.server_state, app_state={})
+
+    async def _wait_until_sent(self, ends_at: float) -> None:
+        """Wait for the last answers, a second signal or not: a moment, and nobody is left with half of one."""
+        loop = asyncio.get_running_loop()
+        while self.server_state.tasks and loop.time() < ends_at:
+            await asyncio.sleep(0.02)
 
     async def _wait_until_empty(self, ends_at: float) -> None:
         loop = asyncio.get_running_loop()
