@@ -37,6 +37,8 @@ class Settings:
     `?synchronous=normal` writes faster, and loses the last moments when the power fails."""
     migrate_url: str = ""
     """The owner's address for migrations on PostgreSQL; empty: `database_url`."""
+    backup_url: str = ""
+    """For `gatehouse backup` on PostgreSQL alone: the role that reads every tenant's rows (deploy/postgres-roles.sql)."""
     redis_url: str = ""
     """Limits, cache and messages between workers; empty: in memory."""
     hub_domain: str = "localhost:8000"
@@ -175,6 +177,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         data_dir=folder,
         database_url=_database("GATEHOUSE_DATABASE_URL", env.get("GATEHOUSE_DATABASE_URL", "")),
         migrate_url=_database("GATEHOUSE_MIGRATE_URL", env.get("GATEHOUSE_MIGRATE_URL", "")),
+        backup_url=_database("GATEHOUSE_BACKUP_URL", env.get("GATEHOUSE_BACKUP_URL", "")),
         redis_url=env.get("GATEHOUSE_REDIS_URL", ""),
         hub_domain=(env.get("GATEHOUSE_HUB_DOMAIN") or "localhost:8000").lower(),
         api_host=env.get("GATEHOUSE_API_HOST", "").lower(),

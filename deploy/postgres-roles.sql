@@ -1,4 +1,4 @@
--- Two roles: the owner migrates, the runtime role serves. The runtime role neither owns a table nor is superuser, so row-level
+-- The owner migrates, the runtime role serves. The runtime role neither owns a table nor is superuser, so row-level
 -- security binds it. Run once as superuser, in the database of Gatehouse:
 --   psql -v owner=gatehouse_owner -v owner_password=... -v runtime=gatehouse_runtime -v runtime_password=... -f postgres-roles.sql
 \set ON_ERROR_STOP on
@@ -16,3 +16,16 @@ GRANT USAGE ON SCHEMA public TO :"runtime";
 -- What the owner's migrations make later, the runtime role may read and write, and nothing else.
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO :"runtime";
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO :"runtime";
+
+-- With -v backup=gatehouse_backup -v backup_password=..., now or later: a role that reads the rows of every tenant and writes none.
+-- Owner and runtime role see no row outside of a tenant's transaction, so a dump of theirs would be refused or empty.
+\if :{?backup}
+SELECT format('CREATE ROLE %I LOGIN PASSWORD %L NOSUPERUSER NOCREATEDB NOCREATEROLE BYPASSRLS', :'backup', :'backup_password')
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'backup') \gexec
+SELECT format('ALTER ROLE %I SET default_transaction_read_only = on', :'backup') \gexec
+GRANT USAGE ON SCHEMA public TO :"backup";
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO :"backup";
+GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO :"backup";
+ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT SELECT ON TABLES TO :"backup";
+ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT SELECT ON SEQUENCES TO :"backup";
+\endif

@@ -22,6 +22,7 @@ ROLES = Path(__file__).resolve().parents[2] / "deploy" / "postgres-roles.sql"
 SUPERUSER = "postgres"
 OWNER = "gatehouse_owner"
 RUNTIME = "gatehouse_runtime"
+BACKUP = "gatehouse_backup"
 PATIENCE_SECONDS = 60
 
 # Durability is what a test database does not need; everything else is as shipped.
@@ -221,9 +222,9 @@ class Postgres(Server):
     def url(self, user: str, password: str, database: str) -> str:
         return f"postgresql://{user}:{password}@127.0.0.1:{self.port}/{database}"
 
-    def execute(self, statement: str) -> None:
+    def execute(self, statement: str, database: str = "postgres") -> None:
         """Run one statement as superuser, outside any transaction."""
-        with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.url(SUPERUSER, self.superuser_password, database), autocommit=True) as connection:
             connection.execute(statement.encode())
 
     def value(self, statement: str, database: str = "postgres") -> Any:
@@ -248,6 +249,17 @@ class Postgres(Server):
                 check=True, capture_output=True,
             )  # fmt: skip
         return PostgresUrls(self.url(OWNER, self.owner_password, name), self.url(RUNTIME, self.runtime_password, name))
+
+    def backup_url(self, database: str) -> str:
+        """Give the database a role for backups, as an operator does who adds one later, and return its address."""
+        word = self.runtime_password
+        names = {"owner": OWNER, "runtime": RUNTIME, "backup": BACKUP, "backup_password": word}
+        names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
+        settings = [f"--set={key}={value}" for key, value in names.items()]
+        superuser = self.url(SUPERUSER, self.superuser_password, database)
+        command = [self.binary("psql"), "--quiet", "--no-psqlrc", "--file", str(ROLES), *settings, superuser]
+        subprocess.run(command, check=True, capture_output=True)
+        return self.url(BACKUP, word, database)
 
     def drop(self, name: str) -> None:
         self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

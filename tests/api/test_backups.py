@@ -1,0 +1,177 @@
+"""Backups of a database that serves: whole or refused, and whoever had an account signs in after the restore."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.identity.store.backup import BackupRefused, check, create
+from tests.support.installation import COMMAND, ROOT, Installation, installed
+from tests.support.registering import REGISTER, primary
+from tests.support.servers import Postgres
+from tests.support.tenant_server import PASSWORD
+
+LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
+BEFORE = [f"person-{number}@example.test" for number in range(3)]
+
+
+def gatehouse(ours: Installation, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environ = {**ours.environ, **settings}
+    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+
+
+def refused(done: subprocess.CompletedProcess[str]) -> str:
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    return done.stderr
+
+
+def register(ours: Installation, email: str) -> None:
+    sott = ours.send("GET", SOTT, with_secret=True).json()["Sott"]
+    answer = ours.send("POST", REGISTER, {"Email": primary(email), "Password": PASSWORD}, sott=sott)
+    assert answer.status_code == 200, answer.text
+
+
+def signs_in(ours: Installation, email: str) -> bool:
+    return bool(ours.send("POST", LOGIN, {"email": email, "password": PASSWORD}).status_code == 200)
+
+
+def serve(ours: Installation) -> None:
+    ours.tenant(email_verification="optional", email_login=True)
+    ours.start()
+    for email in BEFORE:
+        register(ours, email)
+
+
+@contextmanager
+def writes_going_on(ours: Installation) -> Iterator[None]:
+    """Let people register meanwhile."""
+    stop = threading.Event()
+
+    def crowd() -> None:
+        number = 0
+        while not stop.is_set():
+            register(ours, f"meanwhile-{number}@example.test")
+            number += 1
+            stop.wait(0.1)
+
+    thread = threading.Thread(target=crowd)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def driven(url: str) -> str:
+    """The address as the settings hold it."""
+    return url.replace("postgresql:", "postgresql+psycopg:")
+
+
+def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_path: Path) -> None:
+    urls, file = postgres_server.database("backed_up"), tmp_path / "gatehouse.dump"
+    fresh = postgres_server.database("restored")
+    try:
+        with installed(tmp_path, urls) as ours:
+            serve(ours)
+            source = {"GATEHOUSE_BACKUP_URL": postgres_server.backup_url("backed_up")}
+            with writes_going_on(ours):
+                made = gatehouse(ours, "backup", "create", str(file), **source)
+                assert made.returncode == 0, made.stderr
+            target = driven(postgres_server.backup_url("restored"))
+            with pytest.raises(BackupRefused, match="no database of Gatehouse"):
+                check(target, file)
+            restore = [
+                postgres_server.binary("pg_restore"),
+                "--no-owner",
+                "--exit-on-error",
+                f"--dbname={fresh.migrate_url}",
+            ]
+            subprocess.run([*restore, str(file)], check=True, capture_output=True)
+            assert check(target, file).rows["accounts"] >= len(BEFORE)
+            assert file.stat().st_mode & 0o077 == 0
+            ours.stop()
+            ours.environ["GATEHOUSE_DATABASE_URL"] = fresh.runtime_url
+            ours.start()
+            assert [email for email in BEFORE if not signs_in(ours, email)] == []
+            register(ours, "afterwards@example.test")
+            with pytest.raises(BackupRefused, match=r"accounts: .* instead of"):
+                check(target, file)
+    finally:
+        postgres_server.drop("backed_up")
+        postgres_server.drop("restored")
+
+
+def test_a_role_that_row_security_binds_makes_no_backup(postgres_server: Postgres, tmp_path: Path) -> None:
+    urls, file = postgres_server.database("blind"), tmp_path / "gatehouse.dump"
+    fresh = postgres_server.database("emptied")
+    try:
+        with installed(tmp_path, urls) as ours:
+            ours.tenant(email_verification="optional")
+            said = refused(gatehouse(ours, "backup", "create", str(file), GATEHOUSE_BACKUP_URL=urls.migrate_url))
+            assert "sees no row of any tenant" in said
+            assert "GATEHOUSE_BACKUP_URL is required" in refused(gatehouse(ours, "backup", "create", str(file)))
+            with pytest.raises(BackupRefused, match="sees no row of any tenant"):
+                create(driven(urls.runtime_url), file, postgres_server.binary("pg_dump"))
+            assert not file.exists()
+            create(driven(postgres_server.backup_url("blind")), file, postgres_server.binary("pg_dump"))
+            blind = tmp_path / "blind.dump"
+            dump = [postgres_server.binary("pg_dump"), "--format=custom", f"--file={blind}"]
+            assert subprocess.run([*dump, urls.migrate_url], capture_output=True, check=False).returncode != 0
+            subprocess.run([*dump, "--enable-row-security", urls.migrate_url], capture_output=True, check=True)
+            restore = [postgres_server.binary("pg_restore"), "--no-owner", f"--dbname={fresh.migrate_url}", str(blind)]
+            subprocess.run(restore, check=True, capture_output=True)
+            target = postgres_server.backup_url("emptied")
+            said = refused(gatehouse(ours, "backup", "check", str(file), GATEHOUSE_BACKUP_URL=target))
+            assert "tenants: 0 instead of 1" in said
+    finally:
+        postgres_server.drop("blind")
+        postgres_server.drop("emptied")
+
+
+def test_the_backup_role_writes_nothing(postgres_server: Postgres) -> None:
+    postgres_server.database("read_only")
+    try:
+        postgres_server.execute("CREATE TABLE note (tenant_id text)", "read_only")
+        with psycopg.connect(postgres_server.backup_url("read_only"), autocommit=True) as role:
+            assert role.execute("SELECT count(*) FROM note").fetchone() == (0,)
+            role.execute("SET default_transaction_read_only = off")
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                role.execute("INSERT INTO note VALUES ('acme')")
+    finally:
+        postgres_server.drop("read_only")
+
+
+def test_a_restored_sqlite_file_holds_every_account(tmp_path: Path) -> None:
+    file, place = tmp_path / "copy.db", tmp_path / "restored"
+    place.mkdir()
+    with installed(tmp_path) as ours:
+        serve(ours)
+        with writes_going_on(ours):
+            made = gatehouse(ours, "backup", "create", str(file))
+            assert made.returncode == 0, made.stderr
+        with pytest.raises(BackupRefused, match="never written over another"):
+            create(ours.settings.database, file)
+        assert check(ours.settings.database, file).rows["accounts"] >= len(BEFORE)
+        ours.stop()
+        shutil.copy(file, place / "gatehouse.db")
+        ours.environ["GATEHOUSE_DATA_DIR"] = str(place)
+        ours.start()
+        assert [email for email in BEFORE if not signs_in(ours, email)] == []
+
+
+def test_a_copy_that_was_changed_is_refused(migrated_file: Path, tmp_path: Path) -> None:
+    file, source = tmp_path / "copy.db", f"sqlite:///{migrated_file}"
+    create(source, file)
+    with closing(sqlite3.connect(file)) as copy:
+        copy.execute("CREATE TABLE extra (id int)")
+    with pytest.raises(BackupRefused, match="not as it was written"):
+        check(source, file)
