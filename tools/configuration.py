@@ -37,8 +37,9 @@ What a tenant is, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints the
 ([configuration.schema.json](configuration.schema.json)) for editors: put
 `# yaml-language-server: $schema=configuration.schema.json` into the first line of your file.
 
-- A key of a tenant that is absent is left alone; a present `settings`, `brand` or application is stated whole, and what it
-  does not say stands at its default.
+- A file overwrites what it names. What it named before and names no longer goes back to its default. What it does not name and a
+  management operation set stays (decisions/0162). `--dry-run` says of each difference whether an operation had set it, and what stays.
+- A key of a tenant that is absent is left alone, whatever a file brought there before.
 - Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are made and printed once.
 - Nothing is removed unless `--prune` says so: then applications and templates that the file does not list, and accounts that a file
   made.

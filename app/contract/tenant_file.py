@@ -1,7 +1,7 @@
 """The configuration file: everything that a tenant is, as `gatehouse apply` reads it and `gatehouse export` writes it.
 
-Each key of a tenant is managed where it is present and left alone where it is absent. A present `settings`, `brand` or
-application is stated whole: what it does not say stands at its default.
+Each key of a tenant is managed where it is present and left alone where it is absent. What a present `settings`, `brand`,
+application or template does not say stands at its default, unless an operation set it (decisions/0162).
 """
 
 import re

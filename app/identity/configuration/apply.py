@@ -1,5 +1,6 @@
 """Applies a configuration file: reads what stands, tells what differs, writes it, all within one transaction.
 
+A file overwrites what it names, and takes back what it named before; what operations set beside it stays (`origins.py`).
 Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications and
 templates that the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
 """
@@ -7,20 +8,22 @@ templates that the file does not list, and accounts that a file once made and no
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.contract.configuration import Argon2, TenantSettings
+from app.contract.configuration import ApplicationSettings, Argon2, TenantSettings
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.configuration import letters
+from app.identity.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.configuration.people import People
-from app.identity.configuration.plan import Action, Made, Plan, differences
+from app.identity.configuration.plan import Action, Made, Plan
 from app.identity.configuration.problems import ConfigurationError, Path, Problem
 from app.identity.configuration.reading import Configuration
 from app.identity.configuration.run import Run
@@ -101,6 +104,8 @@ class _OneTenant:
     run: Run
     stated: TenantFile
     path: Path
+    settings: dict[str, Any] = field(default_factory=dict)  # as they are to stand
+    named: Marks = field(default_factory=dict)  # which keys this file and those before it name
 
     @property
     def work(self) -> UnitOfWork:
@@ -115,14 +120,15 @@ class _OneTenant:
         if held is None:
             self._add()
         else:
-            self._change(held)
+            held = self._change(held)
         has_changed = self._applications(is_new=held is None)
-        has_changed |= letters.bring(self.run, self.stated, self.path, self._settings(held.settings if held else {}))
+        has_changed |= letters.bring(self.run, self.stated, self.path, self.settings, self.named)
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
+        if self.run.writes and (held is None or held.named_by_file != self.named):
+            changes.note_named(self.work, self.named)
         if self.stated.accounts is not None:
-            settings = TenantSettings.model_validate(self._settings(held.settings if held else {}))
-            people = People(self.run, self.stated, self.path, settings, is_new=held is None)
+            people = People(self.run, self.stated, self.path, self._checked(self.settings), is_new=held is None)
             self.run.plan.changes += people.changes()
 
     def _add(self) -> None:
@@ -137,7 +143,9 @@ class _OneTenant:
                 self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
         self._note(Action.CREATE, "tenant", stated.name)
         self.work.enter(randomness.uid())
-        settings, brand = self._settings({}), self._brand({})
+        settings = self.settings = self._settings({})
+        brand = merged({}, self._brand() or {}, {})
+        self.named["brand"] = marks(brand)
         captcha = self._captcha_secret(None, settings)
         kept_services = self._service_secrets(None)
         if self.run.writes:
@@ -155,10 +163,20 @@ class _OneTenant:
                 now=self.run.now,
             )
 
-    def _change(self, held: HeldTenant) -> None:
+    def _change(self, held: HeldTenant) -> HeldTenant:
         self.work.enter(held.tenant_id)
-        settings, brand = self._settings(held.settings), self._brand(held.brand)
-        details = [*differences(held.settings, settings, "settings."), *differences(held.brand, brand, "brand.")]
+        held = (changes.locked(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
+        self.named = held.named_by_file or of_files(held.settings, held.brand)
+        before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
+        settings = self.settings = self._settings(held.settings)
+        named_brand = self._brand()
+        brand = held.brand if named_brand is None else merged(held.brand, named_brand, brand_before)
+        if named_brand is not None:
+            self.named = {**self.named, "brand": marks(named_brand)}
+        details = [
+            *differences(held.settings, settings, before, "settings."),
+            *differences(held.brand, brand, brand_before, "brand."),
+        ]
         if not held.is_active:
             details.append("active: false -> true")
         captcha = self._captcha_secret(held.captcha_secret, settings)
@@ -168,10 +186,12 @@ class _OneTenant:
         if kept_services != held.service_secrets:
             details.append("secrets of push, duo or connections: others")
         action = Action.CHANGE if details else Action.UNCHANGED
-        self._note(action, "tenant", self.stated.name, *details, *self._kept(held))
+        stays = unnamed(self._managed(settings), self.named["settings"], "settings.")
+        self._note(action, "tenant", self.stated.name, *details, *self._kept(held), *stays)
         if self.run.writes and details:
             sealed = {"captcha_secret": captcha, "service_secrets": kept_services}
             changes.change(self.work, settings=settings, brand=brand, is_active=True, **sealed)
+        return held
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
@@ -199,7 +219,7 @@ class _OneTenant:
         if stated is None:
             return {}
         known = services.opened(self.run.house.vault, self.work.tenant_id, held).get(services.CONNECTIONS, {})
-        gone = {name: None for name in known if name not in stated}
+        gone = {name: None for name in known if name not in self.settings.get("connections", {})}
         return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}
 
     def _kept(self, held: HeldTenant) -> list[str]:
@@ -214,25 +234,43 @@ class _OneTenant:
         return notes
 
     def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings to keep: what the file states; the held ones where it says nothing of them."""
+        """Return the settings to keep, and note which the file names; keys of the tenant that it leaves out are left alone."""
         stated = self.stated
-        kept = held if stated.settings is None else stated.settings.model_dump(mode="json", exclude_unset=True)
         secrets: Any = SECRETS_IN_FILE
-        beside = {
-            **held,
-            **stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True),
-        }
-        for key in BESIDE_SETTINGS:
-            kept = {name: value for name, value in kept.items() if name != key}
-            if beside.get(key):  # an empty list is what stands by default
-                kept[key] = beside[key]
+        beside = stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
+        own = stated.settings.model_dump(mode="json", exclude_unset=True) if stated.settings else {}
+        named, before = {**own, **beside}, self.named.get("settings", {})
+        kept = merged(held, named, self._managed(before))
+        others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
+        self.named = {**self.named, "settings": {**others, **marks(named)}}
+        empty = [key for key in BESIDE_SETTINGS if kept.get(key, ()) in (None, [])]
+        kept = {key: value for key, value in kept.items() if key not in empty}  # what stands by default
+        self._checked(kept)
         if factor_rules.is_refused(held, kept):
             self.run.refuse((*self.path, "settings", "two_factor"), f"expected disabled: {factor_rules.NEEDED}")
         return kept
 
-    def _brand(self, held: dict[str, Any]) -> dict[str, Any]:
+    def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return of the settings those that the file manages: keys of the tenant that it has."""
+        stated = self.stated.model_fields_set
+        return {
+            key: value
+            for key, value in settings.items()
+            if (key in stated if key in BESIDE_SETTINGS else self.stated.settings is not None)
+        }
+
+    def _checked(self, settings: dict[str, Any]) -> TenantSettings:
+        try:
+            return TenantSettings.model_validate(settings)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            self.run.refuse((*self.path, "settings"), f"expected what agrees with what stands: {where} {first['msg']}")
+
+    def _brand(self) -> dict[str, Any] | None:
+        """Return the look that the file states, where it states one."""
         brand = self.run.configuration.brands.get(self.stated.name)
-        return held if brand is None else brand.model_dump(mode="json", exclude_unset=True)
+        return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
 
     def _applications(self, *, is_new: bool) -> bool:
         """Return whether an application of a tenant changed."""
@@ -266,6 +304,7 @@ class _OneTenant:
 
     def _new_application(self, wanted: ApplicationFile) -> None:
         client_id = wanted.client_id or randomness.guid()
+        self._name_application(client_id, wanted.settings())
         if wanted.client_id is None:
             self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_id", client_id))
         digest = None if wanted.is_public else self._secret(wanted)
@@ -280,21 +319,28 @@ class _OneTenant:
             self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_secret", secret))
         return randomness.digest(secret)
 
+    def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
+        named = {**self.named.get("applications", {}), client_id: marks(changes.kept(settings))}
+        self.named = {**self.named, "applications": named}
+
     def _old_application(self, held: HeldApplication, wanted: ApplicationFile) -> None:
-        settings = wanted.settings()
-        details = list(differences(held.settings, changes.kept(settings)))
+        before = self.named.get("applications", {}).get(held.client_id) or marks(held.settings)
+        named = changes.kept(wanted.settings())
+        settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
+        self._name_application(held.client_id, wanted.settings())
+        details = list(differences(held.settings, changes.kept(settings), before))
         values: dict[str, Any] = {}
-        if wanted.is_public and held.secret_hash is not None:
+        if settings.is_public and held.secret_hash is not None:
             details.append("client_secret: removed, because the application is public now")
             values["secret_hash"] = None
-        elif not wanted.is_public and held.secret_hash is None:
+        elif not settings.is_public and held.secret_hash is None:
             details.append("client_secret: given, because the application is confidential now")
             values["secret_hash"] = self._secret(wanted)
         notes = []
         if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
             notes.append("client_secret: the one that stands is kept")
         action = Action.CHANGE if details else Action.UNCHANGED
-        self._note(action, "application", wanted.name, *details, *notes)
+        self._note(action, "application", wanted.name, *details, *notes, *unnamed(changes.kept(settings), named))
         if self.run.writes and details:
             changes.change_application(self.work, held.client_id, settings, **values)
 

@@ -55,7 +55,7 @@ def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
     tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
     if form := held.settings.get("registration_form"):
         tenant["registration_form"] = form
-    tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if held.settings.get(name)}
+    tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
     tenant |= letters.exported(work)

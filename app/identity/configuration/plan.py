@@ -77,15 +77,16 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from differences(old, new, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}: {_shown(old)} -> {_shown(new)}"
+            yield f"{prefix}{key}: {shown(old)} -> {shown(new)}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as plans show it."""
     if value is None:
         return "default"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        return "[" + ", ".join(map(shown, value)) + "]"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -31,6 +31,7 @@ class HeldTenant:
     captcha_secret: bytes | None
     is_active: bool
     service_secrets: bytes | None = None
+    named_by_file: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,11 @@ def change(work: UnitOfWork, **values: Any) -> None:
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
 
 
+def note_named(work: UnitOfWork, named: dict[str, Any]) -> None:
+    """Note which keys a file named; no cache needs to know."""
+    work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(named_by_file=named))
+
+
 def remove(work: UnitOfWork) -> None:
     """Remove the tenant's own row."""
     work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
@@ -164,11 +170,11 @@ def kept(settings: ApplicationSettings) -> dict[str, Any]:
 
 _COLUMNS = (
     T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active,
-    T.service_secrets,
+    T.service_secrets, T.named_by_file,
 )  # fmt: skip
 
 
 def _tenant(row: Any) -> HeldTenant:
     parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
     sealed = {"captcha_secret": row.captcha_secret, "service_secrets": row.service_secrets}
-    return HeldTenant(*parts, is_active=row.is_active, **sealed)
+    return HeldTenant(*parts, is_active=row.is_active, **sealed, named_by_file=row.named_by_file)

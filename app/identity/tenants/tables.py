@@ -19,6 +19,7 @@ tenants = Table(
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Free, nullable=False),
     Column("brand", Free, nullable=False),
+    Column("named_by_file", Free),  # which keys the last file named: configuration/origins.py
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),

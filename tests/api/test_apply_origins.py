@@ -1,0 +1,231 @@
+"""A file overwrites what it names and takes back what it named; what operations set beside it stays (decisions/0162)."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.identity.configuration import apply as configuration
+from app.identity.configuration.export import export
+from app.identity.configuration.origins import differences, marks, merged, unnamed
+from app.identity.configuration.plan import Plan
+from app.identity.configuration.reading import read
+from app.identity.letters.tables import letter_templates
+from app.identity.store.unit import UnitOfWork
+from app.identity.tenants import changes
+from tests.support.machines import ask, machine
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+
+AT, MAILS, TEXTS = "/v2/manage/2fa", "/v2/manage/email-templates", "/v2/manage/sms-templates"
+MAY = [f"{family}:{what}" for family in ("security", "template") for what in ("read", "create", "update", "delete")]
+FILE = """tenants:
+  - name: {name}
+    settings: {{two_factor: optional, custom_uid: true, second_factors: {{totp: true}}, lockout: {{suspend_seconds: 60}}}}
+    url_whitelist: ["https://shop.example"]
+    mail_templates:
+      - {{type: welcome, subject: Hello, html: "<p>Hello</p>"}}
+"""
+PUSH = {"IsEnabled": True, "CustomAppName": "Acme Keys", "AWSsettings": {"Region": "eu-central-1"}}
+DUO = {"IsEnabled": True, "ClientId": "DIACME", "APIHost": "api-acme.duosecurity.com"}
+OWN_MAIL = {"TemplateType": "forgotpassword", "Subject": "Own", "Template": '<p><a href="#Url#">Go</a></p>'}
+OWN_TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OTP# at #TenantName#"}
+
+
+class Managed:
+    """A tenant of a file, with a machine that may call every management operation that configures it."""
+
+    def __init__(self, server: TenantServer) -> None:
+        self.server = server
+        self.token = machine(server, *MAY)
+
+    def operate(self) -> None:
+        """Set by operations what the file does not name."""
+        for method, path, body in (
+            ("POST", f"{AT}/push-notification-settings", PUSH),
+            ("PUT", f"{AT}/duo-authenticator-settings", DUO),
+            ("POST", MAILS, OWN_MAIL),
+            ("POST", TEXTS, OWN_TEXT),
+            ("PUT", f"{MAILS}/welcome", {**welcome("Hello", "<p>Hello</p>"), "FromName": "Acme"}),
+        ):
+            self.call(method, path, body)
+
+    def call(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        return answered(ask(self.server, self.token, method, path, body))
+
+    def apply(self, text: str = FILE, **how: bool) -> Plan:
+        done = configuration.apply(self.server.house, self._read(text), **how)
+        self.server.house.directory.forget()
+        return done
+
+    def plan(self, text: str = FILE, **how: bool) -> Plan:
+        return configuration.plan(self.server.house, self._read(text), **how)
+
+    def _read(self, text: str) -> Any:
+        return read(text.format(name=self.server.name).encode(), "f.yaml", Path())
+
+    def stands(self) -> dict[str, Any]:
+        """Everything that a file or an operation may configure, as it lies in the store."""
+        work = UnitOfWork(self.server.house.database, "lookup")
+        try:
+            held = changes.named(work, self.server.name)
+            assert held
+            work.enter(held.tenant_id)
+            rows = work.all(select(letter_templates).where(letter_templates.c.tenant_id == held.tenant_id))
+            templates = {f"{row.channel} {row.kind} {row.name}": row.content for row in rows}
+            return {**held.settings, "brand": held.brand, "secrets": held.service_secrets, "templates": templates}
+        finally:
+            work.rollback()
+
+
+def welcome(subject: str, html: str) -> dict[str, Any]:
+    return {"TemplateType": "welcome", "TemplateName": "welcome-default", "Subject": subject, "Template": html}
+
+
+@pytest.fixture
+def acme(new_tenant_server: NewTenantServer) -> Managed:
+    made = Managed(new_tenant_server())
+    made.apply()
+    return made
+
+
+def test_what_operations_set_stays_however_often_a_file_comes(acme: Managed) -> None:
+    acme.operate()
+    before = acme.stands()
+    assert before["push"]["app_name"] == "Acme Keys"
+    assert [before["second_factors"][name] for name in ("totp", "push", "duo")] == [True] * 3
+    assert len(before["templates"]) == 3
+    planned = acme.plan()
+    for _ in range(2):
+        assert acme.apply().is_empty
+        assert acme.stands() == before
+    assert planned.is_empty
+    told = str(planned)
+    assert "settings.second_factors.push: true stays, set by an operation" in told
+    assert "sender_name: Acme stays, set by an operation" in told
+    assert "--prune removes it (an operation made it)" in told
+
+
+def test_push_settings_without_content_stay(acme: Managed) -> None:
+    """They stand for a tenant that has them, though each is at its default."""
+    acme.call("POST", f"{AT}/push-notification-settings", {"IsEnabled": True})
+    before = acme.stands()
+    assert acme.apply().is_empty
+    assert acme.stands() == before
+    assert "push" in before
+
+
+def test_what_a_file_names_wins_and_the_plan_says_over_whom(acme: Managed) -> None:
+    acme.call("PUT", f"{AT}/config", {"IsSecondFactorAuthenticatorEnabled": True, "IsRequired": True})
+    acme.call("PUT", f"{MAILS}/welcome", welcome("Changed", "<p>Hello</p>"))
+    planned = acme.plan()
+    details = [detail for change in planned.changes for detail in change.details]
+    assert "settings.two_factor: required -> optional (was set by an operation)" in details
+    assert "subject: Changed -> Hello (was set by an operation)" in details
+    assert str(acme.apply()) == str(planned)
+    assert acme.stands()["two_factor"] == "optional"
+    assert acme.apply().is_empty
+
+
+def test_what_a_file_no_longer_names_goes_if_it_came_from_it(acme: Managed) -> None:
+    acme.call("PUT", f"{AT}/config", {"IsSecondFactorAuthenticatorEnabled": True, "IsRequired": True})
+    acme.operate()
+    shorter = FILE.replace("two_factor: optional, custom_uid: true, ", "")
+    planned = acme.plan(shorter)
+    assert acme.apply(shorter).is_empty is False
+    stands = acme.stands()
+    assert "custom_uid" not in stands
+    assert stands["two_factor"] == "required"
+    assert "settings.custom_uid: true -> default" in str(planned)
+    assert "settings.two_factor: required stays, set by an operation" in str(planned)
+    assert stands["second_factors"]["push"] is True
+
+
+def test_a_key_that_a_file_leaves_out_is_left_alone(acme: Managed) -> None:
+    acme.operate()
+    before = acme.stands()
+    assert acme.apply("tenants: [{{name: {name}}}]").is_empty
+    assert acme.stands() == before
+    assert acme.apply(FILE.replace("custom_uid: true, ", "")).is_empty is False  # it still came from a file
+    assert "custom_uid" not in acme.stands()
+
+
+def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
+    acme.operate()
+    work = UnitOfWork(acme.server.house.database, acme.server.tenant_id)
+    changes.note_named(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
+    work.commit()
+    before = acme.stands()
+    for _ in range(2):
+        assert acme.apply().is_empty
+        assert acme.stands() == before
+    acme.apply(FILE.replace("custom_uid: true, ", ""))
+    assert "custom_uid" not in acme.stands()
+
+
+def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
+    house, tenant_id = acme.server.house, acme.server.tenant_id
+    work = UnitOfWork(house.database, tenant_id)
+    work.begin()
+    held = changes.locked(work)
+    assert held
+    with ThreadPoolExecutor(1) as thread:
+        applied = thread.submit(acme.apply, FILE.replace("custom_uid: true", "custom_uid: false"))
+        time.sleep(0.7)  # it has read what stood, or waits for its turn
+        changes.change(work, settings={**held.settings, "duo": {"client_id": "DIACME"}})
+        work.commit()
+        assert applied.result(60).is_empty is False
+    stands = acme.stands()
+    assert (stands["custom_uid"], stands["duo"]) == (False, {"client_id": "DIACME"})
+
+
+def test_an_export_applied_changes_nothing_and_loses_nothing(acme: Managed) -> None:
+    acme.operate()
+    before, written = acme.stands(), export(acme.server.house, acme.server.name).replace("{", "{{").replace("}", "}}")
+    for _ in range(2):
+        assert acme.apply(written).is_empty
+        assert acme.stands() == before
+
+
+def test_only_prune_removes_what_an_operation_made(acme: Managed) -> None:
+    acme.operate()
+    assert "forgotpassword-default" in str(acme.plan(prune=True)).partition(" remove")[0]
+    acme.apply(prune=True)
+    templates = acme.stands()["templates"]
+    assert set(templates) == {
+        "mail welcome welcome-default",
+        "sms verification short",
+    }  # the file lists no text messages
+    assert templates["mail welcome welcome-default"]["sender_name"] == "Acme"
+
+
+@pytest.mark.parametrize(
+    ("held", "named", "before", "after"),
+    [
+        ({"a": 1}, {}, {}, {"a": 1}),
+        ({"a": 1}, {}, {"a": 1}, {}),
+        ({"a": 2}, {}, {"a": 1}, {"a": 2}),
+        ({"a": 2}, {"a": 1}, {"a": 1}, {"a": 1}),
+        ({"m": {"x": 1, "y": 2}}, {}, {"m": {"x": 1}}, {"m": {"y": 2}}),
+        ({"m": {"x": 1}}, {}, {"m": {"x": 1}}, {}),
+        ({"m": {}}, {}, {}, {"m": {}}),
+        ({"m": {"x": 1}}, {"m": {"z": 3}}, {"m": {"x": 1}}, {"m": {"z": 3}}),
+        ({"m": {"x": 1}}, {"m": 5}, {}, {"m": 5}),
+        ({"l": [1, 2]}, {"l": [3]}, {"l": [1]}, {"l": [3]}),
+        ({}, {"m": {}}, {}, {"m": {}}),
+    ],
+)
+def test_a_file_and_what_stands_are_merged(held: Any, named: Any, before: Any, after: Any) -> None:
+    assert merged(held, named, marks(before)) == after
+    assert merged(after, named, marks(named)) == after
+
+
+def test_marks_tell_no_value() -> None:
+    named = {"settings": {"custom_fields": ["shoe-size"]}}
+    assert "shoe" not in str(marks(named))
+    assert list(differences(named, named, marks(named))) == []
+    assert list(unnamed(named, {}, "")) == ["settings: {'custom_fields': ['shoe-size']} stays, set by an operation"]
