@@ -137,6 +137,16 @@ def test_setting_taken_back_binds_what_is_refreshed_again(world: World, browser:
     assert stays.refresh(held["refresh_token"]).status_code == 400
 
 
+def test_offline_access_taken_from_the_client_ends_what_was_granted(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada, OFFLINE)
+    browser.sign_out(confirmed=True)
+    held = shop.refresh(held["refresh_token"]).json or {}
+    world.change(shop, scope="openid profile email")
+    assert shop.refresh(held["refresh_token"]).status_code == 400
+
+
 def test_applications_tokens_are_not_slid_or_prolonged(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada, OFFLINE)["access_token"]
     before = shop.introspect(token)["exp"]

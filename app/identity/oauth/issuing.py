@@ -46,8 +46,11 @@ class Grant:
 
 
 def outlives_session(client: Application, scope: Iterable[str]) -> bool:
-    """Return whether tokens of this scope go on after their session (OpenID Connect Core section 11), or the client's always do."""
-    return client.settings.tokens_outlive_session or OFFLINE in scope
+    """Return whether tokens of this scope go on after their session (OpenID Connect Core section 11), or the client's always do.
+
+    What the tenant took from the client since they were granted counts no more.
+    """
+    return client.settings.tokens_outlive_session or (OFFLINE in scope and OFFLINE in client.scopes)
 
 
 def refresh_life(call: Call, client: Application, facts: Mapping[str, Any] = MappingProxyType({})) -> timedelta:
