@@ -19,6 +19,7 @@ from app.commands.refusals import Refusal, in_words
 from app.commands.refusals import settings as read_settings
 from app.kit import logs
 from app.kit.admission import Application
+from app.kit.clock import SystemClock
 from app.kit.health import PATHS, Check, Health
 from app.kit.observing import Observed, Told
 from app.kit.proxies import Proxies
@@ -159,6 +160,7 @@ def make_ready(settings: Settings) -> None:
         vault = Vault(settings.secrets)
         sealed.refuse_foreign(database, vault)
         claims.reseal(database, vault, is_clear_only=True)  # what a version before wrote
+        claims.try_closed(database, SystemClock().now())
         _refuse_api_host(settings, database)
     finally:
         database.dispose()

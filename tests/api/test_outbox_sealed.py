@@ -12,14 +12,14 @@ from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
 from app.identity.tasks.tables import outbox
 from app.identity.vault import Vault
-from app.kit.clock import FixedClock
+from app.kit.clock import FixedClock, SystemClock
 from app.settings import Settings
 from tests.support.posting import SECRET, VAULT, posted, row, worker
 from tests.support.smtp_server import Mailbox, mailbox
 
 OTHER_SECRET = b"1" * 32
 ROTATED = Vault((OTHER_SECRET, SECRET))
-NO_KEY = "it cannot be opened: no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?"
+NO_KEY = claims.CLOSED
 MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
 
 
@@ -92,6 +92,17 @@ def test_a_mail_whose_key_is_unknown_waits_a_minute_at_most_and_never_dies(
     for _ in range(6):
         knows.deliver_due()
         clock.advance(minutes=90)
+    assert len(post.mails) == 1
+
+
+def test_a_start_tries_at_once_what_lacked_a_key(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
+    posted(own_database, clock)
+    url = f"smtp://127.0.0.1:{post.port}"
+    now = FixedClock(SystemClock().now())  # a start asks the machine's clock
+    worker(own_database, now, url, OTHER_SECRET).deliver_due()
+    make_ready(Settings(database_url=own_database.url, secrets=(SECRET, OTHER_SECRET)))
+    now.advance(seconds=5)
+    worker(own_database, now, url, SECRET, OTHER_SECRET).deliver_due()
     assert len(post.mails) == 1
 
 

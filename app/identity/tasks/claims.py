@@ -27,6 +27,8 @@ EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)
 """A message of a worker that died is due again after this. Clocks of the machines must agree to a fraction of it."""
 MOST_ATTEMPTS = 12
+CLOSED = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
+"""Why a message waits whose key is not known."""
 _CLOSED_ATTEMPTS = 3
 _O = outbox.c
 _IS_KEPT = _O.state.in_(("waiting", "dead"))
@@ -60,10 +62,9 @@ class Claimed:
         try:
             said = said_in(vault, self)
         except Unsealable as problem:
-            told = f"it cannot be opened: {problem}"
-            raise Undelivered(
-                told, is_final=isinstance(problem, Misplaced), lacks_key=isinstance(problem, UnknownKey)
-            ) from None
+            if isinstance(problem, UnknownKey):
+                raise Undelivered(CLOSED, lacks_key=True) from None
+            raise Undelivered(f"it cannot be opened: {problem}", is_final=isinstance(problem, Misplaced)) from None
         return Message(self.tenant_id, self.message_id, self.kind, said, self.attempts)
 
 
@@ -143,10 +144,22 @@ def settle_failed(database: Database, message: Claimed, now: datetime, problem: 
     return is_dead
 
 
-def settle_closed(database: Database, message: Claimed, now: datetime, problem: str) -> None:
+def settle_closed(database: Database, message: Claimed, now: datetime) -> None:
     """Keep a message whose key is not known here until it is: tried again within a minute, and never a dead letter for it."""
     attempts = min(message.attempts, _CLOSED_ATTEMPTS)
-    _settle(database, message, {"last_problem": problem, "due_at": now + backoff(attempts), "attempts": attempts})
+    _settle(database, message, {"last_problem": CLOSED, "due_at": now + backoff(attempts), "attempts": attempts})
+
+
+def try_closed(database: Database, now: datetime) -> int:
+    """Make due what lacked a key, for a worker that starts may know it; returns how many."""
+    work = UnitOfWork(database, EXEMPT)
+    where = (_O.state == "waiting", _O.last_problem == CLOSED, _O.due_at > now)
+    try:
+        count = work.changed(update(outbox).where(*where).values(due_at=now))
+        work.commit()
+        return count
+    finally:
+        work.rollback()
 
 
 def backoff(attempts: int) -> timedelta:

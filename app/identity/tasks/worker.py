@@ -124,7 +124,7 @@ class Worker:
                 log.info("outbox.released", extra=about)
                 return
             if problem.lacks_key:
-                claims.settle_closed(self._database, message, self._clock.now(), str(problem))
+                claims.settle_closed(self._database, message, self._clock.now())
                 log.warning("outbox.lacks_key", extra={**about, "problem": str(problem)})
                 return
             self._failed(message, str(problem), about, is_final=problem.is_final)

@@ -1,0 +1,183 @@
+"""An upgrade while people sign in: two instances, a new version with one more migration, no failed request.
+
+GATEHOUSE_TESTS_UPGRADE_SECONDS lengthens the load before, between and after the steps.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlencode
+
+import psycopg
+import pytest
+
+from app.identity.store.migrate import HEAD
+from tests.support.fleet import ROOT, Balancer, Fleet, Load, Version, send
+from tests.support.installation import Installation, installed
+from tests.support.servers import PostgresUrls
+
+SECONDS = float(os.environ.get("GATEHOUSE_TESTS_UPGRADE_SECONDS", "0"))
+LATER = f"{int(HEAD) + 1:04d}"
+PASSWORD, ADA = "a calm harbour at dawn", "ada@example.test"
+MIGRATION = f'''
+from alembic import op
+from sqlalchemy import Column, Integer, String
+
+from app.identity.store.migrations.isolation import protect
+from app.identity.store.migrations.online import add_index
+from app.identity.store.tables import Id
+
+revision, down_revision = "{LATER}", "{HEAD}"
+oldest_code = "{HEAD}"
+branch_labels = depends_on = None
+
+
+def upgrade():
+    op.add_column("access_tokens", Column("made_by", String(16)))
+    op.add_column("accounts", Column("colour", Integer, nullable=False, server_default="7"))
+    op.create_table("colours", Column("tenant_id", Id, primary_key=True), Column("colour", Integer, primary_key=True))
+    protect("colours")
+    add_index("ix_access_tokens_made_by", "access_tokens", ["tenant_id", "made_by"])
+
+
+def downgrade():
+    op.drop_index("ix_access_tokens_made_by", "access_tokens")
+    op.drop_table("colours")
+    op.drop_column("accounts", "colour")
+    op.drop_column("access_tokens", "made_by")
+'''
+
+
+@pytest.fixture
+def next_version(tmp_path: Path) -> Path:
+    """The code of the version after this one: one more migration, and code that cannot do without it."""
+    root = tmp_path / "next"
+    shutil.copytree(ROOT / "app", root / "app", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("tests", "templates", "static", "translations", "examples", "docs", "pyproject.toml"):
+        (root / name).symlink_to(ROOT / name)
+    store = root / "app/identity/store"
+    (store / f"migrations/versions/{LATER}_colours.py").write_text(MIGRATION)
+    change(store / "migrate.py", f'HEAD = "{HEAD}"', f'HEAD = "{LATER}"')
+    column = '    Column("scope", String(1000), nullable=False, default=""),\n'
+    change(
+        root / "app/identity/tokens/tables.py", column, column + '    Column("made_by", String(16), default="next"),\n'
+    )
+    return root
+
+
+def change(file: Path, before: str, after: str) -> None:
+    text = file.read_text()
+    assert before in text
+    file.write_text(text.replace(before, after, 1))
+
+
+@pytest.fixture
+def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
+    with installed(tmp_path, fresh_postgres) as made:
+        made.environ["GATEHOUSE_MIGRATE_URL"] = fresh_postgres.migrate_url
+        audience = f"http://api.localhost:{made.port}/identity/v2/manage"
+        robot = {
+            "name": "robot", "client_id": "robot", "client_secret": "the-robot-keeps-a-secret", "application_type": "m2m",
+            "grant_types": ["client_credentials"], "redirect_uris": [], "audience_scopes": {audience: ["profile:read"]},
+        }  # fmt: skip
+        ada = {"email": ADA, "password": PASSWORD, "email_verified": True}
+        made.state({"name": "acme", "accounts": [ada], "applications": [robot], "settings": {"email_login": True}})
+        yield made
+
+
+class Client:
+    """A program that signs people in and gets tokens, by way of the instances that are ready."""
+
+    def __init__(self, ours: Installation, balancer: Balancer) -> None:
+        self._balancer = balancer
+        self._key = urlencode({"apikey": ours.api_key})
+        self._hosts = (f"api.localhost:{ours.port}", f"acme.localhost:{ours.port}")
+        audience = f"http://api.localhost:{ours.port}/identity/v2/manage"
+        self._form = urlencode({"grant_type": "client_credentials", "audience": audience}).encode()
+        self._proof = base64.b64encode(b"robot:the-robot-keeps-a-secret").decode()
+
+    def sign_in(self) -> None:
+        """Sign in with a password, and read the profile with the token."""
+        body = json.dumps({"email": ADA, "password": PASSWORD}).encode()
+        headers = {"Host": self._hosts[0], "Content-Type": "application/json"}
+        answer = send(self._balancer.pick(), "POST", f"/identity/v2/auth/login?{self._key}", headers, body)
+        assert answer.status == 200, (answer.status, answer.content)
+        bearer = {**headers, "Authorization": f"Bearer {answer.json()['access_token']}"}
+        answer = send(self._balancer.pick(), "GET", f"/identity/v2/auth/account?{self._key}", bearer)
+        assert answer.status == 200, (answer.status, answer.content)
+
+    def token(self) -> None:
+        """Get a machine token."""
+        headers = {"Host": self._hosts[1], "Content-Type": "application/x-www-form-urlencoded"}
+        headers["Authorization"] = f"Basic {self._proof}"
+        answer = send(self._balancer.pick(), "POST", "/service/oauth/token", headers, self._form)
+        assert answer.status == 200, (answer.status, answer.content)
+
+
+def test_an_upgrade_under_load_fails_no_request(
+    ours: Installation,
+    next_version: Path,
+    fresh_postgres: PostgresUrls,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = tmp_path / "log"
+    with ExitStack() as stack:
+        old, new = Version(ROOT, log), Version(next_version, log)
+        balancer, fleet, load = Balancer(), Fleet(ours), Load()
+        for close in (old.close, new.close, fleet.close, balancer.close, load.end):
+            stack.callback(close)
+        instances = [fleet.serve(old, balancer) for _ in range(2)]
+        client = Client(ours, balancer)
+        client.sign_in()  # the first one hashes the password anew, as the tenant wants it
+        for _ in range(4 if SECONDS else 1):
+            load.add("sign-ins", client.sign_in)
+            load.add("tokens", client.token)
+        met(load)
+        begun = time.monotonic()
+        new.run(ours.environ, "migrate")
+        took = time.monotonic() - begun
+        met(load)
+        instances += [fleet.serve(old, balancer)]  # one that falls is started again
+        fleet.retire(instances.pop(0), balancer)
+        for instance in instances:
+            fleet.serve(new, balancer)
+            fleet.retire(instance, balancer)
+        met(load)
+        load.end()
+        least = balancer.least_ready
+    made_by = tokens_by_version(fresh_postgres)
+    with capsys.disabled():
+        print(
+            f"\nupgrade: {dict(load.done)}, failed {len(load.failed)}, ready at least {least} of 2, migrate {took:.1f} s, {made_by}"
+        )
+    assert load.failed == [], log.read_text()[-6000:]
+    assert least == 2
+    assert min(made_by.values()) > 0
+    assert len(made_by) == 2
+    assert not re.search(r"health.down", log.read_text())
+
+
+def met(load: Load) -> None:
+    """Let the load go on until it met what has just changed."""
+    time.sleep(SECONDS)
+    for name in ("sign-ins", "tokens"):
+        load.more(name)
+
+
+def tokens_by_version(urls: PostgresUrls) -> dict[str, int]:
+    """How many tokens each version has made."""
+    counts = "SELECT coalesce(made_by, 'this'), count(*) FROM access_tokens GROUP BY 1"
+    with psycopg.connect(urls.runtime_url) as connection:
+        connection.execute("SELECT set_config('gatehouse.tenant', 'lookup', true)")
+        (tenant,) = connection.execute("SELECT tenant_id FROM tenants").fetchone() or ("",)
+        connection.execute("SELECT set_config('gatehouse.tenant', %s, true)", (tenant,))
+        return dict(connection.execute(counts).fetchall())
