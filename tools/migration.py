@@ -13,6 +13,7 @@ from pathlib import Path
 from alembic import command
 
 from app.identity.store import migrate
+from app.identity.store.standing import standing_of
 
 VERSIONS = Path(migrate.__file__).parent / "migrations" / "versions"
 
@@ -26,6 +27,9 @@ def main() -> None:
             migrate.upgrade(url)
         with migrate.connected(url) as connection:
             config = migrate.config_of(connection)
+            config.attributes["oldest_code"] = standing_of(
+                connection
+            ).oldest_code  # it only adds, until its author says otherwise
             config.set_main_option("file_template", "%%(rev)s_" + re.sub(r"\W+", "_", message.lower()))
             command.revision(config, message, autogenerate=True, rev_id=number)
 

@@ -10,6 +10,7 @@ from app.identity.outbox import said_in
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import claims
+from app.identity.tasks.lanes import lane_of
 from app.identity.tasks.tables import outbox
 from app.identity.vault import Vault
 from app.kit.clock import FixedClock, SystemClock
@@ -104,6 +105,16 @@ def test_a_start_tries_at_once_what_lacked_a_key(own_database: Database, clock: 
     now.advance(seconds=5)
     worker(own_database, now, url, SECRET, OTHER_SECRET).deliver_due()
     assert len(post.mails) == 1
+
+
+def test_a_start_takes_nothing_from_who_is_sending_it(own_database: Database, clock: FixedClock) -> None:
+    """What lacked a key at the first try is being sent now by a worker that knows it."""
+    message_id = posted(own_database, clock)
+    worker(own_database, clock, "smtp://127.0.0.1:9", OTHER_SECRET).deliver_due()
+    clock.advance(seconds=15)
+    assert claims.claim(own_database, clock.now(), lane_of("mail"))
+    assert claims.try_closed(own_database, clock.now()) == 0
+    assert row(own_database, message_id).due_at == clock.now() + claims.LEASE
 
 
 def test_a_start_with_a_new_first_line_leaves_mails_to_older_workers(

@@ -23,6 +23,8 @@ from tests.support.servers import end, free_port
 
 PROBE_SECONDS = 0.1
 HANG_SECONDS = 60
+FALL = 3
+"""How many probes in a row an instance misses before nobody is sent there, as with any balancer."""
 LEAVE_SECONDS = 0.2
 """Between the last request that is sent to an instance and its end: some are on their way."""
 HOP = {"connection", "transfer-encoding", "keep-alive", "date", "server"}
@@ -74,6 +76,7 @@ class Balancer:
 
     def __init__(self) -> None:
         self._states: dict[int, bool] = {}
+        self._missed: Counter[int] = Counter()
         self._turn = count()
         self._over = threading.Event()
         self.least_ready: int | None = None
@@ -106,7 +109,8 @@ class Balancer:
         while not self._over.wait(PROBE_SECONDS):
             asked = list(self._states)
             for port in asked:
-                is_ready = _is_ready(port)
+                self._missed[port] = 0 if _is_ready(port) else self._missed[port] + 1
+                is_ready = not self._missed[port] or (self._states.get(port, False) and self._missed[port] < FALL)
                 if port in self._states:
                     self._states[port] = is_ready
             ready = len([port for port in asked if self._states.get(port, True)])

@@ -137,7 +137,6 @@ def config_of(connection: Connection) -> Config:
     config = Config()
     config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    config.attributes["oldest_code"] = HEAD  # what a new revision states until its author says otherwise
     return config
 
 

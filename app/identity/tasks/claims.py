@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, LargeBinary, case, func, or_, select, tuple_, update
 
 from app.identity.outbox import ELSEWHERE, NOTHING, said_in, seal
 from app.identity.store.database import Database
@@ -31,6 +31,7 @@ CLOSED = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
 """Why a message waits whose key is not known."""
 _CLOSED_ATTEMPTS = 3
 _O = outbox.c
+_TAKEN = case((_O.last_problem == CLOSED, None), else_=_O.last_problem)  # `try_closed` leaves alone what somebody tries
 _IS_KEPT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
 
@@ -85,7 +86,8 @@ def claim(
     try:
         while row := _next(work, now, lane, after, without):
             taken = update(outbox).where(*_is(row), _O.due_at <= now)
-            if work.changed(taken.values(due_at=now + lease, attempts=row.attempts + 1)):
+            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": _TAKEN}
+            if work.changed(taken.values(values)):
                 work.commit()
                 return Claimed(**{**row._mapping, "attempts": row.attempts + 1})
             work.rollback()  # SQLite locks no row: another one was quicker
