@@ -200,6 +200,7 @@ class TenantSettings(Stated):
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
     consent_forms: Annotated[tuple[ConsentForm, ...], AfterValidator(agree)] = Field(default=(), max_length=30)
     ask_required_fields: bool = False  # at sign-in, where an account lacks what the form requires
+    audit_days: int = Field(default=365, ge=1, le=3650)  # how long the audit trail is kept
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True
     hide_unknown_accounts: bool = False

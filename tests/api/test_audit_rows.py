@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from sqlalchemy import select
 from werkzeug.test import Client
 
 from app.identity.house import House
+from app.identity.ledger import Ledger
 from app.identity.store.unit import UnitOfWork
+from app.identity.tasks import audit_retention, cleaning
 from app.identity.tasks.tables import audit
 from app.kit.observing import Observed
 from tests.support.customers import OLD
@@ -51,3 +54,34 @@ def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenant
     body = {"email": who.email, "password": WRONG}
     answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
     assert rows_of(who)[-1].reference == answer.headers["X-Request-Id"]
+
+
+def test_audit_rows_are_kept_as_long_as_the_tenant_says(new_tenant_server: NewTenantServer) -> None:
+    kept, short = (somebody(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
+    house: House = kept.tenant.house
+
+    def removed(days: int) -> None:
+        for who in (kept, short):
+            cleaning._clean_tenant(house.database, who.tenant.tenant_id, house.clock.now() + timedelta(days=days))
+
+    before = len(rows_of(kept))
+    assert before > 0
+    assert len(rows_of(short)) == before
+    removed(29)
+    assert (len(rows_of(kept)), len(rows_of(short))) == (before, before)
+    removed(31)
+    assert (len(rows_of(kept)), len(rows_of(short))) == (before, 0)
+    removed(366)
+    assert len(rows_of(kept)) == 0
+
+
+def test_more_rows_than_a_batch_go_in_one_round(new_tenant_server: NewTenantServer) -> None:
+    who = somebody(new_tenant_server, audit_days=1)
+    house: House = who.tenant.house
+    ledger = Ledger(house.clock)
+    for _ in range(audit_retention.BATCH * 2 + 1):
+        ledger.record("something.happened", uid=who.uid)
+    with UnitOfWork(house.database, who.tenant.tenant_id).apart() as work:
+        ledger.write(work)
+    cleaning._clean_tenant(house.database, who.tenant.tenant_id, house.clock.now() + timedelta(days=2))
+    assert rows_of(who) == []

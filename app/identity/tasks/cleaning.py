@@ -17,7 +17,7 @@ from app.identity.store import removal
 from app.identity.store.database import Database
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import leaving
+from app.identity.tasks import audit_retention, leaving
 from app.identity.tenants import changes
 from app.identity.tenants.store import NOBODY
 
@@ -98,6 +98,9 @@ _FULL: Final = union_all(
         for name, table in _TABLES.items()
     ),
     select(literal(leaving.TABLE)).where(exists().where(leaving.is_due(bindparam("tenant"), bindparam(leaving.TABLE)))),
+    select(literal(audit_retention.TABLE)).where(
+        exists().where(audit_retention.is_over(bindparam("tenant"), bindparam(audit_retention.TABLE)))
+    ),
 )
 
 
@@ -105,10 +108,14 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     ends = {name: now - kept for name, kept in _KEPT.items()}
     work = UnitOfWork(database, tenant_id)
     try:
-        full = [row.name for row in work.run(_FULL, {"tenant": tenant_id, leaving.TABLE: now, **ends})]
+        first_kept = audit_retention.first_kept(work, now)
+        bounds = {"tenant": tenant_id, leaving.TABLE: now, audit_retention.TABLE: first_kept, **ends}
+        full = [row.name for row in work.run(_FULL, bounds)]
     finally:
         work.rollback()
     left = sum(_clean_table(database, _TABLES[name], tenant_id, ends[name]) for name in full if name in _TABLES)
+    if audit_retention.TABLE in full:
+        left += audit_retention.remove(database, tenant_id, first_kept)
     return left + (leaving.remove(database, tenant_id, now) if leaving.TABLE in full else 0)
 
 
