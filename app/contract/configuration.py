@@ -203,7 +203,10 @@ class TenantSettings(Stated):
     audit_days: int = Field(default=365, ge=1, le=3650)  # how long the audit trail is kept
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True
-    hide_unknown_accounts: bool = False
+    hide_unknown_accounts: bool = Field(
+        default=False,
+        description="No answer tells programs who has an account. Availability look-ups call every name free then.",
+    )
     fresh_proof_for_credentials: bool = (
         False  # programs' own sign-ins change credentials only within 10 minutes of a proof
     )

@@ -26,9 +26,6 @@ AUTH = "/identity/v2/auth"
 Script = Callable[[Somebody], Iterator[TestResponse]]
 NAMES = {"email", "email_id", "username", "user_name", "phone", "phone_id", "identifier"}
 TELLING = {
-    "verification.email_availability": "it exists to tell, and is limited by address",
-    "verification.phone_availability": "as above",
-    "verification.username_availability": "as above",
     "passkeys.begin_sign_in": "everybody seems to have passkeys, and each name others: tests/api/test_passkeys.py",
     "second_factors.mail_code": "it takes the token of a challenge, and the account is that one's",
     "second_factors.with_email": "as above",
@@ -234,6 +231,15 @@ def asks_a_mailbox(name: str) -> Script:
     return script
 
 
+def looks_up(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        answer = who.ask("GET", f"{AUTH}/{name}", **{name: who.names[name]})
+        assert answer.get_json() == {"IsExist": False}
+        yield answer
+
+    return script
+
+
 def approves(path: str, name: str) -> Script:
     def script(who: Somebody) -> Iterator[TestResponse]:
         held = secrets.token_hex(16)
@@ -296,6 +302,7 @@ ASKED: dict[str, dict[str, Script]] = {
     "passkeys.begin_sign_up": {"email": begins_with_a_passkey},
     "passkeys.finish_sign_up": {"email": signs_up_with_a_passkey_of_nobody},
     "passkeys.forgot": {"email": loses_a_passkey},
+    **{f"verification.{name}_availability": {name: looks_up(name)} for name in ("email", "phone", "username")},
     "verification.resend": {"email": resends},
     "verification.by_code": {"email": verifies, "uuid": verifies_by_id},
     "verification.by_link": {"email": verifies_by_get},

@@ -58,7 +58,7 @@ def email_availability(call: Call, req: contract.EmailAvailability) -> contract.
     _spend(call, "availability", call.tenant.settings.limits.availability_per_minute_per_address)
     if not accounts.is_email(req.email):
         raise e.MalformedEmail
-    return contract.Exist(is_exist=accounts.by_email(call, req.email) is not None)
+    return _exist(call, accounts.by_email(call, req.email) is not None)
 
 
 def phone_availability(call: Call, req: contract.PhoneAvailability) -> contract.Exist:
@@ -70,7 +70,7 @@ def phone_availability(call: Call, req: contract.PhoneAvailability) -> contract.
     if identifiers.normal_phone(req.phone) is None:
         raise e.MalformedPhone
     holder = accounts.by_phone(call, req.phone)
-    return contract.Exist(is_exist=holder is not None and not waiting.is_anothers_word(holder))
+    return _exist(call, holder is not None and not waiting.is_anothers_word(holder))
 
 
 def username_availability(call: Call, req: contract.UsernameAvailability) -> contract.Exist:
@@ -78,9 +78,15 @@ def username_availability(call: Call, req: contract.UsernameAvailability) -> con
     if not req.username:
         raise e.UsernameMissing
     held = accounts.by_username(call, req.username)
-    if held is None:
+    if held is None or call.tenant.settings.hide_unknown_accounts:
         naming.username(call.tenant.settings, req.username)
-    return contract.Exist(is_exist=held is not None)
+    return _exist(call, held is not None)
+
+
+def _exist(call: Call, is_taken: bool) -> contract.Exist:
+    """Say whether a name is taken. Where nobody is to learn who has an account every name is free: the registration then
+    answers alike for all, and mails the owner of one that is taken. The look-up is done in either case, as it takes time."""
+    return contract.Exist(is_exist=is_taken and not call.tenant.settings.hide_unknown_accounts)
 
 
 def _sent(call: Call, account: Account, email: str, wish: Wish) -> contract.PostedWithId:
