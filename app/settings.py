@@ -13,16 +13,17 @@ from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
 from app.kit.database_address import normalized
+from app.kit.setting_values import SettingsError as SettingsError
+from app.kit.setting_values import count as _count
+from app.kit.setting_values import file as _file
+from app.kit.setting_values import seconds as _seconds
+from app.kit.setting_values import switch as _switch
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
 _PORTS = range(1, 65_536)
-
-
-class SettingsError(Exception):
-    """A setting is missing or contradicts another; the text is the one sentence to show."""
 
 
 @dataclass(frozen=True)
@@ -310,32 +311,6 @@ def _has_port(url: str) -> bool:
     except ValueError:
         return False
     return port is None or port in _PORTS
-
-
-def _switch(name: str, text: str) -> bool:
-    if text not in ("", "0", "1"):
-        raise SettingsError(f"{name} is {text!r}; it must be 1 or 0.")
-    return text == "1"
-
-
-def _file(name: str, path: str) -> str:
-    if path and not Path(path).is_file():
-        raise SettingsError(f"{name} names no file.")
-    return path
-
-
-def _count(env: Mapping[str, str], name: str, default: int) -> int:
-    text = env.get(name, "")
-    if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
-        raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
-    return int(text) if text else default
-
-
-def _seconds(env: Mapping[str, str], name: str, default: float, *, least: int) -> float:
-    text = env.get(name, "")
-    if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and least <= float(text) <= 60):
-        raise SettingsError(f"{name} is {text!r}; it must be a number of seconds from {least} to 60.")
-    return float(text) if text else default
 
 
 def _database(name: str, url: str) -> str:

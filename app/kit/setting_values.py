@@ -1,0 +1,37 @@
+"""How the text of a setting becomes its value, or one sentence that says what it must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+
+class SettingsError(Exception):
+    """A setting is missing or contradicts another; the text is the one sentence to show."""
+
+
+def switch(name: str, text: str) -> bool:
+    if text not in ("", "0", "1"):
+        raise SettingsError(f"{name} is {text!r}; it must be 1 or 0.")
+    return text == "1"
+
+
+def file(name: str, path: str) -> str:
+    if path and not Path(path).is_file():
+        raise SettingsError(f"{name} names no file.")
+    return path
+
+
+def count(env: Mapping[str, str], name: str, default: int) -> int:
+    text = env.get(name, "")
+    if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):
+        raise SettingsError(f"{name} is {text!r}; it must be a whole number from 1 to 999.")
+    return int(text) if text else default
+
+
+def seconds(env: Mapping[str, str], name: str, default: float, *, least: int) -> float:
+    text = env.get(name, "")
+    if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and least <= float(text) <= 60):
+        raise SettingsError(f"{name} is {text!r}; it must be a number of seconds from {least} to 60.")
+    return float(text) if text else default
