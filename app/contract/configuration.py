@@ -207,8 +207,9 @@ class TenantSettings(Stated):
         default=False,
         description="No answer tells programs who has an account. Availability look-ups call every name free then.",
     )
-    fresh_proof_for_credentials: bool = (
-        False  # programs' own sign-ins change credentials only within 10 minutes of a proof
+    fresh_proof_for_credentials: bool = Field(
+        default=False,
+        description="The interface's own tokens, too, change credentials only within 10 minutes of a sign-in or step-up.",
     )
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
     legacy_native_login: bool = False
@@ -324,11 +325,12 @@ class ApplicationSettings(Stated):
     tokens_outlive_session: bool = (
         False  # its tokens go on after sign-out and the session's end, without `offline_access`, too
     )
-    resources: tuple[
-        Resource, ...
-    ] = ()  # what it may name as `resource`: addresses of APIs that accept its JWT access tokens
-    interface_access: Literal["none", "read", "full"] = (
-        "none"  # which account operations its access tokens open (decisions/0140)
+    resources: tuple[Resource, ...] = Field(
+        default=(), description="APIs that it may name as `resource` (RFC 8707): the `aud` of its access tokens."
+    )
+    interface_access: Literal["none", "read", "full"] = Field(
+        default="none",
+        description="Which account operations its access tokens open: none, those of `account:read`, or of `account:write` too.",
     )
     resource_server: bool = False  # it may introspect the access tokens of the tenant's other applications, too
     is_active: bool = True

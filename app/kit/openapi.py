@@ -40,7 +40,8 @@ _SCHEMES: dict[Letter, dict[str, Any]] = {
     Letter.U: {
         "type": "http",
         "scheme": "bearer",
-        "description": "An account's access token; also as query or body member access_token.",
+        "description": "An account's access token; also as query or body member access_token. "
+        "One that was issued to an application opens what `x-application-access` says.",
     },
     Letter.M: {
         "type": "http",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.support.house import on_one_database
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, Pkce, RelyingParty, claims_in, moved
 from tests.support.tenant_server import refused
@@ -69,6 +70,7 @@ def scope_of(client: RelyingParty, token: str) -> set[str]:
     return set(client.introspect(token)["scope"].split())
 
 
+@on_one_database
 @pytest.mark.parametrize("kind", ["opaque", "jwt"])
 def test_takeover_by_a_token_of_a_plain_sign_in_is_refused(world: World, ada: Person, kind: str) -> None:
     shop = world.application("Shop", access_token_format=kind)
@@ -79,6 +81,7 @@ def test_takeover_by_a_token_of_a_plain_sign_in_is_refused(world: World, ada: Pe
     assert refused(ask(world, token, "GET", f"{AUTH}/account", access_token=token)) == (403, 1143)
 
 
+@on_one_database
 def test_read_access_changes_nothing(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="read")
     token = token_of(world, shop, ada, scope="openid")
@@ -143,6 +146,7 @@ def test_refreshing_makes_nothing_fresh(world: World, ada: Person) -> None:
         assert refused(answer) == (403, 1193)
 
 
+@on_one_database
 def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada: Person) -> None:
     reads = world.application("Reader", interface_access="read")
     writes = world.application("Writer", interface_access="full")
@@ -155,6 +159,7 @@ def test_access_comes_without_asking_and_is_named_in_the_scope(world: World, ada
     assert scope_of(writes, token_of(world, writes, ada, scope="openid account:write")) == both
 
 
+@on_one_database
 @pytest.mark.parametrize(
     ("access", "asked"), [("none", "account:read"), ("none", "account:write"), ("read", "account:write")]
 )
@@ -165,6 +170,7 @@ def test_access_that_was_not_set_cannot_be_asked_for(world: World, ada: Person, 
     assert "error=invalid_scope" in (step.address or "")
 
 
+@on_one_database
 def test_password_and_machine_grants_follow_the_setting(world: World, ada: Person) -> None:
     grants = {"grant_types": ["password", "client_credentials"]}
     plain = world.application("Plain", **grants)
@@ -180,6 +186,7 @@ def test_password_and_machine_grants_follow_the_setting(world: World, ada: Perso
     assert refused(ask(world, alone["access_token"], "GET", f"{AUTH}/account")) == (401, 1409)
 
 
+@on_one_database
 def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Person) -> None:
     shop = world.application("Shop")
     held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
@@ -191,6 +198,7 @@ def test_switching_access_on_gives_earlier_tokens_nothing(world: World, ada: Per
     assert claims_in(renewed["id_token"])["sub"] == ada.uid
 
 
+@on_one_database
 def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person) -> None:
     asking = world.application("asking", require_consent=True)
     browser = world.browser().signed_in(ada)
@@ -205,6 +213,7 @@ def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person
     assert "error=consent_required" in (refusal.address or "")
 
 
+@on_one_database
 @pytest.mark.parametrize("access", ["none", "full"])
 def test_token_of_an_application_is_no_candidate(world: World, ada: Person, access: str) -> None:
     """Shown as a parameter it goes through the same gate; one that passes names an account, which is not linked either."""
@@ -216,12 +225,14 @@ def test_token_of_an_application_is_no_candidate(world: World, ada: Person, acce
     assert refused(answer) == ((403, 905) if access == "none" else (403, 983)), answer.text
 
 
+@on_one_database
 def test_token_beside_the_key_at_a_recovery_fits_nobody(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full")
     token = token_of(world, shop, ada, scope="openid")
     assert refused(ask(world, token, "POST", f"{AUTH}/password", {"email": ada.email})) == (401, 1409)
 
 
+@on_one_database
 def test_token_of_the_hub_s_own_client_opens_nothing(world: World, ada: Person) -> None:
     hub_url = world.house.settings.hub_url(world.name)
     pages, pkce = world.application("Shop").as_client("gatehouse-profile", f"{hub_url}/callback/profile"), Pkce()
@@ -230,12 +241,14 @@ def test_token_of_the_hub_s_own_client_opens_nothing(world: World, ada: Person) 
     assert refused(ask(world, token, "GET", f"{AUTH}/account")) == (403, 1143)
 
 
+@on_one_database
 def test_metadata_does_not_offer_account_access(world: World) -> None:
     shop = world.application("Shop", interface_access="full")
     for path in ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"):
         assert not [name for name in (shop.get(path).json or {})["scopes_supported"] if name.startswith("account:")]
 
 
+@on_one_database
 def test_userinfo_says_insufficient_scope_in_its_own_form(world: World, ada: Person) -> None:
     shop = world.application("Legacy", protocol="oauth")
     token = token_of(world, shop, ada, scope="profile")

@@ -7,10 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.support.house import on_one_database
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.tenant_server import refused
 
+pytestmark = on_one_database
 ORDERS, STOCK = "https://orders.example/api", "https://stock.example/api"
 Held = dict[str, Any]
 
