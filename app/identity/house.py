@@ -14,6 +14,7 @@ from app.identity.providers.openid import Upstreams
 from app.identity.store.database import Database
 from app.identity.tenants.directory import Directory
 from app.identity.tenants.keys import Keyring
+from app.identity.tenants.tenant import Tenant
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
@@ -50,7 +51,7 @@ class House:
         self.vault = Vault(self.settings.secrets)
         self.hashing = Hashing(self.settings.hashes_at_once)
         self.limits = Limits(self.settings.redis_url, self.clock)
-        self.directory = Directory(self.database, self.settings.hub_url, self._forget_keys)
+        self.directory = Directory(self.database, self.settings.hub_url, self._read_anew)
         self.keyring = Keyring(self.vault, self.clock)
         self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
@@ -59,8 +60,8 @@ class House:
         self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
         self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)
 
-    def _forget_keys(self, tenant_id: str) -> None:
-        self.keyring.drop(tenant_id)
+    def _read_anew(self, tenant: Tenant) -> None:
+        self.keyring.learn(tenant.tenant_id, tenant.version)
 
 
 __all__ = ["House", "TenantHashing"]

@@ -141,6 +141,16 @@ def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
             assert house.keyring.of(call.work).kid == first
 
 
+def test_a_copy_of_the_keys_stays_while_the_tenant_does(house: House, world: World, shop: RelyingParty) -> None:
+    """Whatever reads the tenant anew: the copy is what is published while the store is away."""
+    published(shop)
+    with call_of(house, world.name) as call:
+        copy = house.keyring.of(call.work)
+        house.directory.forget()
+        assert house.directory.by_key(world.api_key)
+        assert house.keyring.of(call.work) is copy
+
+
 def test_a_revocation_stands_in_the_audit_trail(
     elsewhere: House, world: World, shop: RelyingParty, machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:

@@ -28,14 +28,14 @@ class Directory:
     """Finds tenants by host name, API key or API secret, and a tenant's applications.
 
     Args:
-        changed: told the id of a tenant that was read anew, so that other copies of what is its own go.
+        read_anew: told of each tenant that was read anew, so that other copies of what is its own go where it has changed.
     """
 
     def __init__(
-        self, database: Database, hub_url: Callable[[str], str], changed: Callable[[str], None] = lambda _: None
+        self, database: Database, hub_url: Callable[[str], str], read_anew: Callable[[Tenant], None] = lambda _: None
     ) -> None:
         self._database = database
-        self._changed = changed
+        self._read_anew = read_anew
         self._hub_url = hub_url
         self._tenants: Recent[tuple[str, str], _Held] = Recent(_MOST_TENANTS)
         self._applications: Recent[tuple[str, int, str, str], Application] = Recent(_MOST_APPLICATIONS)
@@ -110,6 +110,6 @@ class Directory:
         finally:
             work.rollback()
         if found is not None:
-            self._changed(found.tenant_id)
+            self._read_anew(found)
             self._tenants.put(key, _Held(found))
         return found

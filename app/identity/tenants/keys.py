@@ -54,6 +54,7 @@ class Keyring:
         self._loaded: dict[tuple[str, str], RSAKey] = {}
         self._lock = threading.Lock()
         self._dropped = 0
+        self._versions: dict[str, int] = {}
 
     def of(self, work: UnitOfWork) -> KeySet:
         """Return the tenant's key set; makes the first key where there is none."""
@@ -132,8 +133,14 @@ class Keyring:
             work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == lasting[-1]).values(last))
         return gone, signs if signs in lasting else lasting[-1]
 
+    def learn(self, tenant_id: str, version: int) -> None:
+        """Read a tenant's keys anew where something of the tenant has changed."""
+        if self._versions.get(tenant_id) != version:
+            self._versions[tenant_id] = version
+            self.drop(tenant_id)
+
     def drop(self, tenant_id: str) -> None:
-        """Read a tenant's keys anew: something of the tenant has changed."""
+        """Read a tenant's keys anew."""
         self._dropped += 1
         self._held.pop(tenant_id, None)
 
