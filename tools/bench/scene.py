@@ -38,6 +38,7 @@ UNLIMITED = {
 
 QUESTIONS = {"pet": "What was your first pet called?", "town": "In which town were you born?"}
 TWO_STEPS = {
+    "email_verification": "required",  # else no second factor is switched on
     "two_factor": "required",
     "second_factors": {
         "totp": False,
