@@ -115,7 +115,9 @@ def test_a_number_that_is_registered_over_is_said_to_be_free_and_a_proved_one_is
     assert is_taken() is False
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))
     answered(prove(server, code_in(texts(server)[-1])))
-    assert is_taken() is True
+    tenant = server.house.directory.by_name(server.name)
+    assert tenant is not None
+    assert is_taken() is not tenant.settings.hide_unknown_accounts, "where accounts are hidden every number is free"
 
 
 def test_a_lost_code_comes_again_for_the_owner_who_registered(server: TenantServer) -> None:
