@@ -207,7 +207,6 @@ REFUSALS: list[Refusal] = [
         "M68",
         (908, says("M68", otp="123456"), FACTORS),
         (901, lambda who: who.own("M68", {}, apikey=STRANGE), FACTORS),
-        (908, lambda who: who.own("M68", {"emailid": who.email}), FACTORS),
         (1067, lambda who: who.own("M68", {"emailid": who.email, "otp": "no code"}), FACTORS),
         (1185, sent("M68", "wrong"), FACTORS),
         (1186, sent("M68", "used"), FACTORS),
