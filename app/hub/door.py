@@ -13,11 +13,13 @@ import httpx  # noqa: TID251 - this is the door
 
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
-from app.kit.client import Client, Told, over_http, within
+from app.kit.client import Client, Told, within
 from app.kit.clock import Clock
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
+from app.kit.watched_http import WatchedHttp
 
-PATIENCE_SECONDS: Final = 10.0
+TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
+"""Seconds. A sign-in may wait for its hash and for a provider elsewhere; a service that hangs is given up before (`WatchedHttp`)."""
 NO_ANSWER: Final = httpx.HTTPError
 """What is raised where the service does not answer."""
 
@@ -47,11 +49,11 @@ class Door:
         self, address: str, keys: Sequence[bytes], clock: Clock, transport: httpx.BaseTransport | None = None
     ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
-        self.http = httpx.Client(base_url=address, transport=transport, timeout=PATIENCE_SECONDS, limits=limits)
+        self.http = httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=limits)
         self._carry = (
             within(transport.app, self.http.base_url.scheme)
             if isinstance(transport, httpx.WSGITransport)
-            else over_http(self.http)
+            else WatchedHttp(self.http)
         )
         self._keys = keys
         self._clock = clock

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installation import Installation, eventually, installed
+from tests.support.installation import COMMAND, Installation, eventually, installed
 from tests.support.registering import REGISTER, primary
-from tests.support.servers import Postgres, Redis
+from tests.support.servers import Postgres, Redis, Server, free_port
 from tests.support.tenant_server import PASSWORD
 
 HANG_SECONDS = max(5.0, float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0")))
@@ -124,7 +124,7 @@ def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None)
 
 
 @contextmanager
-def frozen(server: Postgres | Redis) -> Iterator[None]:
+def frozen(server: Server) -> Iterator[None]:
     """Let a server hang for `HANG_SECONDS`, whatever the block does meanwhile."""
     server.freeze()
     timer = threading.Timer(HANG_SECONDS, server.thaw)
@@ -133,6 +133,20 @@ def frozen(server: Postgres | Redis) -> Iterator[None]:
         yield
     finally:
         timer.join()
+
+
+@contextmanager
+def wings_apart(folder: Path) -> Iterator[tuple[Installation, Server]]:
+    """The hub and the identity service as processes of their own; the latter may be frozen."""
+    port = free_port()
+    with installed(folder) as ours:
+        ours.environ["GATEHOUSE_API_URL"] = f"http://127.0.0.1:{port}"
+        ours.environ["GATEHOUSE_API_HOST"] = f"api.localhost:{port}"
+        ours.tenant(email_verification="optional", email_login=True)
+        for wing, at in (("identity", port), ("hub", ours.port)):
+            ours._run([*COMMAND, "serve", "--only", wing, "--bind", f"127.0.0.1:{at}"], ours.environ)
+        eventually(lambda: ours.send("GET", "/health/ready").status_code == 200, "both wings serve")
+        yield ours, Server(folder, port, ours.running[0].pid)
 
 
 def told(what: str, seen: dict[str, Seen], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,4 +210,22 @@ def test_a_sqlite_file_that_another_process_holds_is_answered_for(
     assert {kind: set(seen[kind].statuses) for kind in ("sign-in", "ready", "live", "page", "jwks")} == {
         "sign-in": {503},
         **dict.fromkeys(("ready", "live", "page", "jwks"), frozenset({200})),  # what only reads goes on
+    }
+
+
+def test_a_hub_gives_a_hanging_identity_service_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with wings_apart(tmp_path) as (ours, identity):
+        asks = {
+            kind: ask for kind, ask in kinds(ours).items() if kind in {"authorize", "page", "live", "unknown tenant"}
+        }
+        before = {kind: asks[kind]().status for kind in ("authorize", "page")}
+        with frozen(identity):
+            seen = ask_during(asks, ASKING_SECONDS)
+        begun = time.monotonic()
+        eventually(lambda: asks["authorize"]().status == before["authorize"], "it recovers")
+        told("the identity service", seen, time.monotonic() - begun, capsys)
+    assert all(one.has_retry_after for one in seen.values())
+    assert {kind: set(one.statuses) for kind, one in seen.items()} == {
+        **dict.fromkeys(("authorize", "unknown tenant"), frozenset({503})),
+        **dict.fromkeys(("page", "live"), frozenset({200})),
     }

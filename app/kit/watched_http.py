@@ -1,0 +1,58 @@
+"""The way over the network to a service that may hang: whoever waits for it asks it, after a while, whether it lives.
+
+A slow answer (a password's hash in line, a provider elsewhere) is waited for as long as the client's timeout says. A service
+that does not even answer its liveness probe, which has a thread of its own there, is given up at once, and nobody else
+waits for it until it answers again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as StillWaiting
+from contextvars import copy_context
+from typing import Final
+
+import httpx  # noqa: TID251 - the hub's way out, beside kit/client
+
+from app.kit.client import Carry, Reply, ServiceUnavailable, over_http
+from app.kit.health import LIVE
+from app.kit.waiting import Circuit, CircuitOpen
+
+QUIET_SECONDS: Final = 2.2
+"""How long a call may go without an answer before the service is asked whether it lives. The page's answer is due within 3 s."""
+PROBE_SECONDS: Final = 0.5
+_MOST_CALLS: Final = 128
+
+
+class WatchedHttp:
+    """Carries calls (`client.Carry`). The client has a base URL, and a timeout for the slowest call."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+        self._send: Carry = over_http(http)
+        self._circuit = Circuit()
+        self._calls = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="call")
+
+    def __call__(self, method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        """Return the answer; raises ServiceUnavailable, at once while the service hangs."""
+        try:
+            if self._circuit.admit():
+                self._refuse_dead()
+        except CircuitOpen:
+            raise ServiceUnavailable from None
+        # In a thread of its own, because nothing else can leave a call that is waiting for its answer.
+        call = self._calls.submit(copy_context().run, self._send, method, address, body, headers)
+        try:
+            return call.result(QUIET_SECONDS)
+        except StillWaiting:
+            self._refuse_dead()
+            return call.result()
+
+    def _refuse_dead(self) -> None:
+        try:
+            self._http.get(LIVE, timeout=PROBE_SECONDS)
+        except httpx.HTTPError as problem:
+            self._circuit.failed()
+            raise ServiceUnavailable from problem
+        self._circuit.worked()
