@@ -13,7 +13,8 @@ from app.identity.oauth import machines
 from app.kit.admission import Place
 from app.kit.operation import AnyOperation, Host, Letter
 from app.kit.reading import RawRequest
-from app.kit.server import Server, raw_request
+from app.kit.routing import choose
+from app.kit.server import Server, path_of, raw_request
 from app.kit.signing import VISIT_HEADER
 
 
@@ -30,11 +31,15 @@ class Turns:
         What the caller says of itself is believed here: who names another tenant gains a place in that tenant's line, which
         signing in at that tenant would give as well.
         """
-        stream = environ["wsgi.input"]
+        stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
+        host = callers.host_of(self._house.settings, environ.get("HTTP_HOST", ""))
+        standing = self._server.standing(host, environ["REQUEST_METHOD"], path_of(environ))
+        if not any(one.hashing is not None and one.hashing.may(query, body) for one in standing):
+            return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
-        operation = self._server.operation_at(raw)
-        if operation is None or operation.hashing is None or not operation.hashing.may(raw.query_text, body):
+        operation = choose(standing, raw.query)
+        if operation is None or operation.hashing is None or not operation.hashing.may(query, body):
             return None
         return Place(self._tenant(operation, raw), operation.hashing.work)
 

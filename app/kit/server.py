@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
@@ -118,10 +118,10 @@ class Server:
         """Serve the catalogue (PEP 3333)."""
         return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
-    def operation_at(self, raw: RawRequest) -> AnyOperation | None:
-        """Return the operation that would answer the request."""
-        found = self._routers[self._host_of(raw)].find(raw.path)
-        return choose(found.methods.get(raw.method, []), raw.query) if found is not None else None
+    def standing(self, host: Host, method: str, path: str) -> list[AnyOperation]:
+        """Return the operations at an address, of which the query's names choose one."""
+        found = self._routers[host].find(path)
+        return found.methods.get(method, []) if found is not None else []
 
     def answer(self, raw: RawRequest) -> Answer:
         """Answer one request."""
@@ -252,6 +252,11 @@ class _WrongMethod(ApiError):
     description = "No operation answers this method at this address."
 
 
+def path_of(environ: Mapping[str, Any]) -> str:
+    """Return the path as operations are found by it."""
+    return "/" + str(environ.get("PATH_INFO", "")).encode("latin-1").decode(errors="replace").lstrip("/")
+
+
 def raw_request(environ: WSGIEnvironment) -> RawRequest:
     """Return the server's request as the kernel reads it; a body over the limit is not read at all."""
     too_large, body = (get_content_length(environ) or 0) > MOST_BODY_BYTES, b""
@@ -261,7 +266,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         too_large = True
     return RawRequest(
         method=environ["REQUEST_METHOD"],
-        path="/" + environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace").lstrip("/"),
+        path=path_of(environ),
         query_text=environ.get("QUERY_STRING", ""),
         headers={_header_name(key): value for key, value in environ.items() if _is_header(key, value)},
         body=body,

@@ -40,7 +40,6 @@ QUESTIONS = {"pet": "What was your first pet called?", "town": "In which town we
 TWO_STEPS = {
     "email_verification": "required",  # else no second factor is switched on
     "two_factor": "required",
-    "email_verification": "required",
     "second_factors": {
         "totp": False,
         "email": False,
