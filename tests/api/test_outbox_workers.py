@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -80,11 +81,13 @@ def workers(database: Database, folder: Path, post: Mailbox) -> Iterator[Workers
 
 
 @contextmanager
-def at_work(database: Database, post: Mailbox, *, many: int = 1, sms_url: str = "") -> Iterator[None]:
+def at_work(
+    database: Database, post: Mailbox, *, many: int = 1, sms_url: str = "", lease: float = LEASE
+) -> Iterator[None]:
     """Let workers of this process work."""
     settings = Settings(mail_url=f"smtp://127.0.0.1:{post.port}", sms_url=sms_url, secrets=(SECRET,))
-    lease, stop = timedelta(seconds=LEASE), threading.Event()
-    each = [Worker(settings, database, lease=lease, drain_seconds=0) for _ in range(many)]
+    stop = threading.Event()
+    each = [Worker(settings, database, lease=timedelta(seconds=lease), drain_seconds=0) for _ in range(many)]
     threads = [threading.Thread(target=one.run, args=(stop,)) for one in each]
     for thread in threads:
         thread.start()
@@ -162,21 +165,34 @@ def test_a_stopped_worker_ends_what_it_sends_and_begins_no_more(
 
 
 @ONE_STORE
-def test_a_stopped_worker_gives_back_what_the_server_has_not_got(
-    own_database: Database, tmp_path: Path, post: Mailbox
-) -> None:
+def test_a_stopped_worker_gives_back_what_the_server_has_not_got(own_database: Database, post: Mailbox) -> None:
     message_id = posted(own_database, SystemClock())
     post.takes_data.clear()
-    with workers(own_database, tmp_path, post) as running:
-        first = running.start(lease=60, drain=0.3)
+    with at_work(own_database, post, lease=60):  # with no time to drain
         eventually(post.at_data.is_set, "it sends")
-        first.send_signal(signal.SIGTERM)
-        assert first.wait(30) == 0
-        left = row(own_database, message_id)
-        assert (left.state, left.attempts, left.due_at <= SystemClock().now()) == ("waiting", 0, True)
-        post.takes_data.set()
-        running.start()
+    left = row(own_database, message_id)
+    assert (left.state, left.attempts, left.due_at <= SystemClock().now()) == ("waiting", 0, True)
+    post.takes_data.set()
+    with at_work(own_database, post):
         eventually(lambda: all_sent(own_database, message_id), "another one sends it")
+    assert arrived(post) == {message_id: 1}
+
+
+@ONE_STORE
+def test_what_was_sent_while_the_store_is_away_comes_once(
+    own_database: Database, post: Mailbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Another process holds SQLite's write lock for longer than a transaction waits, just when the server says 250."""
+    message_id = posted(own_database, SystemClock())
+    post.says_thanks.clear()
+    with at_work(own_database, post, lease=60):
+        eventually(lambda: post.mails, "it sends")
+        with closing(sqlite3.connect(str(own_database.engine.url.database), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            post.says_thanks.set()
+            eventually(lambda: "outbox.not_settled" in caplog.text, "it cannot write that the mail is out")
+            other.execute("COMMIT")
+        eventually(lambda: all_sent(own_database, message_id), "it is written once the store is back")
     assert arrived(post) == {message_id: 1}
 
 

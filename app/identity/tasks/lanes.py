@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import BindParameter, ColumnElement, and_, literal, or_
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,16 @@ class Lane:
 
     def holds(self, kind: Any) -> ColumnElement[bool]:
         """The condition under which a column names a kind of this lane."""
-        condition: ColumnElement[bool] = kind.in_(self.kinds) if self.kinds else kind.not_in(_NAMED)
-        return condition
+        if self.kinds:
+            return or_(*(kind == constant(one) for one in self.kinds))
+        between = (and_(kind > constant(first), kind < constant(last)) for first, last in pairwise(_NAMED))
+        # what an index finds; "not in" reads all that waits
+        return or_(kind < constant(_NAMED[0]), *between, kind > constant(_NAMED[-1]))
+
+
+def constant(text: str) -> BindParameter[str]:
+    """Return a word of ours as it stands in the statement: planned without it, a prepared one would take another index."""
+    return literal(text, literal_execute=True)
 
 
 MAIL: Final = Lane("mail", ("mail",))
@@ -26,7 +35,7 @@ SMS: Final = Lane("sms", ("sms",))
 PUSH: Final = Lane("push", ("push", "push_platform"))
 OTHER: Final = Lane("other")
 LANES: Final = (MAIL, SMS, PUSH, OTHER)
-_NAMED: Final = tuple(kind for lane in LANES for kind in lane.kinds)
+_NAMED: Final = tuple(sorted(kind for lane in LANES for kind in lane.kinds))
 
 
 def lane_of(kind: str) -> Lane:

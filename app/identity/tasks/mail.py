@@ -104,18 +104,20 @@ class Smtp(Sender):
                 "the mail server takes no addresses beyond ASCII (it does not offer SMTPUTF8, RFC 6531)", is_final=True
             ) from None
         except (smtplib.SMTPException, OSError) as problem:
-            is_interrupted, self._is_interrupted = self._is_interrupted, False
+            has_all = self._connection is not None and self._connection.has_whole_mail
+            is_interrupted, self._is_interrupted = self._is_interrupted and not has_all, False
             self.rest()
             raise Undelivered(f"{type(problem).__name__}: {problem}", is_interrupted=is_interrupted) from None
 
     def interrupt(self) -> None:
         """Hang up, unless the server has the whole mail: it may deliver that, whether or not we hear its answer."""
         connection = self._connection
-        if connection is None or connection.has_whole_mail or connection.sock is None:
+        sock = connection.sock if connection is not None and not connection.has_whole_mail else None
+        if sock is None:
             return
+        self._is_interrupted = True  # before the sending thread can notice
         with suppress(OSError):
-            socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # SSLSocket's own would go on in the clear
-        self._is_interrupted = not connection.has_whole_mail
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # SSLSocket's own would go on in the clear
 
     def rest(self) -> None:
         """Close the connection."""
