@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -126,6 +126,9 @@ def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]
         yield made
 
 
+Steps = Callable[[Apart, Event], Iterator[None]]
+
+
 def in_order(apart: Apart, met: Event) -> Iterator[None]:
     """The steps of docs/operating.md."""
     for lines in ((OLD, NEW), (NEW, OLD)):
@@ -155,9 +158,9 @@ def new_line_first(apart: Apart, met: Event) -> Iterator[None]:
     met.set()
 
 
-@pytest.mark.parametrize("steps", [in_order, new_line_first])
+@pytest.mark.parametrize(("name", "steps"), [("in order", in_order), ("new line first", new_line_first)])
 def test_a_secret_changes_under_load(
-    ours: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str], steps: object
+    ours: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, steps: Steps
 ) -> None:
     log = tmp_path / "log"
     with ExitStack() as stack:
@@ -172,15 +175,13 @@ def test_a_secret_changes_under_load(
         load.add("registrations", people.register)
         load.add("sign-ins", people.sign_in)
         met(load)
-        for _ in steps(apart, whole):  # type: ignore[operator]
+        for _ in steps(apart, whole):
             met(load)
         load.end()
         eventually(lambda: len(ours.mail.mails) >= len(people.registered), "the mails arrive")
         sent = {str(mail["To"]) for mail in ours.mail.mails}
     with capsys.disabled():
-        print(
-            f"\n{steps.__name__}: {dict(load.done)}, failed {len(load.failed)}, mails {len(sent)} of {len(people.registered)}"
-        )  # type: ignore[attr-defined]
+        print(f"\n{name}: {dict(load.done)}, failed {len(load.failed)}, mails {len(sent)} of {len(people.registered)}")
     assert whole.is_set()
     assert load.failed == [], log.read_text()[-6000:]
     assert set(people.registered) <= sent
