@@ -9,11 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
+from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from app.identity.accounts import gate
 from app.identity.accounts import service as accounts
+from app.identity.accounts.tables import accounts as table
 from app.identity.house import House
+from app.identity.store.unit import UnitOfWork
 from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
 from tests.support.callers import call_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -118,3 +122,16 @@ def test_good_sign_ins_at_once_all_succeed_and_are_all_counted(victim_of: Callab
         for answer in pool.map(victim.guess, [PASSWORD] * 12):
             answered(answer)
     assert victim.tenant.read(victim.uid)["NoOfLogins"] == 12
+
+
+def test_sign_ins_at_once_that_renew_a_stale_hash_all_succeed(victim_of: Callable[..., Victim]) -> None:
+    victim = victim_of("suspend")
+    tenant = victim.tenant
+    stale = PasswordHasher(time_cost=1, memory_cost=64, parallelism=2).hash(PASSWORD)
+    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+        where = (table.c.tenant_id == tenant.tenant_id, table.c.uid == victim.uid)
+        work.run(update(table).where(*where).values(password_hash=stale))
+    with ThreadPoolExecutor(6) as pool:
+        for answer in pool.map(victim.guess, [PASSWORD] * 6):
+            answered(answer)
+    assert tenant.read(victim.uid)["NoOfLogins"] == 6

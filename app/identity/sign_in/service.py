@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from app.contract import errors as e
 from app.identity.accounts import gate, sought, strangers
@@ -82,10 +83,7 @@ def verify(
     breached.refuse(call, account, password)
     risks.refuse(call, account)
     wanted = risks.wanted(call, account)
-    is_admitted = gate.admit(
-        call.work, account.uid, account.password_hash, call.now, answered=is_answered, new_hash=new_hash,
-        is_whole=wanted is None,
-    )  # fmt: skip
+    is_admitted = _record(call, account, password, new_hash, answered=is_answered, is_whole=wanted is None)
     if not is_admitted:
         call.ledger.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _locked_meanwhile(call, who, is_answered) or e.WrongCredentials()
@@ -94,6 +92,26 @@ def verify(
     if wanted is None:
         entered(call, account, is_silent=is_silent)
     return Passed(account, wanted, is_answered)
+
+
+def _record(
+    call: Call, account: Account, password: str, new_hash: str | None, *, answered: bool, is_whole: bool
+) -> bool:
+    """Record the sign-in on the account; return whether the account still admits it.
+
+    Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the first.
+    """
+    more: dict[str, Any] = {"answered": answered, "is_whole": is_whole}
+    if gate.admit(call.work, account.uid, account.password_hash, call.now, new_hash=new_hash, **more):
+        return True
+    if new_hash is None:
+        return False
+    call.work.rollback()
+    renewed = accounts.by_uid(call, account.uid)
+    call.work.pause()
+    if renewed is None or not call.hashing.is_match(renewed.password_hash, password):
+        return False
+    return gate.admit(call.work, renewed.uid, renewed.password_hash, call.now, new_hash=None, **more)
 
 
 def entered(call: Call, account: Account, *, is_silent: bool) -> None:
