@@ -5,8 +5,7 @@ An operation that takes a name must stand in the table: `test_every_operation_th
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,12 +17,11 @@ from app.kit.operation import AnyOperation, Letter
 from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, everybody
 from tests.support.captchas import worked
 from tests.support.registering import primary
+from tests.support.smart_login_scripts import AUTH, Script, approves, asks_a_mailbox, touches
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer
 
 assert areas.AREAS  # importing the areas states every operation
-AUTH = "/identity/v2/auth"
-Script = Callable[[Somebody], Iterator[TestResponse]]
 NAMES = {"email", "email_id", "username", "user_name", "phone", "phone_id", "identifier"}
 TELLING = {
     "passkeys.begin_sign_in": "everybody seems to have passkeys, and each name others: tests/api/test_passkeys.py",
@@ -220,47 +218,11 @@ def signs_in_by_text(who: Somebody) -> Iterator[TestResponse]:
     yield from then_signs_in(who, "phone")
 
 
-def asks_a_mailbox(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
-        for _ in range(6):
-            held = secrets.token_hex(16)
-            yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
-            yield who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
-        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
-
-    return script
-
-
 def looks_up(name: str) -> Script:
     def script(who: Somebody) -> Iterator[TestResponse]:
         answer = who.ask("GET", f"{AUTH}/{name}", **{name: who.names[name]})
         assert answer.get_json() == {"IsExist": False}
         yield answer
-
-    return script
-
-
-def approves(path: str, name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
-        held = secrets.token_hex(16)
-        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
-        for _ in range(6):
-            yield who.ask("GET", f"{AUTH}/email/{path}", verificationtoken="000000", **{name: who.names[name]})
-
-    return script
-
-
-def touches(path: str, name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
-        for _ in range(6):
-            body = {name: who.names[name], "clientguid": secrets.token_hex(16)}
-            refused = who.ask("POST", f"{AUTH}/onetouchlogin/{path}", body)
-            if "Captcha" not in refused.text:
-                yield refused
-                continue
-            asked = refused.get_json()["Data"]["Captcha"]
-            shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
-            yield who.ask("POST", f"{AUTH}/onetouchlogin/{path}", {**body, **shown})
 
     return script
 

@@ -1,0 +1,48 @@
+"""What programs ask of smart login and one-touch login for a name, as scripts of requests."""
+
+import secrets
+from collections.abc import Callable, Iterator
+
+from werkzeug.test import TestResponse
+
+from tests.support.acquaintances import Somebody
+from tests.support.captchas import worked
+
+AUTH = "/identity/v2/auth"
+Script = Callable[[Somebody], Iterator[TestResponse]]
+
+
+def asks_a_mailbox(name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(6):
+            held = secrets.token_hex(16)
+            yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+            yield who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+
+    return script
+
+
+def approves(path: str, name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        held = secrets.token_hex(16)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+        for _ in range(6):
+            yield who.ask("GET", f"{AUTH}/email/{path}", verificationtoken="000000", **{name: who.names[name]})
+
+    return script
+
+
+def touches(path: str, name: str) -> Script:
+    def script(who: Somebody) -> Iterator[TestResponse]:
+        for _ in range(6):
+            body = {name: who.names[name], "clientguid": secrets.token_hex(16)}
+            refused = who.ask("POST", f"{AUTH}/onetouchlogin/{path}", body)
+            if "Captcha" not in refused.text:
+                yield refused
+                continue
+            asked = refused.get_json()["Data"]["Captcha"]
+            shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+            yield who.ask("POST", f"{AUTH}/onetouchlogin/{path}", {**body, **shown})
+
+    return script
