@@ -1,5 +1,7 @@
 """prompt, max_age, hints and consent: who must be asked, and what a session is worth."""
 
+import json
+
 import pytest
 
 from app.contract.hub import Step
@@ -123,6 +125,23 @@ def test_consent_is_asked_once_for_the_same_scopes(asking: RelyingParty, browser
     assert browser.authorize(asking.asks()).step is Step.REDIRECT
     assert browser.authorize(asking.asks(scope="openid phone")).step is Step.CONSENT
     assert browser.authorize(asking.asks(prompt="consent")).step is Step.CONSENT
+
+
+@pytest.mark.parametrize("place", ["userinfo", "id_token"])
+def test_consent_covers_what_is_asked_claim_by_claim(
+    asking: RelyingParty, browser: Browser, ada: Person, place: str
+) -> None:
+    """A yes to `openid` alone gives nobody the email, though the application names only the claim."""
+    allowed = browser.signed_in(ada).authorize(asking.asks(scope="openid"))
+    assert browser.consent(allowed.attempt or "", allow=True).step is Step.REDIRECT
+    single = {"scope": "openid", "claims": json.dumps({place: {"email": None, "phone_number": None}})}
+    silent = parameters_of(browser.authorize(asking.asks(prompt="none", **single)))
+    assert silent["error"] == "consent_required"
+    step = browser.authorize(asking.asks(**single))
+    assert [scope.name for scope in step.scopes] == ["openid", "email", "phone"]
+    held = asking.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    assert held["scope"] == "openid"
+    assert "code" in parameters_of(browser.authorize(asking.asks(prompt="none", **single)))
 
 
 @pytest.mark.parametrize("scope", [None, "openid"])

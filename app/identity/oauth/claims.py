@@ -84,6 +84,12 @@ def names(scopes: Iterable[str]) -> list[str]:
     return [name for scope in scopes for name in SCOPES.get(scope, ())]
 
 
+def scopes_of(wanted: Iterable[str]) -> list[str]:
+    """Return the scopes that stand for these claims."""
+    asked = frozenset(wanted)
+    return [scope for scope, members in SCOPES.items() if not asked.isdisjoint(members)]
+
+
 def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted claims that the profile has."""
     read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}

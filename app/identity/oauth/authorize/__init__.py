@@ -76,8 +76,8 @@ def answer_consent(call: Call, attempt: Attempt, session: BrowserSession | None,
     if not allow:
         call.ledger.record("consent.refused", uid=session.uid, client_id=client.client_id)
         return decision.refuse(call, request, attempt, Redirected("access_denied", "The person said no."))
-    consents.give(call, session.uid, client.client_id, request.scope)
-    call.ledger.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.scope))
+    consents.give(call, session.uid, client.client_id, request.agreed)
+    call.ledger.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
     return decision.finish(call, request, client, session, attempt)
 
 

@@ -162,7 +162,7 @@ def _may_have_another(
     is_asked_for = _is_fresh(session, attempt) and request.subject in (None, session.uid)
     needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
     return (is_asked_for or _is_enough(request, session, account, call.now)) and (
-        not needs_yes or consents.covers(call, session.uid, client.client_id, request.scope)
+        not needs_yes or consents.covers(call, session.uid, client.client_id, request.agreed)
     )
 
 
@@ -212,7 +212,7 @@ def _is_hinted(hint: str | None, account: Account) -> bool:
 def _must_ask(call: Call, request: Authorization, client: Application, uid: str) -> bool:
     if prompt.CONSENT in request.prompt:
         return True
-    return client.settings.require_consent and not consents.covers(call, uid, client.client_id, request.scope)
+    return client.settings.require_consent and not consents.covers(call, uid, client.client_id, request.agreed)
 
 
 def _login(
@@ -248,7 +248,7 @@ def _consent(
         attempt=attempt.attempt_id if attempt is not None else None,
         relying_party=views.relying_party(client, request.redirect_uri),
         person=views.person(account) if account is not None else None,
-        scopes=[ScopeView(name=name) for name in request.scope],
+        scopes=[ScopeView(name=name) for name in request.agreed],
         ui_locales=request.ui_locales,
         display=request.display,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from app.identity.call import Call
+from app.identity.oauth import claims
 from app.identity.oauth.issuers import Issuer
 from app.identity.tenants.tenant import Application
 
@@ -57,6 +58,11 @@ class Authorization(BaseModel):
     display: str | None = None
     userinfo_claims: tuple[str, ...] = ()
     id_token_claims: tuple[str, ...] = ()
+
+    @property
+    def agreed(self) -> tuple[str, ...]:
+        """What the person says yes to: the scopes, and those that stand for what is asked claim by claim."""
+        return tuple(dict.fromkeys((*self.scope, *claims.scopes_of((*self.userinfo_claims, *self.id_token_claims)))))
 
     def to_store(self) -> dict[str, Any]:
         """Return it as a document."""
