@@ -1,5 +1,6 @@
 """Slow clients and too many of them: others are served meanwhile, and each gets an answer in the end."""
 
+import re
 import select
 import socket
 import time
@@ -220,6 +221,16 @@ def test_a_reserved_path_is_answered_while_all_threads_hang(serving: Callable[..
     assert select.select(hanging, [], [], 0)[0] == []  # none of them was done before
     for client in hanging:
         client.close()
+
+
+def test_every_refusal_of_the_server_bears_an_id(serving: Callable[..., Served]) -> None:
+    served = serving(threads=1, limits={"head_seconds": 0.3, "held_body_bytes": 1000})
+    asked = [b"GET / HTTP/1.1\r\n\r\n", b"nonsense\r\n\r\n", get("/")[:-2], post("/length", b"x" * 2000)]
+    answers = [served.ask(request) for request in asked]
+    assert [status(answer) for answer in answers] == [400, 400, 408, 503]
+    ids = [re.findall(rb"x-request-id: ([A-Z-]{14})\r\n", answer) for answer in answers]
+    assert all(len(found) == 1 for found in ids)
+    assert len({found[0] for found in ids}) == len(ids)
 
 
 def test_every_refusal_of_the_server_is_counted_with_its_reason(serving: Callable[..., Served]) -> None:

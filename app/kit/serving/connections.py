@@ -188,8 +188,10 @@ class Connection(HttpToolsProtocol):
         self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
-        self.book.refusals.note(Reason.MALFORMED, HTTPStatus.BAD_REQUEST)
-        super().send_400_response(msg)
+        """Answer what is no HTTP, as uvicorn does, but with our page, its id and a count; uvicorn's own words are for its log."""
+        del msg
+        self.transport.write(self.book.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED))
+        self.transport.close()
 
     def _refuse(self, status: HTTPStatus, reason: Reason) -> ASGI3Application:
         async def app(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -8,9 +8,11 @@ from http import HTTPStatus
 
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
+from app.kit import request_ids
 from app.kit.occasional import Occasional
 
 logger = logging.getLogger("gatehouse.serving")
+_REQUEST_ID = request_ids.HEADER.lower()
 
 RefusalPage = Callable[[int, str], tuple[str, bytes]]
 """(status, the request's Accept header) -> (content type, body): lets the caller bring words and a look of its own."""
@@ -80,17 +82,19 @@ class Refusals:
         self._told = Occasional(logger)
         self._retry_after = str(retry_after_seconds).encode()
 
-    def note(self, reason: Reason, status: int) -> None:
-        """Count a refusal, and log one a second for each reason."""
+    def note(self, reason: Reason, status: int, request_id: str | None = None) -> None:
+        """Count a refusal, and log one a second for each reason; without `request_id` the application gives the request its id."""
         self._on_refusal(reason, status)
-        self._told.write(reason, "serving.refused", reason=reason, status=status)
+        named = {"request_id": request_id} if request_id else {}
+        self._told.write(reason, "serving.refused", reason=reason, status=status, **named)
 
     def raw(self, status: int, reason: Reason) -> bytes:
         """The answer as bytes, for a connection whose request never became one."""
-        self.note(reason, status)
+        request_id = request_ids.new()
+        self.note(reason, status, request_id)
         content_type, body = self._page(status, "")
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "connection: close", "cache-control: no-store"]
-        head += [f"content-type: {content_type}", f"content-length: {len(body)}"]
+        head += [f"content-type: {content_type}", f"content-length: {len(body)}", f"{_REQUEST_ID}: {request_id}"]
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             head.append(f"retry-after: {self._retry_after.decode()}")
         return "\r\n".join([*head, "", ""]).encode("latin-1") + body
@@ -100,11 +104,13 @@ class Refusals:
     ) -> None:
         """Answer with a refusal, then take what is `unread` of the request, so that the client gets to read the answer."""
         status = refusal.status
-        self.note(refusal.reason, status)
+        request_id = request_ids.new()
+        self.note(refusal.reason, status, request_id)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
         content_type, body = self._page(status, accept.decode("latin-1"))
         headers = [(b"content-type", content_type.encode("latin-1")), (b"content-length", str(len(body)).encode())]
         headers += [(b"cache-control", b"no-store"), (b"connection", b"close")]
+        headers.append((_REQUEST_ID.encode(), request_id.encode()))
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             headers.append((b"retry-after", self._retry_after))
         await send({"type": "http.response.start", "status": status, "headers": headers})
