@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -13,6 +14,7 @@ from app.identity.providers import openid
 from tests.support import upstream
 from tests.support.connecting import asked
 from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
 
@@ -85,3 +87,49 @@ def test_one_that_cannot_be_told_to_ask_is_a_way_in_all_the_same(
     assert not asked(led).keys() & {"prompt", "max_age"}
     there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
     assert ways_to(visitor.open("/set-password")) == []
+
+
+def tokens_of(visitor: Visitor, shop: RelyingParty) -> dict[str, Any]:
+    """What the application gets by leading the browser here and back: nobody presses anything."""
+    answer = shop.redeem(visitor.asked_by(shop, scope="openid").query["code"])
+    return dict(answer.json or {})
+
+
+def changes_the_name(there: World, token: str) -> int:
+    base = f"http://{there.house.settings.api_hostname}"
+    answer = there.wsgi.put(
+        "/identity/v2/auth/username",
+        query_string={"apikey": there.api_key},
+        json={"username": f"ada{secrets.token_hex(4)}"},
+        base_url=base,
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    return answer.status_code
+
+
+def test_an_application_proves_nobody_by_way_of_a_provider(
+    there: World, visitor: Visitor, globex: FakeProvider
+) -> None:
+    """It signs the person out by their id_token, and leads the browser through a provider that lets it in unasked."""
+    shop = there.application("shop", interface_access="full", access_token_seconds=3600)
+    first = tokens_of(visitor, shop)
+    there.house.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    visitor.open(f"/service/oidc/logout?id_token_hint={first['id_token']}")
+    assert visitor.open("/profile").heading == "Welcome back"
+    back(visitor, globex, START)
+    assert changes_the_name(there, tokens_of(visitor, shop)["access_token"]) == 403
+
+
+def test_a_provider_that_asks_anew_makes_the_session_fresh(
+    there: World, visitor: Visitor, globex: FakeProvider
+) -> None:
+    shop = there.application("shop", interface_access="full", access_token_seconds=3600)
+    token = tokens_of(visitor, shop)["access_token"]
+    there.house.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    globex.claims["auth_time"] = globex.now - 3600
+    back(visitor, globex, START)
+    assert changes_the_name(there, token) == 403
+    globex.claims["auth_time"] = globex.now
+    back(visitor, globex, START)
+    assert changes_the_name(there, token) == 200
+    assert changes_the_name(there, tokens_of(visitor, shop)["access_token"]) == 200

@@ -11,14 +11,13 @@ from app.identity.accounts.store import Taken
 from app.identity.call import Call
 from app.identity.connections import service as connections
 from app.identity.providers.social import Claimed
-from app.identity.sign_in import attempts
+from app.identity.sign_in import attempts, sessions
 from app.identity.sign_in.attempts import Attempt
 from app.identity.tickets.service import NOBODY
 from app.identity.verification import identities
 from app.identity.verification import service as verification
 
-FEDERATED: Final = "fed"
-"""The `amr` of whoever another provider vouches for: RFC 8176 has no name for it."""
+FEDERATED: Final = sessions.FEDERATED
 _KEY: Final = "connected"
 
 

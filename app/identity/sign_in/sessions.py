@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
@@ -19,6 +19,8 @@ from app.identity.tokens import service as tokens
 from app.identity.tokens.store import PROVED_AT
 from app.kit import randomness
 
+FEDERATED: Final = "fed"
+"""The `amr` of whoever another provider vouches for: RFC 8176 has no name for it."""
 S = sessions.c
 # Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
 _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
@@ -27,7 +29,7 @@ _BY_ID = select(S.expires_at, S.client_id).where(
 )
 # Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
 _HELD_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
-_PROOF = select(S.authenticated_at).where(
+_PROOF = select(S.authenticated_at, S.created_at, S.methods).where(
     S.tenant_id == bindparam("tenant"),
     S.session_id == bindparam("session"),
     S.uid == bindparam("account"),
@@ -109,15 +111,25 @@ def proved_at(call: Call, holder: TokenHolder) -> datetime | None:
     """Return when the person behind a token last proved who they are; None where nothing says so (impersonation).
 
     That is the latest of the sign-in it was issued for, a step-up with a token of its family, and a sign-in or step-up of the
-    browser session it belongs to.
+    browser session it belongs to. A provider that lets a browser in unasked proves nobody, and an application can lead browsers
+    there by itself: such a sign-in counts only where it renewed a session, which takes a proof that the provider made anew.
     """
-    stated = [holder.facts.get(name) for name in ("auth_time", PROVED_AT)]
+    names = (PROVED_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", PROVED_AT)
+    stated = [holder.facts.get(name) for name in names]
     times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
     session_id = holder.session_id or holder.facts.get(tokens.SID)
     if session_id is not None:
         asked = {"tenant": call.tenant.tenant_id, "session": session_id, "account": holder.uid, "now": call.now}
-        times += call.work.run(_PROOF, asked).scalars()
+        times += [
+            row.authenticated_at
+            for row in call.work.run(_PROOF, asked)
+            if row.authenticated_at > row.created_at or not _is_federated(row.methods)
+        ]
     return max(times, default=None)
+
+
+def _is_federated(methods: object) -> bool:
+    return methods == [FEDERATED]
 
 
 def touch(call: Call, session: BrowserSession) -> None:
