@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.kit import randomness
+from tests.support.event_loop import run_coroutine
 from tests.support.installation import Installation, installed
 
 DRILL_SECONDS = float(os.environ.get("GATEHOUSE_TESTS_NOISY_SECONDS", "0"))
@@ -102,15 +103,15 @@ def test_quiet_tenant_is_served_in_the_first_round(served: Installation) -> None
             all_of_them.create_task(told("quiet", sign_in(served.port, "acme"), 200))
             all_of_them.create_task(told("token", token(served.port), 200))
 
-    asyncio.run(flood())
+    run_coroutine(flood())
     since = order[order.index("begin") :]
     assert since[: since.index("quiet")].count("noisy") <= 6, since
     assert since[: since.index("token")].count("noisy") <= 3, since
 
 
 def drill_of_a_tenant_at_twenty_times_its_share(served: Installation, capsys: pytest.CaptureFixture[str]) -> None:
-    alone, _ = asyncio.run(measured(served.port, is_noisy=False))
-    beside, answered = asyncio.run(measured(served.port, is_noisy=True))
+    alone, _ = run_coroutine(measured(served.port, is_noisy=False))
+    beside, answered = run_coroutine(measured(served.port, is_noisy=True))
     with capsys.disabled():
         print(f"\nanswers beside the flood: {dict(answered)}")
         for what in alone:

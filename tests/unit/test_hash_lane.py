@@ -7,6 +7,7 @@ import pytest
 
 from app.kit.admission import Place, Shed
 from app.kit.serving.lane import FRESH_SECONDS, Grant, Lane, Room
+from tests.support.event_loop import run_coroutine
 
 LOUD, QUIET = Place("loud", "sign-in"), Place("quiet", "sign-in")
 
@@ -16,7 +17,7 @@ def looped(test: Callable[[], Awaitable[None]]) -> None:
         async with asyncio.timeout(20):
             await test()
 
-    asyncio.run(bounded())
+    run_coroutine(bounded())
 
 
 async def settle() -> None:
