@@ -38,7 +38,8 @@ class Nonces:
         if self._redis is None:
             return self._take_in_memory(nonce, at, now)
         try:
-            lifetime = at + self._window - now + 1
+            # A window more: for another instance, whose clock goes behind ours, the signature holds longer.
+            lifetime = at + self._window - now + 1 + self._window
             return bool(self._redis.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=max(lifetime, 1)))
         except RedisError as problem:
             raise LimitsUnavailable(str(problem)) from problem

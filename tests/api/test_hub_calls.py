@@ -1,5 +1,6 @@
 """The hub's calls are believed by their signature, whatever stands in their address."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -164,3 +165,12 @@ def test_nonces_in_memory_are_forgotten_with_their_window() -> None:
         assert nonces.take(f"nonce-{second}", second, second)
     assert not nonces.take("nonce-1499", 1_499, 1_500)
     assert sum(map(len, nonces._taken.values())) <= 61
+
+
+def test_instances_whose_clocks_differ_take_a_nonce_once(redis_url: str) -> None:
+    """The one that goes ahead takes it in the last second of the window; for the other there is half a minute left."""
+    nonce, at = randomness.token(16), 1_000_000
+    ahead, behind = Nonces(redis_url, 60), Nonces(redis_url, 60)
+    assert ahead.take(nonce, at, at + 60)
+    time.sleep(1.2)
+    assert not behind.take(nonce, at, at + 30)
