@@ -74,6 +74,15 @@ class Resolver:
             raise AddressRefused("the name leads to an address that is not public")
         return found
 
+    def judge_number(self, host: str) -> None:
+        """Judge a host that is an address, in any spelling (`127.1`, `0x7f000001`); names pass. Raises AddressRefused.
+
+        For what a proxy connects to: it resolves names itself, and would be led by a number to whatever it reaches.
+        """
+        number = _number(host.partition("%")[0].rstrip("."))
+        if number is not None and not self._may_lead_to(number):
+            raise AddressRefused("the number is an address that is not public")
+
     def _may_lead_to(self, text: str) -> bool:
         try:
             address = ipaddress.ip_address(text)
@@ -83,6 +92,18 @@ class Resolver:
         return is_public(address) or any(
             inner in network for network in self._allowed if network.version == inner.version
         )
+
+
+def _number(host: str) -> str | None:
+    """Return the address that a host spells without a name, as resolvers read it; None for a name."""
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except (OSError, UnicodeError, ValueError):
+        return None
 
 
 def _within(address: Address) -> Address:

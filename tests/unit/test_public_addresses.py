@@ -142,6 +142,21 @@ def test_a_redirect_is_not_followed(inside: Heard, allowed: Heard) -> None:
     assert inside.hosts == []
 
 
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "10.1.2.3", "2130706433", "0x7f.1", "10.1.2.3.", "[::ffff:10.0.0.1]", "[fe80::1]"]
+)
+def test_a_proxy_is_asked_for_no_private_number(allowed: Heard, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """It stands behind our walls, and may reach what we must not; names are its own to resolve and to judge."""
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.2:{allowed.server_port}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    resolver = Resolver(resolve=Answers([PUBLIC]))
+    with pytest.raises(ProviderUnavailable, match="Unbelievable"):
+        outside.read_object(resolver, f"http://{host}/latest/meta-data")
+    assert allowed.hosts == []
+    assert outside.read_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}
+    assert allowed.hosts == ["id.example"]
+
+
 def test_an_address_that_does_not_answer_gives_way_to_the_next(allowed: Heard) -> None:
     resolver = Resolver(["127.0.0.0/8"], Answers(["127.0.0.3", "127.0.0.2"]))
     assert outside.read_object(resolver, url_of(allowed)) == {"secret": "of the machine"}

@@ -80,12 +80,19 @@ class Bounded(httpx.BaseTransport):
         request.extensions["timeout"] = httpx.Timeout(SECONDS).as_dict()
         request.headers["Accept-Encoding"] = "identity"
         with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=False, proxy=proxy) as client:
-            answer = client.send(request, stream=True) if proxy else self._connected(client, request)
+            answer = self._by_proxy(client, request) if proxy else self._connected(client, request)
             try:
                 content = _content(answer, until)
             finally:
                 answer.close()
         return httpx.Response(answer.status_code, headers=_headers(answer), content=content, request=request)
+
+    def _by_proxy(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
+        try:
+            self._resolver.judge_number(request.url.host)
+        except AddressRefused as refused:
+            raise Unbelievable(str(refused), request=request) from None
+        return client.send(request, stream=True)
 
     def _connected(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
         """Send to one of the judged addresses. TLS is still held to the name, and the Host header is made already."""
@@ -106,7 +113,8 @@ class Bounded(httpx.BaseTransport):
 
 
 def _proxy_for(url: httpx.URL) -> str | None:
-    """Return the proxy that the operator's environment names for an address. It resolves names itself, and judges them itself."""
+    """Return the proxy that the operator's environment names for an address. It resolves names itself, and judges them itself;
+    numbers are judged here."""
     if is_local(url.host) or urllib.request.proxy_bypass(url.host):
         return None
     named = urllib.request.getproxies()
