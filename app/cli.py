@@ -13,7 +13,7 @@ _COMMANDS = {
     "worker": ("serving", "Deliver mails and messages, and clean up, as a process of its own."),
     "demo": ("demo", "Serve a demo with two tenants, a relying app and an inbox."),
     "migrate": ("store", "Bring the database to the schema of this version."),
-    "backup": ("backup", "Copy the database while it serves; check what was restored."),
+    "backup": ("backup", "Back up the database while it serves; check a restored one."),
     "apply": ("configuration", "Bring tenants to what a configuration file says."),
     "export": ("configuration", "Write a tenant as a configuration file, without secrets."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),

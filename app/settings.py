@@ -33,13 +33,13 @@ class Settings:
     data_dir: Path = ROOT / "var"
     """Where the embedded database and the generated secret lie."""
     database_url: str = ""
-    """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns nothing; empty: SQLite in the data
-    folder. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
-    `?synchronous=normal` writes faster, and loses the last moments when the power fails."""
+    """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns no tables; empty: SQLite in the data
+    directory. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
+    `?synchronous=normal` writes faster, but a power failure may lose the last commits."""
     migrate_url: str = ""
     """The owner's address for migrations on PostgreSQL; empty: `database_url`."""
     backup_url: str = ""
-    """For `gatehouse backup` on PostgreSQL alone: the role that reads every tenant's rows (deploy/postgres-roles.sql)."""
+    """Used by `gatehouse backup` on PostgreSQL only: the role that reads every tenant's rows (deploy/postgres-roles.sql)."""
     redis_url: str = ""
     """Limits, cache and messages between workers; empty: in memory."""
     hub_domain: str = "localhost:8000"
@@ -47,8 +47,8 @@ class Settings:
     api_host: str = ""
     """The host of the JSON interface; empty: api.<hub_domain>."""
     api_url: str = ""
-    """Where a hub that runs apart finds the identity service, an address that the public does not reach; empty: in this process.
-    The identity service apart answers the hub at this host alone, so both have it."""
+    """Internal address of the identity service, for a hub that runs separately; empty: in this process. Set it for the
+    identity service too, which serves the hub's operations on this host only."""
     scheme: str = ""
     """https or http; empty: http on localhost, https elsewhere."""
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
@@ -81,21 +81,21 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks whose X-Forwarded-* is believed."""
     provider_networks: tuple[str, ...] = ()
-    """Private networks that identity providers of tenants (`connections`) may be in, such as `10.20.0.0/16`; empty: none, and this
-    machine where the hub domain is localhost. The HTTPS_PROXY of the environment, where there is one, judges in our place."""
+    """Private networks that tenants' identity providers (`connections`) may use, such as `10.20.0.0/16`; empty: none, except this
+    machine if the hub domain is localhost. With HTTPS_PROXY set, the proxy must enforce this instead."""
     development: bool = False
     """Serves the gallery; never outside a laptop."""
     shows_cost: bool = False
     """Answers carry X-Gatehouse-Cost (for `make bench`)."""
     request_wait_seconds: float = 2.5
-    """How long one request may wait for the database and Redis in all; then it is answered 503. From 1 to 60."""
+    """Total time one request may wait for the database and Redis before it is answered 503. From 1 to 60."""
     drain_seconds: float = 0.0
-    """After SIGTERM, how long requests are still taken while `/health/ready` says 503: as long as load balancers need to notice."""
+    """After SIGTERM, how long requests are accepted while `/health/ready` answers 503, until load balancers stop sending."""
     hashes_at_once: int = 2
-    """How many password hashes run at one time, over all processes of one `serve`; the rest queue, tenants in turn. Empty: one for
-    each whole CPU that the machine, or the container's quota, grants."""
+    """Maximum number of concurrent password hashes, over all processes of one `serve`; the rest queue, round-robin across tenants.
+    Empty: one per whole CPU of the machine or of the container's quota."""
     sends_at_once: int = 4
-    """How many mails a worker sends at one time, and beside them how many text messages, pushes and others; the rest waits."""
+    """Maximum number of messages a worker sends concurrently in each lane: mail, text messages, push, others."""
 
     @property
     def database(self) -> str:
@@ -111,7 +111,7 @@ class Settings:
 
     @property
     def inside_host(self) -> str:
-        """The Host field of what a hub apart sends; empty where no hub runs apart."""
+        """The Host header that a separate hub sends; empty if no hub runs separately."""
         parts = urlsplit(self.api_url.lower())
         if not parts.hostname:
             return ""
@@ -130,7 +130,7 @@ class Settings:
 
     @property
     def reachable_networks(self) -> tuple[str, ...]:
-        """Networks that are not public, and that addresses which tenants state may lead to."""
+        """Non-public networks that addresses configured by tenants may resolve to."""
         return self.provider_networks + (("127.0.0.0/8", "::1/128") if self.is_local else ())
 
     @property
@@ -246,12 +246,12 @@ def _check(settings: Settings) -> None:
 
 
 def _check_inside(settings: Settings) -> None:
-    """Refuse to answer the hub where the public asks."""
+    """Refuse to serve the hub's operations on a public host."""
     inside = urlsplit(settings.api_url.lower()).hostname or ""
     domain = settings.hub_domain.partition(":")[0]
     if inside and (inside == settings.api_hostname.partition(":")[0] or inside.endswith(f".{domain}")):
         raise SettingsError(
-            "GATEHOUSE_API_URL names a public host; the hub needs an inside address of the identity service, such as http://identity:8000."
+            "GATEHOUSE_API_URL names a public host; set it to an internal address of the identity service, such as http://identity:8000."
         )
 
 

@@ -14,9 +14,9 @@ from app.settings import Settings
 
 @click.group
 def backup() -> None:
-    """Copy the database while it serves, and check what was restored.
+    """Back up the database while it serves, and check a restored one.
 
-    The secret key is not in it: keep it elsewhere, or what lies sealed (API secrets, signing keys) cannot be opened again.
+    A backup does not contain the secret key: store it separately. Without it encrypted values cannot be decrypted.
     """
 
 
@@ -24,7 +24,7 @@ def backup() -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--pg-dump", default="pg_dump", show_default=True, help="The program, of the server's version or newer.")
 def create(file: Path, pg_dump: str) -> None:
-    """Copy everything as it stands at one moment into FILE, and write FILE.json beside it: how many rows each table has.
+    """Write a consistent copy of the database to FILE, and a manifest with the row count of each table to FILE.json.
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the backup role of deploy/postgres-roles.sql.
     """
@@ -38,7 +38,7 @@ def create(file: Path, pg_dump: str) -> None:
 @backup.command
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def check(file: Path) -> None:
-    """Compare the restored database with FILE.json, table by table; a SQLite copy is looked at itself.
+    """Compare the restored database with FILE.json, table by table; on SQLite check the copy itself.
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the database that FILE was restored into.
     """

@@ -58,7 +58,7 @@ def pattern(path: str) -> str:
 
 
 def caddy(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
-    """Return a Caddyfile. What the hub calls goes past the proxy."""
+    """Return a Caddyfile. The hub's own calls bypass the proxy."""
     inside = "\t@inside path /hub /hub/*\n\trespond @inside 404\n"
     return (
         f"{api} {{\n{inside}\treverse_proxy {identity}\n}}\n\n"
@@ -70,7 +70,7 @@ def caddy(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -> str:
     """Return two server blocks for nginx; TLS and limits are the operator's.
 
-    What the hub calls goes past the proxy: the first block also answers hosts that nobody named.
+    The hub's own calls bypass the proxy: the first block is also the default server.
     """
     forward = (
         "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "

@@ -1,4 +1,4 @@
-"""Metrics of one `gatehouse serve`: what counts, who shows it, and the folder where its processes add up."""
+"""Metrics of one `gatehouse serve`: counters, the endpoint, and the directory that its processes share."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _nothing(*_facts: object) -> None:
 
 @dataclass(frozen=True)
 class Measuring:
-    """What the server is given so that it can be measured; nothing, where nobody asked for metrics."""
+    """The server's metrics hooks; empty if metrics are off."""
 
     jobs: tuple[Job, ...] = ()
     told: tuple[Told, ...] = ()
     on_refusal: OnRefusal = _nothing
     on_end_of_worker: Callable[[int], object] = _nothing
-    """Told the id of a process that has ended and is replaced."""
+    """Called with the id of a process that has ended and is replaced."""
     close: Callable[[], object] = field(default=_nothing)
 
 
@@ -50,7 +50,7 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
         from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
         from app.identity.tasks.gauge import OutboxGauge  # noqa: PLC0415 - as above
 
-        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects when somebody looks
+        collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:
@@ -63,9 +63,9 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
 
 
 class SharedFolder:
-    """A folder of the processes of one server, which is locked for as long as one of them lives.
+    """The metrics directory of one server, locked for as long as one of its processes runs.
 
-    So the next server can tell the folders of those that were killed from the ones in use, and removes them.
+    This lets the next server find and remove the directories of killed servers.
     """
 
     def __init__(self) -> None:

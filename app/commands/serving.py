@@ -96,7 +96,7 @@ def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> 
 
 
 def room(settings: Settings, wings: str) -> Room:
-    """Return how many requests may hash at once: twice as many as CPUs do, for each spends a part of its time elsewhere.
+    """Return how many requests that hash may run at once: two per hash, because each spends part of its time on other work.
 
     A hub apart hashes nothing: there they wait for the identity service, which has a queue of its own.
     """

@@ -14,9 +14,9 @@ from app.identity.store import migrate as history
     "--down", metavar="REVISION", help="Go back to this revision ('base': to nothing). What newer ones added is lost."
 )
 def migrate(down: str | None) -> None:
-    """Bring the database to the schema of this version, while the version before serves on.
+    """Migrate the database to this version's schema, while the previous version keeps serving.
 
-    A change that waits for others lets them through and tries again. Restart `serve` and `worker` afterwards, one after the other.
+    A change that waits for a lock lets other queries through and retries. Restart `serve` and `worker` afterwards, one after the other.
 
     On PostgreSQL GATEHOUSE_MIGRATE_URL names the owner of the tables; the role of GATEHOUSE_DATABASE_URL is granted what it
     needs to serve.

@@ -79,10 +79,10 @@ def key_rotate(tenant_name: str) -> None:
 @click.argument("kid", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
-    """Withdraw a leaked signing key of TENANT at once: KID, or the one that signs.
+    """Withdraw a leaked signing key of TENANT at once: KID, or the current signing key.
 
-    It leaves the published keys within 5 s in every process, and another one signs. Machine tokens and access tokens that are JWTs end.
-    Applications may go on to believe the key for as long as they keep their copy of the published keys.
+    Every process stops publishing it within 5 s, and another key signs. Machine tokens and JWT access tokens become invalid.
+    Applications accept the key until their cached copy of the key set expires.
     """
     from app.identity.configuration import key_revocation  # noqa: PLC0415 - only this command pays for it
 

@@ -1,4 +1,4 @@
-"""What an application's access token needs at the operations that take the access token of an account (decisions/0140)."""
+"""Access levels of operations that take an account's access token, for tokens issued to applications (decisions/0140)."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ INTERFACE_SCOPES: Final = (ACCOUNT_READ, ACCOUNT_WRITE)
 
 NEVER: Final = Access(None)
 STANDARD: Final = Access("")
-"""Any token: an OAuth specification gives it (userinfo), or the operation only ends the token."""
+"""Any token: an OAuth specification requires it (userinfo), or the operation only revokes the token."""
 READ: Final = Access(ACCOUNT_READ)
 WRITE: Final = Access(ACCOUNT_WRITE)
 CREDENTIALS: Final = Access(ACCOUNT_WRITE, is_sensitive=True)

@@ -72,7 +72,7 @@ class AccountFields(PersonFields):
         default=None,
         ge=0,
         le=100,
-        description="How many live sessions the account may have. It wins over the tenant's limit; 0 is any number.",
+        description="Maximum number of active sessions. Overrides the tenant's limit; 0 means no limit.",
     )
 
 

@@ -32,10 +32,10 @@ LINKS = ("privacy", "terms", "help")
 
 
 class Lockout(Stated):
-    """Brute-force protection. Passwords and codes count together, whoever tries them: five
-    wrong ones by anybody lock the owner's sign-in. A suspension ends by itself, a mailed reset opens every lock but a block,
-    and `security_question` suspends whoever has no answers; where `hide_unknown_accounts` is set they need the mailed reset,
-    as an end would tell who has an account."""
+    """Brute-force protection. Failed passwords and codes count together, from all callers: after
+    five the account's sign-in is locked. A suspension expires, an emailed reset removes every lock except a block, and
+    `security_question` suspends accounts that have no answers. With `hide_unknown_accounts` those accounts need the emailed
+    reset, because a lock that expires would reveal that the account exists."""
 
     type: Literal["none", "suspend", "captcha", "security_question", "block"] = "suspend"
     maximum_failed_attempts: int = Field(default=5, ge=0, le=100)  # 0: off
@@ -44,10 +44,10 @@ class Lockout(Stated):
 
 
 class Captcha(Stated):
-    """What tells people from machines: `own`, which needs nothing from elsewhere, or
-    a provider with its `site_key` and the tenant's `captcha_secret`. Programs bring the provider's answer; pages show its
-    widget, whose script runs there and could read what is typed. Beside the widget stands a question of our own, unless
-    `fallback` is off: then nobody comes in who has no JavaScript, cannot use the widget, or whose network keeps it away."""
+    """The captcha: `own`, which needs no external service, or
+    a provider with its `site_key` and the tenant's `captcha_secret`. Applications send the provider's response; pages show
+    its widget, whose script runs in the page and could read what is typed. Beside the widget pages offer a built-in question,
+    unless `fallback` is off: then users without JavaScript, or who cannot use or load the widget, cannot sign in."""
 
     provider: Literal["own", Provider] = "own"
     site_key: str = Field(default="", max_length=200)  # the public one; the secret is captcha_secret of the tenant
@@ -71,7 +71,7 @@ class Argon2(Stated):
 
 
 class PasswordPolicy(Stated):
-    """What new passwords must be like."""
+    """Requirements for new passwords."""
 
     min_length: int = Field(default=10, ge=1, le=128)
     max_length: int = Field(default=128, ge=8, le=1024)
@@ -95,7 +95,7 @@ class PasswordPolicy(Stated):
 
 
 class RequestLimits(Stated):
-    """How often something may be tried; 0: not limited. An IPv6 address counts as its /64."""
+    """Rate limits; 0 means no limit. An IPv6 address counts as its /64."""
 
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
     sign_in_per_minute: int = Field(default=3_000, ge=0)
@@ -114,7 +114,7 @@ class RequestLimits(Stated):
 
 
 class EmailAccess(Stated):
-    """Who may register, by addresses and domains."""
+    """Email addresses and domains that may register."""
 
     allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # where there is one, no other may
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
@@ -128,7 +128,7 @@ class PolicyVersion(Stated):
 
 
 class PrivacyPolicy(Stated):
-    """What people accept; the text itself stands where `brand.links.privacy` leads."""
+    """The privacy policy that users accept; `brand.links.privacy` links to its text."""
 
     mode: Literal["strict", "moderated"] = (
         "moderated"  # strict: who has not accepted the present version goes no further
@@ -137,8 +137,8 @@ class PrivacyPolicy(Stated):
 
 
 class CustomObject(Stated):
-    """A kind of record that the tenant's programs keep with an account. Records of one that is
-    no longer stated stay, and are found again once it is."""
+    """A type of record that the tenant's applications store with an account. If you remove
+    a type its records are kept, and are available again once you add it back."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")] | None = (
@@ -163,7 +163,7 @@ class TenantSettings(Stated):
     login_on_email_verification: bool = False  # whoever confirms an address is signed in
     logout_on_email_verification: bool = False  # all sessions of the account end then
     reset_password_codes: bool = False  # a code that programs may ask for, beside the link
-    reset_code_minutes: int = Field(default=5, ge=1, le=60)  # how long a code that resets a password or a PIN is good
+    reset_code_minutes: int = Field(default=5, ge=1, le=60)  # lifetime of codes that reset a password or a PIN
     login_on_password_reset: bool = False  # whoever sets a new password is signed in
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...
@@ -200,16 +200,16 @@ class TenantSettings(Stated):
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
     consent_forms: Annotated[tuple[ConsentForm, ...], AfterValidator(agree)] = Field(default=(), max_length=30)
     ask_required_fields: bool = False  # at sign-in, where an account lacks what the form requires
-    audit_days: int = Field(default=365, ge=1, le=3650)  # how long the audit trail is kept
+    audit_days: int = Field(default=365, ge=1, le=3650)  # retention of the audit trail
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is gone for good
     remember_me: bool = True
     hide_unknown_accounts: bool = Field(
         default=False,
-        description="No answer tells programs who has an account. Availability look-ups call every name free then.",
+        description="No response reveals whether an account exists. Availability look-ups report every name as free.",
     )
     fresh_proof_for_credentials: bool = Field(
         default=False,
-        description="The interface's own tokens, too, change credentials only within 10 minutes of a sign-in or step-up.",
+        description="Tokens of the API's own sign-ins change credentials only within 10 minutes of a sign-in or step-up.",
     )
     token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
     legacy_native_login: bool = False
@@ -227,7 +227,7 @@ class TenantSettings(Stated):
     refresh_tokens: bool = True
     token_absolute_days: int = Field(
         default=180, ge=1, le=3_650
-    )  # from the sign-in on: no refresh and no sliding goes beyond, `offline_access` included
+    )  # from sign-in; limits refreshing and sliding expiry, `offline_access` included
     session_idle_minutes: int = Field(default=120, ge=5, le=43_200)
     session_absolute_hours: int = Field(default=24, ge=1, le=8_760)
     remember_days: int = Field(default=30, ge=1, le=365)
@@ -323,16 +323,16 @@ class ApplicationSettings(Stated):
     signed_userinfo: bool = False
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     tokens_outlive_session: bool = (
-        False  # its tokens go on after sign-out and the session's end, without `offline_access`, too
+        False  # its tokens stay valid after sign-out and session end even without `offline_access`
     )
     resources: tuple[Resource, ...] = Field(
-        default=(), description="APIs that it may name as `resource` (RFC 8707): the `aud` of its access tokens."
+        default=(), description="APIs that it may request as `resource` (RFC 8707), the `aud` of its access tokens."
     )
     interface_access: Literal["none", "read", "full"] = Field(
         default="none",
-        description="Which account operations its access tokens open: none, those of `account:read`, or of `account:write` too.",
+        description="Account operations that its access tokens may call: none, those of `account:read`, or also of `account:write`.",
     )
-    resource_server: bool = False  # it may introspect the access tokens of the tenant's other applications, too
+    resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
 
     @property

@@ -1,7 +1,7 @@
-"""Which operations may compute a password hash, and so wait in the queue of hashes (decisions/0152). All others never do.
+"""The operations that may compute a password hash, and so wait in the queue for hashing (decisions/0152).
 
-PINs and security answers are hashed as passwords are. An operation that hashes without standing here still works while the CPU
-is free, logs `hashing.undeclared` and is refused with 503 where it would have to wait; in the tests it fails.
+PINs and security answers are hashed as passwords are. An operation that hashes but is not listed here works while the CPU
+is free, logs `hashing.undeclared` and is refused with 503 if it would have to wait; in tests it fails.
 """
 
 from __future__ import annotations
@@ -49,4 +49,4 @@ HASHING: Final = {
     for work, names in table.items()
     for name in names.split()
 }
-"""By operation. What only hashes with a password, a PIN or an answer beside it waits for nothing without one."""
+"""By operation. Those of `_WITH_SECRET` wait only if the request contains a password, a PIN or an answer."""

@@ -90,7 +90,7 @@ class SendLimit(Stated):
 
 
 class Sending(Stated):
-    """Who mails say they are from, and how often one recipient gets one kind."""
+    """The sender of messages, and how many one recipient gets."""
 
     sender_name: Line = Field(default="", max_length=60)  # the display name where empty
     reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None

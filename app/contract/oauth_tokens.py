@@ -99,7 +99,7 @@ class IntrospectionAnswer(OAuthWire):
     nbf: int | None = None
     exp: int | None = None
     jti: str | None = None
-    act: Actor | None = None  # whoever acts for `sub` (RFC 8693 section 4.1)
+    act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 
 introspect = state(

@@ -10,7 +10,7 @@ Action = Literal["none", "notify", "demand", "refuse", "block"]
 
 
 class Risk(Stated):
-    """What becomes of a sign-in from where the account never was. All of them tell the owner, who may say
+    """What happens at a sign-in from a new place. All actions notify the account holder, who may answer
     "this was not me"; `notify` does no more. `demand` asks for one more proof, whatever the first one was and however much the browser
     is trusted: a second factor where one is enrolled, else a code to the account's own proved mailbox or number, or its security
     answers, as far as `second_factors` has them (1165 to 1167). `refuse` lets nobody in by password (1168 to 1171, 1287); `block`

@@ -30,7 +30,7 @@ class Actor(Wire):
 
 
 class TokenFacts(Wire):
-    """`act` is there where a server of the tenant took the token, and the person did not sign in."""
+    """`act` is present if a server of the tenant obtained the token without the account holder's sign-in."""
 
     sparse = True
     provider: str = Field(alias="provider")
@@ -137,7 +137,7 @@ class ListSessions(Lower):
 
 
 class ActiveSession(Wire):
-    """A live access token. `AccessToken` is a handle: `access_token/invalidate` takes it to revoke the token, nothing else does."""
+    """A live access token. `AccessToken` is a handle: it is accepted only by `access_token/invalidate`, which revokes the token."""
 
     access_token: str
     browser: str | None = None

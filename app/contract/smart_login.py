@@ -33,8 +33,8 @@ class SmartWanted(Texted):
 
 
 class Asked(Posted):
-    """`number`: two digits that stand on the device that waits, and are typed where the mail or message leads to. The tenant's
-    server, which shows the API secret as well, gets none: its link asks for none."""
+    """`number`: the two digits to show on the waiting device; the user types them on the page that the link opens. Absent if
+    the request contains the API secret: the link then asks for no number."""
 
     sparse = True
     number: str | None = None
@@ -45,7 +45,7 @@ class Poll(Entering):
 
 
 class LinkClicked(PW):
-    """The token of the link, or with `email` or `phone` the code that was sent there; and the number of the device that waits."""
+    """The token of the link, or the code with the `email` or `phone` it was sent to; and the number that the waiting device shows."""
 
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
     vtoken: Annotated[str | None, Query, Field(max_length=1_000)] = None

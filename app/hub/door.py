@@ -19,7 +19,7 @@ from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 from app.kit.watched_http import WatchedHttp
 
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
-"""Seconds. A sign-in may wait for its hash and for a provider elsewhere; a service that hangs is given up before (`WatchedHttp`)."""
+"""Seconds. A sign-in may wait for its hash and for an external provider; `WatchedHttp` stops waiting earlier if the service hangs."""
 NO_ANSWER: Final = httpx.HTTPError
 """What is raised where the service does not answer."""
 

@@ -25,7 +25,7 @@ class FormTokens:
     time it is drawn, so that compression betrays nothing of it (BREACH).
 
     Args:
-        keys: the first makes tokens, under any of them they are good (rotation).
+        keys: the first signs tokens, any of them verifies (rotation).
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:

@@ -121,7 +121,7 @@ class Tenancy:
         return copy.tenant
 
     def known(self, host: str) -> str:
-        """Return the name of the tenant at a host that was visited a while ago; empty for any other. Asks nobody."""
+        """Return the tenant's name for a cached host; empty for any other. Makes no call."""
         copy = self._copies.get(host)
         return copy.tenant.name if copy is not None and copy.tenant is not None else ""
 

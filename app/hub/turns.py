@@ -1,4 +1,4 @@
-"""Which pages may lead to a password hash, and whose turn they wait for (decisions/0152)."""
+"""The hub's requests that may compute a password hash, and the queue each waits in (decisions/0152)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from app.kit.admission import SHED, Place, Shed
 from app.kit.operation import Hashing
 
 SECRETS: Final = Hashing("sign-in", ("password", "pin", "answer"))
-"""A form without any of these in the names of its fields leads to no hash ..."""
+"""A form without any of these in its field names computes no hash ..."""
 _WITHOUT_SECRET: Final = frozenset({not_me.ADDRESS})
-"""... but for these, which make a new password."""
+"""... except these, which generate a new password."""
 _BULK: Final = frozenset({"/register"})
 
 
 def place_of(app: Flask, environ: Mapping[str, Any]) -> Place | None:
-    """Return where a request for a page waits; None for one that leads to no hash. Asks nobody."""
+    """Return the queue of a page's request; None if it computes no hash. Makes no call."""
     path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _WITHOUT_SECRET and not SECRETS.may(environ["QUERY_STRING"], body):

@@ -106,17 +106,17 @@ class SecretForbidden(ApiError):
 
 
 class AccessRefused(ApiError):
-    """The token was issued to an application that may not open this operation."""
+    """The token was issued to an application that may not call this operation."""
 
     code, status, message = 1143, 403, "Access Unauthorized"
-    description = "The access token of an application does not open this."
+    description = "The application's access token may not call this operation."
 
 
 class ProofNeeded(ApiError):
     """The session's last sign-in or step-up is too old for a change of credentials."""
 
     code, status, message = 1193, 403, "Two factor validation token is invalid"
-    description = "Sign in again or step up first: this needs a proof of the last 10 minutes."
+    description = "Sign in again or step up first: this requires a sign-in or step-up within the last 10 minutes."
 
 
 class IpRefused(ApiError):
