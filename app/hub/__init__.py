@@ -29,7 +29,9 @@ from app.kit.occasional import Occasional
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
-_NOT_BELIEVED: Final = "The identity service shares no line of this hub's GATEHOUSE_SECRET_KEY, or their clocks differ by more than a minute."
+_NOT_BELIEVED: Final = (
+    "The identity service shares no line of this hub's GATEHOUSE_SECRET_KEY, or their clocks differ by over a minute."
+)
 
 
 def create_app(settings: Settings, transport: httpx.BaseTransport | None = None, clock: Clock | None = None) -> Flask:
