@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -61,7 +62,11 @@ def test_who_once_registered_here_gets_nothing_after_the_mailbox_claimed_the_acc
     assert held(eve.there) == []
 
 
-@pytest.mark.parametrize("wish", [{"prompt": "login"}, {"max_age": "60"}])
+_REAUTH = "vendor:nist:level:1:re-auth"
+_DEMAND = json.dumps({"id_token": {"acr": {"essential": True, "value": _REAUTH}}})
+
+
+@pytest.mark.parametrize("wish", [{"prompt": "login"}, {"max_age": "60"}, {"acr_values": _REAUTH}, {"claims": _DEMAND}])
 def test_a_new_proof_that_an_application_wants_is_wanted_of_the_provider(
     new_traveller: NewTraveller, wish: dict[str, str]
 ) -> None:

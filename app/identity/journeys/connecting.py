@@ -151,7 +151,8 @@ def _hint(attempt: Attempt | None) -> str:
 def _is_wished_anew(attempt: Attempt | None) -> bool:
     """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
     asked = _asked(attempt)
-    return "login" in asked.get("prompt", ()) or asked.get("max_age") is not None
+    names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
+    return names_anew or "login" in asked.get("prompt", ())
 
 
 def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
