@@ -68,7 +68,7 @@ class Dispatcher:
     def is_services(self, environ: Mapping[str, Any]) -> bool:
         """Return whether the identity service answers."""
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
-        if host is Host.INSIDE:  # the hub of this process calls it without a network: nobody else is answered there
+        if host is Host.INSIDE:  # the hub of this process calls it without a network; no other caller may
             host = Host.TENANT
         return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
 
@@ -76,7 +76,7 @@ class Dispatcher:
 def _served(
     settings: Settings, app: WSGIApplication, place_of: PlaceOf, hash_seconds: Callable[[], float] = float
 ) -> Application:
-    """Return the application behind what protects it; who waits for a hash is asked as the application sees the request."""
+    """Return the application wrapped in its middleware; `place_of` sees the request as the application does."""
     front = _protected(app, settings)
 
     def placed(environ: Mapping[str, Any]) -> Place | None:

@@ -67,7 +67,7 @@ class Call:
 
     @property
     def hashing(self) -> TenantHashing:
-        """Password hashing as the tenant wants it; an operation that uses it stands in `contract/hashing.py`."""
+        """Password hashing with the tenant's settings; `contract/hashing.py` lists the operations that use it."""
         if self.operation is not None and self.operation.hashing is None:
             warnings.warn("an operation hashes without standing in contract/hashing.py", RuntimeWarning, stacklevel=2)
         return TenantHashing(self.house.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)

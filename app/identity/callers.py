@@ -218,14 +218,14 @@ def _refuse_unaccepted(call: Call, operation: AnyOperation, uid: str | None) -> 
 def _refuse_unproved(call: Call, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
     """Raise the family's `proof_needed` where the operation is sensitive and the person's last proof is over ten minutes old.
 
-    That binds tokens of applications; tokens of the interface's own sign-ins where the tenant wants it. Whoever acts for
-    somebody (row A22) is refused by `access_refused` there, always: the person proved nothing.
+    Applies to tokens of applications, and with `fresh_proof_for_credentials` to tokens of the interface's own sign-ins. An
+    impersonation token (row A22) is always refused with `access_refused`: the account holder proved nothing.
     """
     if operation.access is None or not operation.access.needs_proof(body):
         return
     if holder.actor is not None:
         raise (operation.family.access_refused or e.NotAuthenticated)(
-            "Whoever acts for somebody changes no credentials."
+            "An impersonation token cannot change credentials."
         )
     if holder.client_id is None and not call.tenant.settings.fresh_proof_for_credentials:
         return

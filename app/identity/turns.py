@@ -1,4 +1,4 @@
-"""Whose turn a request waits for in the queue of password hashes (decisions/0152). Asks neither database nor Redis."""
+"""The queue that a request waits in for a password hash (decisions/0152). Reads neither database nor Redis."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Turns:
     def place_of(self, environ: Mapping[str, Any]) -> Place | None:
         """Return where a request waits; None for one that computes no hash.
 
-        What the caller says of itself is believed here: who names another tenant gains a place in that tenant's line, which
-        signing in at that tenant would give as well.
+        The tenant named by the caller is not verified: naming another tenant only gains a place in that tenant's queue, as
+        signing in there would.
         """
         stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""

@@ -1,7 +1,7 @@
-"""What the server and the application agree on about requests that may compute a password hash (decisions/0152).
+"""Admission control for requests that may compute a password hash, between server and application (decisions/0152).
 
-The application says of a request where it waits for its turn; the server lets it wait without a thread, and hands a request
-that would wait too long to the application to be refused in its own words.
+The application names the queue a request waits in; the server lets it wait without a thread, and passes a request that
+would wait too long to the application, which refuses it in its own error format.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Place:
     """Where a request waits: tenants are served in turn, and within a tenant its classes of work."""
 
     tenant: str
-    """Any name that is the tenant's own; empty for all whose tenant is not known, so that an invented one gains nothing."""
+    """A name unique to the tenant; empty for all unknown tenants, so that an invented name gains nothing."""
     work: str
 
 
@@ -33,14 +33,14 @@ class Application:
     wsgi: WSGIApplication
     place_of: PlaceOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
-    """How long a hash takes at present."""
+    """The current duration of a hash."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self.wsgi(environ, start_response)
 
 
 class Shed(Exception):
-    """A request that waited too long for a hash, or would: `unavailable_status` is 429 where its own tenant's are in the way."""
+    """A request that waited too long for a hash, or would: `unavailable_status` is 429 if most requests ahead are its own tenant's."""
 
     def __init__(self, status: int, retry_after_seconds: int) -> None:
         super().__init__(f"no place in the queue of password hashes; retry after {retry_after_seconds} s")
@@ -52,7 +52,7 @@ SHED: Final = "gatehouse.shed"
 """Where the environment carries the `Shed` that the application is to answer with."""
 
 LEAVING: Final = "gatehouse.leaving"
-"""Stands in the environment while the process is about to end: readiness says 503, everything else is answered as ever."""
+"""Set in the environment while the process drains: readiness answers 503, all other requests are served."""
 
 may_wait: Final[ContextVar[bool]] = ContextVar("may_wait", default=True)
-"""Whether this thread may wait for a hash: not where the server gave it to a request that was said to need none."""
+"""Whether this thread may wait for a hash: not if its request was declared to compute none."""

@@ -1,4 +1,4 @@
-"""How many CPUs this process may use: what the scheduler allows it, and what its control groups (a container's limit) grant."""
+"""The number of CPUs this process may use, by CPU affinity and control groups (a container's limit)."""
 
 from __future__ import annotations
 

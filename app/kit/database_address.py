@@ -1,7 +1,7 @@
-"""The address of a database, as operators write it, in the one spelling that everything behind understands.
+"""Normalizes database addresses to the one form that the rest of the code uses.
 
-Parameters of ours ride in it beside the driver's: `prepare=off` (PostgreSQL behind PgBouncer) and `synchronous=normal`
-(SQLite). `own_parameters` takes them out again for whoever opens the database.
+It may hold parameters of our own beside the driver's: `prepare=off` (PostgreSQL behind PgBouncer) and `synchronous=normal`
+(SQLite). `own_parameters` removes them for the code that opens the database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A queue that serves its owners in turn, so that who puts in much waits for himself alone."""
+"""A fair queue: round-robin over owners, so that one owner's backlog delays only that owner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FairQueue(Generic[Item]):
         self._size += 1
 
     def pop(self, may_run: Callable[[str], bool] = _anyone) -> Item | None:
-        """Take out the item whose turn it is, of an owner who may run; None where there is none."""
+        """Remove and return the next item of an owner that may run; None if there is none."""
         owner = next((one for one in self._owners if may_run(one)), None)
         if owner is None:
             return None
@@ -51,7 +51,7 @@ class FairQueue(Generic[Item]):
         return item
 
     def discard(self, owner: str, kind: str, item: Item) -> None:
-        """Take out an item that waits no more; one that is not there is none of our business."""
+        """Remove an item that no longer waits; do nothing if it is absent."""
         kinds = self._owners.get(owner, OrderedDict())
         items = kinds.get(kind, deque())
         if item not in items:
@@ -70,6 +70,6 @@ class FairQueue(Generic[Item]):
         return same + sum(min(len(items), same + 1) for other, items in kinds.items() if other != kind)
 
     def ahead(self, owner: str, kind: str) -> int:
-        """Return how many items would be served before a new one: the owner's own, and so many rounds of everybody else's."""
+        """Return how many items would be served before a new one: the owner's own, and as many rounds of the other owners'."""
         rounds = self.own_ahead(owner, kind) + 1
         return rounds - 1 + sum(min(self.size_of(other), rounds) for other in self._owners if other != owner)

@@ -18,7 +18,7 @@ LIVE: Final = "/health/live"
 READY: Final = "/health/ready"
 PATHS: Final = (LIVE, READY)
 PATIENCE_SECONDS: Final = 0.8
-"""How long a check may take; a part that has not answered by then is down."""
+"""How long a check may take; a dependency that has not answered by then is down."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
@@ -54,13 +54,13 @@ class Health:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _states(self) -> dict[str, str]:
-        """Ask all parts at once, and wait for all of them together."""
+        """Check all dependencies concurrently."""
         runs = {name: part.begin() for name, part in self._parts.items()}
         return {name: run.state() for name, run in runs.items()}
 
 
 class _Run:
-    """One run of a check, in a thread of its own: a part that hangs keeps that thread and nothing else."""
+    """One run of a check, in its own thread: a dependency that hangs blocks only that thread."""
 
     def __init__(self, name: str, check: Check) -> None:
         self._name = name

@@ -24,7 +24,7 @@ REDIS_OPTIONS: Final[dict[str, Any]] = {
     "socket_connect_timeout": 1,
     "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
 }
-"""A connection that was lost is made anew once; a server that hangs is waited for once. redis-py itself would try ten times."""
+"""Reconnect once after a lost connection, and wait once for a server that hangs. By default redis-py retries ten times."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Limits:
                 return
             stats = self._windows.get_window_stats(item, *who)
         except CircuitOpen:
-            raise LimitsUnavailable("Redis did not answer a moment ago.") from None
+            raise LimitsUnavailable("Redis did not answer recently.") from None
         except Exception as problem:
             self._circuit.failed() if isinstance(problem, RedisHangs) else self._circuit.worked()
             raise LimitsUnavailable(str(problem)) from problem

@@ -32,7 +32,7 @@ def measure(api_host: str) -> Told:
 
 
 def count_refusals() -> Callable[[str, int], None]:
-    """Return what counts the requests that the server refuses before the application answers them, by reason and status."""
+    """Return the counter of requests refused before they reach the application, by reason and status."""
     refused = Counter("gatehouse_refused", "Requests refused before the application answered.", ("reason", "status"))
 
     def told(reason: str, status: int) -> None:

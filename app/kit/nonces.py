@@ -1,4 +1,4 @@
-"""Nonces that are taken once: in this process's memory, or in Redis where several processes share them."""
+"""Single-use nonces, kept in this process's memory, or in Redis if several processes share them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from redis import Redis, RedisError
 from app.kit.limits import LimitsUnavailable
 
 MOST_IN_MEMORY: Final = 500_000
-"""Only nonces of valid signatures are kept; more of them within two windows than one process can serve is a fault."""
+"""Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""
 
 
 class Nonces:
-    """Remembers each nonce for as long as the signature that bears it is believed.
+    """Keeps each nonce for as long as its signature is valid.
 
     Args:
         window_seconds: how far the time of a signature may be off, either way.
@@ -28,7 +28,7 @@ class Nonces:
         self._cleared_at = 0
 
     def take(self, nonce: str, at: int, now: int) -> bool:
-        """Return whether nobody took the nonce before; `at` is the signature's time, both are Unix seconds.
+        """Claim the nonce; return False if it was claimed before. `at` is the signature's time, both are Unix seconds.
 
         Costs one round trip where there is Redis.
 

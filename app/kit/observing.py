@@ -21,7 +21,7 @@ Told = Callable[[str, str, int, float], object]
 
 
 class Observed:
-    """Gives every request an id, and tells of it. The query is never logged: the interface lets keys and tokens stand there.
+    """Assigns every request an id and logs it. The query is never logged, because it may contain keys and tokens.
 
     The id of a trusted proxy (`X-Request-Id`) is taken where it is well-formed. A call of the hub from another process goes
     on under the id of the browser's request, once its signature is believed.

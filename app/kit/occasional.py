@@ -1,4 +1,4 @@
-"""Log lines that a flood of requests would repeat: one a second of each kind, with the number of those in between."""
+"""Rate-limited log lines: one a second of each kind, with the number of suppressed ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Kind:
 class Occasional:
     """Writes the first line of a kind at once, and counts what follows within a second.
 
-    What was counted is told by a line of its own at the end of that second, so no count is lost.
+    The number of suppressed lines is logged at the end of that second, so no count is lost.
     """
 
     def __init__(self, logger: logging.Logger, level: int = logging.WARNING) -> None:
@@ -31,7 +31,7 @@ class Occasional:
         self._lock = threading.Lock()
 
     def write(self, kind: str, event: str, **facts: Any) -> None:
-        """Write `event` with `facts`, or count it; `kind` is one of few, never a client's word."""
+        """Write `event` with `facts`, or count it; `kind` has few values, and never comes from a client."""
         now = monotonic()
         with self._lock:
             last = self._kinds.get(kind)

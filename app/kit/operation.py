@@ -54,7 +54,7 @@ class Host(Enum):
 
     API = "api"
     TENANT = "tenant"
-    INSIDE = "inside"  # where our own parts call one another: no host that the public knows
+    INSIDE = "inside"  # for internal calls; no public host
 
 
 class Accept(Enum):
@@ -70,7 +70,7 @@ class Access:
     """What an access token that was issued to an application needs to open an operation.
 
     `scope` is the scope it must hold: None opens the operation to no application, the empty string to every one.
-    A sensitive operation also needs a fresh proof of the person: always where it `is_sensitive`, else for requests whose body
+    A sensitive operation also needs a fresh proof of the person: always if it `is_sensitive`, else for requests whose body
     has one of `sensitive_members`, spelt in lower case without underscores.
     """
 
@@ -132,12 +132,12 @@ _MOST_SEARCHED_BYTES = 65_536
 
 @dataclass(frozen=True)
 class Hashing:
-    """An operation may compute a password hash: its requests wait for a CPU in the queue of hashes, all others never."""
+    """Marks an operation that may compute a password hash: its requests wait in the queue for hashing, all others never do."""
 
     work: str
     """The class of work; a tenant's classes are served in turn, so that its registrations do not keep its sign-ins waiting."""
     mentions: tuple[str, ...] = ()
-    """It hashes only where the query or the body mentions one of these, in any letter case; none: it may always."""
+    """It hashes only if the query or the body mentions one of these, in any letter case; empty: it may always."""
 
     def may(self, query: str, body: bytes) -> bool:
         """Return whether a request may hash. Where the names may be written in another way the answer is yes."""
@@ -180,7 +180,7 @@ class Operation(Generic[Req, Res]):
     )
     takes_markup: bool = False  # by its nature, as a mail's template is: its handler says which (decisions/0051)
     takes_secret: bool = (
-        False  # who also shows the API secret need not do all that others must: it is checked, and never demanded
+        False  # takes the API secret without requiring it; a caller that sends it is exempt from some checks
     )
     cors: bool = False  # answers an application's registered web origins (Fetch standard, CORS protocol)
     hashing: Hashing | None = None  # None: it never computes a password hash

@@ -1,4 +1,4 @@
-"""Which network addresses a stranger's name may lead us to: public ones, and those that the operator allows."""
+"""Resolves untrusted host names to public addresses, and to private ones that the operator allows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _NEVER: Final[tuple[Network, ...]] = tuple(
 
 
 class AddressRefused(Exception):
-    """The name leads to an address that nobody may be led to, or to none."""
+    """The name resolves to an address that is not allowed, or to none."""
 
 
 def is_public(address: Address) -> bool:
-    """Return whether the address belongs to the internet: not private, loopback, link-local, multicast, reserved, nor a tunnel.
+    """Return whether the address is public: not private, loopback, link-local, multicast, reserved, nor a tunnel.
 
-    An IPv4 address that stands within an IPv6 one (mapped, NAT64) is judged itself.
+    An IPv4 address embedded in an IPv6 one (mapped, NAT64) is checked itself.
     """
     inner = _within(address)
     if any(inner in network for network in _NEVER if network.version == inner.version):
@@ -44,7 +44,7 @@ def is_public(address: Address) -> bool:
 
 
 class Resolver:
-    """Finds the addresses of a host and judges them all.
+    """Resolves a host and checks every address.
 
     Args:
         allowed: networks that may be led to although they are not public.
@@ -55,7 +55,7 @@ class Resolver:
         self._resolve = resolve
 
     def addresses(self, host: str, port: int) -> list[str]:
-        """Return where to connect to: whoever connects takes one of these, and resolves nothing again.
+        """Return the addresses to connect to. The caller connects to one of these and must not resolve the name again.
 
         A name below `localhost` is this machine (RFC 6761 section 6.3).
 

@@ -39,10 +39,10 @@ class RawRequest:
     scheme: str = "http"
     parameters: Mapping[str, str] = field(default_factory=dict)
     too_large: bool = False
-    request_id: str = ""  # which logs, audit and answers name the request by
-    is_inside: bool = False  # a call of this very process, which no network carried
-    shed: Shed | None = None  # the server found no place for it in the queue of hashes
-    is_repeated: bool = False  # the same call once more, which the store gave up in favour of another
+    request_id: str = ""  # in logs, audit rows and answers
+    is_inside: bool = False  # a call within this process, not over the network
+    shed: Shed | None = None  # the queue for hashing is full
+    is_repeated: bool = False  # a retry after the store aborted the transaction
 
     @cached_property
     def query_pairs(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The one id of a request: in every log line, audit row and answer, and on error pages; people read it out to the support."""
+"""Request ids: in every log line, audit row, answer and error page, so that users can quote them to support."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEADER: Final = "X-Request-Id"
 ENVIRON: Final = "gatehouse.request_id"
 """Where the WSGI environment carries it."""
 _LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
-"""Twenty letters that are not taken for one another and make no words (RFC 8628 section 6.1)."""
+"""Twenty letters that are not confused with each other and form no words (RFC 8628 section 6.1)."""
 _FORM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
 
 

@@ -1,7 +1,7 @@
 """Signs calls between our own parts: HMAC-SHA256 over method, address, body, the visit, the time and a nonce.
 
-A call bears one signature under each line of the secret key, and one that the reader can check is enough: so the parts
-of an installation understand one another while its secret changes, whichever of them knows the new line already.
+A call bears one signature under each line of the secret key, and one that the receiver can verify is enough: so the hub
+and the identity service accept each other's calls during a rotation of the secret.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""How long one request may wait for the parts behind it (database, Redis), and when nobody asks a part that hangs.
+"""The time budget of a request for its dependencies (database, Redis), and a circuit breaker for those that hang.
 
 Time that a request computes or waits in a queue does not count: only what it waits for the parts.
 """
@@ -16,7 +16,7 @@ from app.kit.clock import monotonic
 
 RETRY_SECONDS: Final = 0.5
 _TRIAL_SECONDS: Final = 10.0
-"""A trial that was never reported ends by itself."""
+"""A trial whose outcome is not reported expires."""
 
 
 class Budget:
@@ -76,11 +76,11 @@ class Bounded:
 
 
 class CircuitOpen(Exception):
-    """The part did not answer a moment ago: it is not asked."""
+    """The circuit is open: the dependency did not answer recently."""
 
 
 class Circuit:
-    """Keeps callers from waiting, one after the other, for a part that hangs.
+    """A circuit breaker: keeps callers from waiting for a dependency that hangs.
 
     The first that waits in vain opens it. While it is open everybody is refused at once, but for one caller at a time,
     every `RETRY_SECONDS`, which tries whether the part answers again.

@@ -1,8 +1,8 @@
-"""The way over the network to a service that may hang: whoever waits for it asks it, after a while, whether it lives.
+"""An HTTP transport for a service that may hang: a slow call checks the service's liveness probe.
 
-A slow answer (a password's hash in line, a provider elsewhere) is waited for as long as the client's timeout says. A service
-that does not even answer its liveness probe, which has a thread of its own there, is given up at once, and nobody else
-waits for it until it answers again.
+A slow answer (a queued password hash, an external provider) is waited for until the client's timeout. A service that does
+not answer its liveness probe, which has its own thread, fails the call at once, and later calls fail immediately until it
+answers again.
 """
 
 from __future__ import annotations

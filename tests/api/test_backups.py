@@ -87,7 +87,7 @@ def test_a_restored_postgres_holds_every_account(postgres_server: Postgres, tmp_
                 made = gatehouse(ours, "backup", "create", str(file), **source)
                 assert made.returncode == 0, made.stderr
             target = driven(postgres_server.backup_url("restored"))
-            with pytest.raises(BackupRefused, match="no database of Gatehouse"):
+            with pytest.raises(BackupRefused, match="not a Gatehouse database"):
                 check(target, file)
             restore = [
                 postgres_server.binary("pg_restore"),

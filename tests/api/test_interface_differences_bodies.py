@@ -145,11 +145,11 @@ def test_no_body_replaces_no_settings(new_tenant_server: NewTenantServer) -> Non
     held = answered(ask(acme, token, "POST", PUSH, stated))
     for method, code in (("POST", 7914), ("PUT", 7934)):
         assert told(ask(acme, token, method, PUSH)) == (400, code, EMPTY)
-        assert told(ask(acme, token, method, PUSH, {})) == (400, 7900, "The body states no setting.")
-        assert told(ask(acme, token, method, PUSH, {"Unknown": 1})) == (400, 7900, "The body states no setting.")
+        assert told(ask(acme, token, method, PUSH, {})) == (400, 7900, "The body contains no setting.")
+        assert told(ask(acme, token, method, PUSH, {"Unknown": 1})) == (400, 7900, "The body contains no setting.")
     assert answered(ask(acme, token, "GET", PUSH)) == held
     assert told(ask(acme, token, "PUT", DUO)) == (400, 7934, EMPTY)
-    assert told(ask(acme, token, "PUT", DUO, {})) == (400, 7900, "The body states no setting.")
+    assert told(ask(acme, token, "PUT", DUO, {})) == (400, 7900, "The body contains no setting.")
 
 
 def test_settings_are_read_from_json_alone(new_tenant_server: NewTenantServer) -> None:

@@ -154,7 +154,7 @@ def test_an_upgrade_under_load_fails_no_request(
     assert load.failed == [], log.read_text()[-6000:]
     assert least == 2
     assert set(made_by) == {"this", "next"}
-    assert "stands at schema" not in log.read_text(), "an instance said that it cannot serve the new schema"
+    assert "is at schema" not in log.read_text(), "an instance said that it cannot serve the new schema"
 
 
 def begin(load: Load, client: Client) -> None:

@@ -33,7 +33,7 @@ _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
 def access_token(
     call: Call, account: Account, methods: tuple[str, ...], provider: str, ends_with: tuple[str, datetime]
 ) -> Issued:
-    """Return an access token of the interface for somebody whose sign-in in this browser is whole.
+    """Return an access token of the interface for an account whose sign-in in this browser is complete.
 
     Args:
         ends_with: the browser's session and its absolute end.

@@ -47,8 +47,8 @@ def of(attempt: Attempt | None) -> Handing | None:
 def asked(call: Call, req: contract.ConnectionHandler) -> Handing | None:
     """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
 
-    The access token itself comes back only where the tenant has `token_in_return_url`, and to a callback that the whitelist has
-    letter for letter; elsewhere the one-time request token does.
+    The access token itself is returned only if the tenant has `token_in_return_url`, and to a callback that exactly matches an
+    entry of the whitelist; otherwise the one-time request token is.
     """
     if req.api_key is not None and req.api_key.lower() != call.tenant.api_key.lower():
         raise e.UnknownKey
@@ -78,8 +78,8 @@ def kept(wish: Handing) -> dict[str, object]:
 def with_session(call: Call, attempt: Attempt, session: BrowserSession, wish: Handing) -> Next:
     """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
 
-    Where nobody came back, or somebody else than the session's person, their profile is the end: a link must not get the
-    tokens of whoever happens to be signed in with the browser that follows it.
+    If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
+    the tokens of the account that is signed in to the browser.
     """
     if wish.guid:
         return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)

@@ -81,10 +81,10 @@ def deny(call: Call, found: Ticket) -> None:
 
 
 def begin_for_program(call: Call, text: str, account: Account | None, **facts: Any) -> tuple[Ticket, str | None]:
-    """Keep a device of a program, and return it with the number to show on it.
+    """Store a device for an application, and return it with the number to show on it.
 
-    Whoever asks knows `text`, so a yes of the mailbox alone would let anybody in who asked in its owner's name. The tenant's
-    server, which shows its secret, answers for the device itself: no number then. Raises ClientGuidTaken.
+    The caller chooses `text`, so approval by email alone would sign in an attacker who asked in the account holder's name. A
+    caller with the API secret verifies the device itself and gets no number. Raises ClientGuidTaken.
     """
     shown = None if call.shows_secret else number()
     return begin(call, text, account, number=shown, by_program=True, **facts), shown
@@ -96,7 +96,7 @@ def is_of_our_pages(found: Ticket) -> bool:
 
 
 def demand_number(call: Call, found: Ticket, typed: str | None) -> None:
-    """Refuse a yes without the number that stands on the device; after three wrong ones the device waits in vain.
+    """Refuse an approval without the number that the device shows; after three wrong ones the sign-in is refused.
 
     Raises BadParameter, WrongMailCode, TooManyRequests.
     """
@@ -111,7 +111,7 @@ def demand_number(call: Call, found: Ticket, typed: str | None) -> None:
         deny(call, found)
         raise over.as_step() from None
     call.ledger.record("smart_login.wrong_number", uid=found.uid)
-    raise e.WrongMailCode("The number is not the one on the device that waits.")
+    raise e.WrongMailCode("The number does not match the one on the waiting device.")
 
 
 def is_matched(call: Call, found: Ticket, typed: str) -> bool:

@@ -1,4 +1,4 @@
-"""HTTP to providers of identities: bounded in time and size, without redirects, to public and allowed addresses alone.
+"""HTTP to identity providers: bounded in time and size, without redirects, to public and allowed addresses only.
 
 Tenants say where providers are, and providers where their endpoints are. So the address of each is judged when it is
 connected to, and the address that was judged is the one that is connected to: a name that changes its mind (DNS

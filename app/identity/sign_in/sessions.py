@@ -152,7 +152,7 @@ def start(call: Call, uid: str, methods: tuple[str, ...], remember: bool) -> tup
 def begin_of_grant(
     call: Call, uid: str, methods: tuple[str, ...], client_id: str, lives_for: timedelta
 ) -> BrowserSession:
-    """Begin a session without a browser, for an application whose grant signs somebody in: it is listed and ended as others are."""
+    """Begin a session without a browser, for an application's grant; it is listed and ended like others."""
     begun, _ = _begin(call, uid, methods, lives_for, remember=True, client_id=client_id)
     return begun
 

@@ -1,4 +1,4 @@
-"""Backups that hold everything or fail: a copy at one moment while writes go on, and what it must hold when it is restored.
+"""Complete and consistent backups, taken while writes go on, and their verification after a restore.
 
 Beside the copy stands a manifest (`FILE.json`): the schema's revision, the rows of each table and the copy's digest.
 """
@@ -81,7 +81,7 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
 
 
 def check(url: str, file: Path) -> Manifest:
-    """Compare a copy and the database that it was restored into with the manifest; a SQLite copy is looked at itself.
+    """Compare a copy and the database that it was restored into with the manifest; a SQLite copy is checked itself.
 
     Raises:
         BackupRefused: the copy was changed or cut off, or the database does not hold what the manifest says.
@@ -95,7 +95,7 @@ def check(url: str, file: Path) -> Manifest:
         raise BackupRefused(f"{file} is not as it was written: its digest differs from the manifest's.")
     held = _looked_at(file) if url.startswith("sqlite") else _counted(url)
     if held.revision != wanted.revision:
-        raise BackupRefused(f"The restored database stands at schema {held.revision}, the backup at {wanted.revision}.")
+        raise BackupRefused(f"The restored database is at schema {held.revision}, the backup at {wanted.revision}.")
     names = sorted(wanted.rows.keys() | held.rows.keys())
     wrong = [
         f"{name}: {held.rows.get(name, 'none')} instead of {wanted.rows.get(name, 'none')}"
@@ -187,7 +187,7 @@ def _refuse_blind(connection: Connection) -> None:
 def _counts(connection: Connection) -> Manifest:
     names = [str(row[0]) for row in connection.execute(text(_TABLES[connection.dialect.name]))]
     if "alembic_version" not in names:
-        raise BackupRefused("This is no database of Gatehouse.")
+        raise BackupRefused("This is not a Gatehouse database.")
     rows = {
         name: int(connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one())  # noqa: S608 - names of tables
         for name in names
@@ -202,6 +202,6 @@ def _digest(file: Path) -> str:
 
 
 def _private(file: Path) -> TextIO:
-    """Open a new file that only its owner may read: it holds everybody's data."""
+    """Open a new file that only its owner may read: it holds all tenants' data."""
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     return os.fdopen(handle, "w")

@@ -27,7 +27,7 @@ _LOCK_SHARE = 0.8
 """A request waits for the file's lock no longer than this share of what it may wait at all."""
 _POOL_SECONDS = 2.0
 SYNCHRONOUS = "full"
-"""SQLite waits for the disk at each commit, so that what was acknowledged outlives a power cut; `?synchronous=normal` does not."""
+"""SQLite syncs to disk at each commit, so acknowledged changes survive a power failure; `?synchronous=normal` does not."""
 _CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
 
 
@@ -64,9 +64,9 @@ class Database:
         try:
             is_trial = self._circuit.admit()
         except waiting.CircuitOpen:
-            raise StoreUnavailable("The database did not answer a moment ago.") from None
+            raise StoreUnavailable("The database did not answer recently.") from None
         if waiting.left(1.0) <= 0:
-            raise StoreUnavailable("The request has waited for the database as long as it may.")
+            raise StoreUnavailable("The request has used up its time for the database.")
         return self._tried() if is_trial else self._connected()
 
     def note(self, problem: BaseException | None) -> None:
@@ -78,14 +78,14 @@ class Database:
     def write_lock(self) -> Iterator[int]:
         """Take the right to begin a SQLite transaction, and give the milliseconds to wait for other processes.
 
-        Whoever has it must call `release_write_lock` once the transaction has ended; where the block raises, it is released.
+        The holder must call `release_write_lock` once the transaction has ended; if the block raises, it is released.
 
         Raises:
             StoreUnavailable: another thread has it for too long, or another process writes for longer than anybody waits.
         """
         with waiting.counted():
             if not self.writing.acquire(timeout=waiting.left(6 * LOCK_SECONDS)):
-                raise StoreUnavailable("Another transaction writes for longer than the request may wait.")
+                raise StoreUnavailable("Another transaction holds the write lock for longer than the request may wait.")
         begun, is_trial = monotonic(), False
         patience = min(LOCK_SECONDS, waiting.left(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
@@ -96,8 +96,8 @@ class Database:
         except BaseException as problem:
             self.writing.release()
             if isinstance(problem, waiting.CircuitOpen):
-                raise StoreUnavailable("Another process has been writing into the file for a while.") from None
-            if is_trial or monotonic() - begun >= 1.0:  # nothing but somebody else's lock takes that long
+                raise StoreUnavailable("Another process is holding the write lock of the file.") from None
+            if is_trial or monotonic() - begun >= 1.0:  # only another process's lock takes that long
                 self._circuit.failed()
             raise
 

@@ -1,4 +1,4 @@
-"""Where a database stands: its schema, and the oldest code that may serve it, which the newest migration has left beside it.
+"""The state of a database: its schema, and the oldest code that may serve it, which the newest migration has left beside it.
 
 Code that is older than the schema knows nothing of the newer migrations, so they say it in the database (decisions/0158).
 """
@@ -30,10 +30,10 @@ class Standing:
             needs: the oldest revision that it can serve.
         """
         if self.revision is None or self.revision < needs:
-            return f"The database stands at schema {self.revision or 'none'}, this version needs {needs}: run 'gatehouse migrate'."
+            return f"The database is at schema {self.revision or 'none'}, this version needs {needs}: run 'gatehouse migrate'."
         if self.revision > head and (self.oldest_code is None or self.oldest_code > head):
             return (
-                f"The database stands at schema {self.revision}, which serves code of schema {self.oldest_code or self.revision} "
+                f"The database is at schema {self.revision}, which serves code of schema {self.oldest_code or self.revision} "
                 f"and newer; this version is of {head}: start a newer one."
             )
         return None

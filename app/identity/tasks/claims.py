@@ -26,13 +26,15 @@ from app.identity.vault import Misplaced, UnknownKey, Unsealable, Vault
 
 EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)
-"""A message of a worker that died is due again after this. Clocks of the machines must agree to a fraction of it."""
+"""A message of a worker that died is due again after this. Clocks of worker hosts must agree to a fraction of it."""
 MOST_ATTEMPTS = 12
 CLOSED = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
 """Why a message waits whose key is not known."""
 _CLOSED_ATTEMPTS = 3
 _O = outbox.c
-_TAKEN = case((_O.last_problem == CLOSED, None), else_=_O.last_problem)  # `try_closed` leaves alone what somebody tries
+_TAKEN = case(
+    (_O.last_problem == CLOSED, None), else_=_O.last_problem
+)  # `try_closed` skips messages that a worker is trying
 _IS_KEPT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
 

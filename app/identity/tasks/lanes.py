@@ -26,7 +26,7 @@ class Lane:
 
 
 def constant(text: str) -> BindParameter[str]:
-    """Return a word of ours as it stands in the statement: planned without it, a prepared one would take another index."""
+    """Return a literal of ours inlined in the statement: as a parameter, a prepared plan would use another index."""
     return literal(text, literal_execute=True)
 
 

@@ -22,7 +22,7 @@ from app.kit.clock import Clock
 SECONDS = 20
 """For the connection, and for the answer to each command."""
 ACCEPTANCE_SECONDS = 600
-"""For the answer to a whole mail: who gives up earlier sends it twice (RFC 5321 section 4.5.3.2.6, RFC 1047)."""
+"""For the answer to a whole mail: giving up earlier causes duplicates (RFC 5321 section 4.5.3.2.6, RFC 1047)."""
 _ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}
 """A server that is gone without a word is noticed after half a minute, whatever we wait for."""
 _PERMANENT = range(500, 600)

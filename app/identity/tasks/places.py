@@ -37,7 +37,7 @@ class Places:
         self._is_closed = False
 
     def take(self) -> Claimed | None:
-        """Return the next message, leased, or None; whoever took one calls `done`. Raises StoreUnavailable."""
+        """Return the next message, leased, or None; the caller reports its end with `done`. Raises StoreUnavailable."""
         with self._turn:
             message = self._claimed()
             if message is not None:
@@ -65,7 +65,7 @@ class Places:
             self._is_watched = False
 
     def close(self) -> None:
-        """Let nobody wait any more."""
+        """Wake all waiting threads."""
         with self._turn:
             self._is_closed = True
             self._turn.notify_all()

@@ -1,4 +1,4 @@
-"""When a tenant may switch second factors on (decisions/0164)."""
+"""The condition for turning second factors on (decisions/0164)."""
 
 from collections.abc import Mapping
 from typing import Any

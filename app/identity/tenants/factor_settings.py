@@ -93,7 +93,7 @@ def change_duo(call: Call, req: contract.DuoAuthenticatorSettings) -> contract.D
 def _refuse_nothing(req: Wire) -> None:
     """Refuse a body without one setting: it would replace the stored settings by none."""
     if not req.model_fields_set:
-        raise e.BadField("The body states no setting.")
+        raise e.BadField("The body contains no setting.")
 
 
 def read_config(call: Call, req: Nothing) -> contract.TwoFactorConfig:  # noqa: ARG001 - the token names the tenant

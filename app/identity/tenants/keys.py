@@ -64,7 +64,7 @@ class Keyring:
         return self._refresh(work, held)
 
     def published(self, work: UnitOfWork) -> KeySet:
-        """Return the key set for whoever verifies: the last one read where the store does not answer."""
+        """Return the key set for verifiers; the cached one if the store does not answer."""
         try:
             return self.of(work)
         except StoreUnavailable:
@@ -113,7 +113,7 @@ class Keyring:
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
         """Withdraw a published key, the one that signs where none is named; returns its id, and that of the one which signs now.
 
-        The next key, which `rotate` had published, takes its turn early, else a new one that nobody could have fetched yet.
+        The next key, which `rotate` had published, takes its turn early, else a new one, which no application has fetched yet.
         Raises LookupError where there is no such key.
         """
         now, rows = self._clock.now(), self._rows(work)

@@ -70,7 +70,7 @@ def issue(
     Args:
         session_id: the session with which they end; those that outlive it have it as `sid` in `facts` instead.
         facts: kept with both; `ends_at` of them is the end of the family, which is set where it is absent.
-        access_token: a text made elsewhere (a signed JWT) to keep instead of a GUID.
+        access_token: a token made by the caller (a signed JWT) to store instead of a GUID.
         session_ends_at: neither is good for longer, nor for longer than the family.
     """
     settings, now = call.tenant.settings, call.now
@@ -236,6 +236,6 @@ def signed_in(call: Call, uid: str) -> int:
 def revoke_all(call: Call, uid: str, except_session: str | None = None, except_token: str | None = None) -> None:
     """End every token of an account, but for those that end with one session, and those that came with one access token.
 
-    What outlives that session ends too: whoever changes a password because of a thief leaves nothing standing elsewhere.
+    What outlives that session ends too: a password change must also lock out a thief with an offline token.
     """
     store.drop_others(call.work, uid, except_session, except_token)

@@ -37,13 +37,13 @@ class Threads:
     """By path."""
 
     def take(self, exchange: Exchange) -> None:
-        """Put a request that computes no hash in its line; raises Refusal where too many wait there."""
+        """Queue a request that computes no hash; raises Refusal if its queue is full."""
         pool = self.reserved.get(exchange.path, self.main)
         if not pool.take(exchange.run, is_read=exchange.is_read or SHED in exchange.environ):
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.THREADS)
 
     def close(self) -> None:
-        """Let them end after what is in line."""
+        """Stop the threads after the queued requests."""
         self.hashing.close()
         for pool in (self.main, *self.reserved.values()):
             pool.close()
@@ -68,7 +68,7 @@ class Bridge:
         self._is_one_of_many = is_one_of_many
         self._under_way: set[Exchange] = set()
         self.is_leaving = False
-        """Whether the process is about to end: readiness says so."""
+        """Whether the process drains; readiness then answers 503."""
 
     def give_up(self) -> None:
         """Refuse what has not been answered yet with 503."""

@@ -188,7 +188,7 @@ class Connection(HttpToolsProtocol):
         self.cycle.keep_alive = False
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, as uvicorn does, but with our page, its id and a count; uvicorn's own words are for its log."""
+        """Answer a malformed request like uvicorn, but with our error page, a request id and a count."""
         del msg
         self.transport.write(self.book.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED))
         self.transport.close()

@@ -62,7 +62,7 @@ class Exchange:
         return self._environ
 
     def run_in_turn(self) -> None:
-        """Call the application; in a thread that may wait for a hash, since nobody else waits for the thread."""
+        """Call the application, in a thread that may wait for a hash."""
         self._has_turn = True
         self.run()
 
@@ -178,7 +178,7 @@ class Exchange:
         self._loop.call_soon_threadsafe(self._settle, None, reason)
 
     def give_up(self) -> None:
-        """Answer 503 in the place of the application, which goes on for nobody; a stream is left to be cut off."""
+        """Answer 503 in place of the application, whose answer is discarded; a started stream is cut off."""
         if not self._is_streaming and not self.finished.done():
             self.finished.set_exception(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING))
 

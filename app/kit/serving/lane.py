@@ -1,4 +1,4 @@
-"""Where requests that may compute a password hash wait for a thread: in the event loop, tenants in turn.
+"""The queue for requests that may compute a password hash: they wait in the event loop, round-robin across tenants.
 
 A hash takes a CPU for tens of milliseconds, so these requests are bounded by CPUs and not by threads. They wait here as
 coroutines, have threads of their own (`GrowingPool`), and no other request is ever behind them.
@@ -18,7 +18,7 @@ from app.kit.fair_queue import FairQueue
 FRESH_SECONDS: Final = 0.25
 FRESH_HASHES: Final = 4
 """A request counts against `places` for so long, and for as long as so many hashes take. One that takes longer waits for something
-else, a captcha's provider for example, and keeps nobody from the CPU."""
+else, for example a captcha provider, and occupies no CPU."""
 _FIRST_PACE_SECONDS: Final = 0.05
 _PACE_WEIGHT: Final = 0.1
 _LONGEST_RETRY_SECONDS: Final = 60
@@ -39,13 +39,13 @@ class Room:
 
     @property
     def threads_of_tenant(self) -> int:
-        """One tenant's requests that hang leave threads to the others."""
+        """The most threads one tenant may hold, so that its hanging requests leave threads to the others."""
         return max(1, self.threads * 3 // 4)
 
 
 @dataclass(eq=False)
 class Grant:
-    """The leave to run."""
+    """Permission to run."""
 
     tenant: str
     is_fresh: bool = True
@@ -72,7 +72,7 @@ class Lane:
         self._granted_at: float | None = None
 
     async def enter(self, place: Place) -> Grant:
-        """Wait for leave to run; give it back by `leave`. Raises Shed."""
+        """Wait for permission to run; release it with `leave`. Raises Shed."""
         loop = asyncio.get_running_loop()
         if not self._queue and self._has_room_for(place.tenant):
             return self._grant(loop, place.tenant)
@@ -95,7 +95,7 @@ class Lane:
             clock.cancel()
 
     def leave(self, grant: Grant) -> None:
-        """Take note that a request has ended; the next may run."""
+        """Record that a request has ended; the next may run."""
         if grant.ageing is not None:
             grant.ageing.cancel()
         self._fresh -= grant.is_fresh
@@ -106,7 +106,7 @@ class Lane:
         self._serve()
 
     def give_up(self, refusal: Exception) -> None:
-        """Refuse all who wait."""
+        """Refuse all waiting requests."""
         while (waiting := self._queue.pop()) is not None:
             if not waiting[1].done():
                 waiting[1].set_exception(refusal)
@@ -122,7 +122,7 @@ class Lane:
         return is_own or len(self._queue) >= self._room.waiting
 
     def _foretold(self, place: Place) -> Shed:
-        """What the request is refused with, if it is; 429 where more of its own tenant's than of all others' are before it."""
+        """What the request is refused with, if it is; 429 if most requests ahead of it are its own tenant's."""
         ahead, own = self._queue.ahead(place.tenant, place.work), self._queue.own_ahead(place.tenant, place.work)
         wait_seconds = math.ceil((ahead + 1) * self._pace_seconds)
         status = HTTPStatus.TOO_MANY_REQUESTS if own * 2 > ahead else HTTPStatus.SERVICE_UNAVAILABLE
@@ -141,7 +141,7 @@ class Lane:
         self._serve()
 
     def _serve(self) -> None:
-        """Let as many run as there is room for."""
+        """Start as many requests as there is capacity for."""
         while self._queue and self._has_room():
             waiting = self._queue.pop(self._has_room_for)
             if waiting is None:

@@ -31,12 +31,12 @@ class Limits:
     waiting: int = 256
     """Whole requests in line for a thread, reads and others counted apart; beyond it, 503."""
     hash_wait_seconds: float = 5.0
-    """How long a request may wait for a password hash; what would wait longer is refused with 503, or with 429 where mostly
-    its own tenant's requests are before it."""
+    """How long a request may wait for a password hash; a longer wait is refused with 503, or with 429 if most
+    requests ahead are its own tenant's."""
     retry_after_seconds: int = 2
     """What a 503 tells the client to wait."""
     lame_duck_seconds: float = 0.0
-    """On SIGTERM, how long the door stays open for new requests while readiness says 503, so that load balancers leave first."""
+    """On SIGTERM, how long new requests are accepted while readiness answers 503, so that load balancers stop sending first."""
     drain_seconds: float = 25.0
     """Once the door is closed, how long requests that have arrived may take to finish; then they are answered 503."""
     drain_arrival_seconds: float = 3.0

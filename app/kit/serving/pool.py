@@ -70,7 +70,7 @@ class Pool:
 
 
 class GrowingPool:
-    """Threads that are started when work comes and none is free, up to a number; whoever hands work in bounds it."""
+    """A thread pool that starts threads on demand, up to a maximum; the caller bounds the queue."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -79,14 +79,14 @@ class GrowingPool:
         self._count = 0
 
     def run(self, work: Work) -> None:
-        """Let a thread do `work`; called by one thread alone."""
+        """Run `work` in a thread; called by one thread only."""
         self._ready.put(work)
         if not self._free.acquire(blocking=False) and self._count < self._most:
             self._count += 1
             threading.Thread(target=self._run, name=f"hashing-{self._count}", daemon=True).start()
 
     def close(self) -> None:
-        """Let the threads end after what was handed in."""
+        """Stop the threads after the queued work."""
         for _ in range(self._count):
             self._ready.put(None)
 

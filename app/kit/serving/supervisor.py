@@ -106,7 +106,7 @@ class Supervisor:
         return fallen
 
     def _stop(self) -> None:
-        """Let the workers leave, and close our copy of the door when they close theirs, or who knocks later would wait for nobody."""
+        """Drain the workers, and close our listening socket with theirs: later connections would hang in its backlog."""
         self._tell()
         self._wait_as_lame_duck(0.0 if self._not_ready else self._plan.limits.lame_duck_seconds)
         turn_away(self._listener)
@@ -120,7 +120,7 @@ class Supervisor:
                 os.kill(process, signal.SIGTERM)
 
     def _wait_as_lame_duck(self, seconds: float) -> None:
-        """Wait until the workers close the door: when the time is up, at a second signal, or when all have ended."""
+        """Wait until the workers close their sockets: when the time is up, at a second signal, or when all have ended."""
         ends_at = monotonic() + seconds
         while self._number_of and (left := ends_at - monotonic()) > 0:
             told = signal.sigtimedwait(WATCHED, left)

@@ -55,7 +55,7 @@ class Plan:
     on_refusal: OnRefusal = nobody
     is_one_of_many: bool = False
     reserved_paths: Sequence[str] = ()
-    """Addresses with a thread of their own each: they are answered even while every other thread hangs."""
+    """Paths with their own thread each: they are answered even while every other thread hangs."""
 
 
 class Server(uvicorn.Server):
@@ -114,7 +114,7 @@ class Server(uvicorn.Server):
             task.cancel()
 
     def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
-        """SIGTERM begins the lame-duck time, a second one or SIGINT closes the door; SIGINT while draining ends it at once.
+        """SIGTERM starts the drain period, a second one or SIGINT closes the socket; SIGINT after that stops at once.
 
         Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the next tick, which drains.
         """
@@ -161,7 +161,7 @@ class Server(uvicorn.Server):
         return Connection(config=self.config, server_state=self.server_state, app_state={})
 
     async def _wait_until_sent(self, ends_at: float) -> None:
-        """Wait for the last answers, a second signal or not: a moment, and nobody is left with half of one."""
+        """Wait briefly for the last answers, even after a second signal, so that none is truncated."""
         loop = asyncio.get_running_loop()
         while self.server_state.tasks and loop.time() < ends_at:
             await asyncio.sleep(0.02)

@@ -27,7 +27,7 @@ def demand(asked: Asked, values: Sequence[str]) -> None:
     if not any(name in (ONE, TWO) or _ANEW.fullmatch(name) for name in values):
         raise unmet()
     asked.kept["demanded_acr"] = tuple(values)
-    if asked.kept["acr"] not in values:  # a wish for another class must not stand in the answer
+    if asked.kept["acr"] not in values:  # a voluntary class must not appear in the answer
         is_met_as_it_is = ONE in values or TWO in values
         asked.kept["acr"] = None if is_met_as_it_is else next(name for name in values if _ANEW.fullmatch(name))
     if asked.kept["acr"] is None:
@@ -37,7 +37,7 @@ def demand(asked: Asked, values: Sequence[str]) -> None:
 def met(request: Authorization, methods: Collection[str]) -> str | None:
     """Return the `acr` of a demand that a session of these methods meets; None where it does not.
 
-    A class that authenticates anew is met by whoever is let through to the answer: nobody else is.
+    A class that forces reauthentication is met once the request reaches the answer: only reauthenticated sessions do.
     """
     if request.acr in request.demanded_acr:
         return request.acr
@@ -48,4 +48,4 @@ def met(request: Authorization, methods: Collection[str]) -> str | None:
 
 def unmet() -> Redirected:
     """Return the refusal of OpenID Connect Core Error Code unmet_authentication_requirements 1.0."""
-    return Redirected("unmet_authentication_requirements", "The authentication that is demanded cannot be had.")
+    return Redirected("unmet_authentication_requirements", "The required authentication is not available.")
