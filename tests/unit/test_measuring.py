@@ -79,16 +79,21 @@ def test_gauges_of_an_ended_process_are_forgotten(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"counter_77.db", "gauge_livesum_78.db"}
 
 
+def _own(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    """Return the records of this file; what another test counted is written up to a second later."""
+    return [record for record in caplog.records if record.name == log.name]
+
+
 def test_flood_of_lines_becomes_one_and_a_count(caplog: pytest.LogCaptureFixture) -> None:
     told = Occasional(log)
     with caplog.at_level(logging.WARNING, logger="gatehouse.tests"):
         for number in range(100):
             told.write("full", "serving.refused", number=number)
             told.write(f"other {number % 2}", "serving.refused", number=number)
-        assert [record.__dict__["number"] for record in caplog.records] == [0, 0, 1]
+        assert [record.__dict__["number"] for record in _own(caplog)] == [0, 0, 1]
         for timer in [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]:
             timer.join(10)
-    counted = {record.__dict__["kind"]: record.__dict__["more"] for record in caplog.records[3:]}
+    counted = {record.__dict__["kind"]: record.__dict__["more"] for record in _own(caplog)[3:]}
     assert counted == {"full": 99, "other 0": 49, "other 1": 49}
 
 
@@ -100,4 +105,5 @@ def test_refusals_are_counted_by_reason_and_status(caplog: pytest.LogCaptureFixt
         refusals.note(Reason.HASHES, 429)
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "large_head", "status": "431"}) == 3
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "hashes", "status": "429"}) == 1
-    assert [record.__dict__["reason"] for record in caplog.records] == ["large_head", "hashes"]
+    written = [record.__dict__["reason"] for record in caplog.records if "reason" in record.__dict__]
+    assert written == ["large_head", "hashes"]
