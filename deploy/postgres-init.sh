@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs once, when the postgres container makes its database: the roles of Gatehouse; that of backups where it has a password.
+# Runs once, when the postgres container creates its database: creates Gatehouse's roles, and the backup role if BACKUP_PASSWORD is set.
 set -euo pipefail
 backup=()
 [ -z "${BACKUP_PASSWORD:-}" ] || backup=(--set backup=gatehouse_backup --set backup_password="$BACKUP_PASSWORD")

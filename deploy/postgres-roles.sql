@@ -1,4 +1,4 @@
--- The owner migrates, the runtime role serves. The runtime role neither owns a table nor is superuser, so row-level
+-- The owner migrates, the runtime role serves. The runtime role owns no table and is no superuser, so row-level
 -- security binds it. Run once as superuser, in the database of Gatehouse:
 --   psql -v owner=gatehouse_owner -v owner_password=... -v runtime=gatehouse_runtime -v runtime_password=... -f postgres-roles.sql
 \set ON_ERROR_STOP on
@@ -17,8 +17,8 @@ GRANT USAGE ON SCHEMA public TO :"runtime";
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO :"runtime";
 ALTER DEFAULT PRIVILEGES FOR ROLE :"owner" IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO :"runtime";
 
--- With -v backup=gatehouse_backup -v backup_password=..., now or later: a role that reads the rows of every tenant and writes none.
--- Owner and runtime role see no row outside of a tenant's transaction, so a dump of theirs would be refused or empty.
+-- With -v backup=gatehouse_backup -v backup_password=..., at any time: creates a read-only role that sees the rows of every tenant.
+-- The owner and runtime roles see no rows outside a tenant's transaction, so pg_dump as one of them fails or writes no rows.
 \if :{?backup}
 SELECT format('CREATE ROLE %I LOGIN PASSWORD %L NOSUPERUSER NOCREATEDB NOCREATEROLE BYPASSRLS', :'backup', :'backup_password')
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'backup') \gexec

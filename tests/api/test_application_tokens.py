@@ -216,7 +216,7 @@ def test_consent_is_asked_again_for_access_that_is_new(world: World, ada: Person
 @on_one_database
 @pytest.mark.parametrize("access", ["none", "full"])
 def test_token_of_an_application_is_no_candidate(world: World, ada: Person, access: str) -> None:
-    """Shown as a parameter it goes through the same gate; one that passes names an account, which is not linked either."""
+    """A token passed as a parameter gets the same check; an allowed one identifies an account, which is not linked either."""
     mallory = world.person("mallory@example.test")
     shop = world.application("Shop", interface_access=access)
     desk = world.application("Desk", interface_access="full")

@@ -1,4 +1,4 @@
-"""Backups of a database that serves: whole or refused, and whoever had an account signs in after the restore."""
+"""Backups of a live database are complete or refused, and accounts can sign in after the restore."""
 
 from __future__ import annotations
 

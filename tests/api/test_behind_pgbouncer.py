@@ -43,7 +43,7 @@ def ours(postgres_server: Postgres, fresh_postgres: PostgresUrls, tmp_path: Path
 
 
 def journey(ours: Installation, email: str) -> str:
-    """Sign up, sign in on the pages for the shop, and return whose name the shop is told."""
+    """Sign up, sign in to the shop on the hosted pages, and return the name that the shop receives."""
     sott = ours.send("GET", SOTT, with_secret=True).json()["Sott"]
     made = ours.send("POST", REGISTER, {"Email": primary(email), "Password": PASSWORD}, sott=sott)
     assert made.status_code == 200, made.text

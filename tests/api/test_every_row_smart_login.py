@@ -23,7 +23,7 @@ NUMBERED = {**POSTED, "Number": str}
 
 
 class Link(str):
-    """The token of a mailed link, with the number that stands on the device that waits."""
+    """The token of an emailed link, with the number that the waiting device shows."""
 
     number: str
 
@@ -50,7 +50,7 @@ def asked(who: Somebody) -> tuple[str, Link]:
 
 
 def click(who: Somebody, token: str, row: str = "U57", **query: Any) -> TestResponse:
-    """Open a link, and type the number that stands on the device."""
+    """Open a link, and type the number that the device shows."""
     number = {"number": token.number} if isinstance(token, Link) else {}
     return who.call(row, **{"verificationtoken": token, **number, **query})
 

@@ -1,4 +1,4 @@
-"""A database or a Redis that hangs (SIGSTOP), a SQLite file that another process holds: everybody is answered, nothing stays broken.
+"""A database or a Redis that hangs (SIGSTOP), a SQLite file that another process holds: every request is answered, and service recovers.
 
 GATEHOUSE_TESTS_OUTAGE_SECONDS lengthens the hang.
 """
@@ -27,7 +27,7 @@ from tests.support.tenant_server import PASSWORD
 
 HANG_SECONDS = max(5.0, float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0")))
 ASKING_SECONDS = HANG_SECONDS - 3.5
-"""Whoever asks in this time and waits for the part itself is answered after the hang, and not with 503; the seconds are printed."""
+"""Requests that wait for the dependency during this time are answered after the hang, not with 503; the seconds are printed."""
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
 JWKS, DISCOVERY = "/service/oidc/jwks", "/.well-known/openid-configuration"
 ADA = "ada@example.test"
@@ -55,7 +55,7 @@ Ask = Callable[[], Reply]
 
 
 def asking(ours: Installation, address: str, host: str = "acme", body: dict[str, str] | None = None) -> Ask:
-    """Return what asks on a connection of its own; `http.client`, as httpx spends more time than what is measured here."""
+    """Return a function that sends requests on its own connection; `http.client`, because httpx takes longer than the time measured."""
     headers = {"Host": f"{host}.localhost:{ours.port}", "Content-Type": "application/json"}
     method, text = ("GET", None) if body is None else ("POST", json.dumps(body))
 
@@ -111,7 +111,7 @@ def register(ours: Installation) -> None:
 
 @contextmanager
 def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None) -> Iterator[Installation]:
-    """An installation with one account, whose every kind of request has been answered once."""
+    """An installation with one account that has answered each kind of request once."""
     with installed(folder, postgres.database("gatehouse") if postgres else None) as made:
         if redis:
             made.environ["GATEHOUSE_REDIS_URL"] = redis.url()

@@ -68,7 +68,7 @@ def apart(house: House) -> Iterator[House]:
 def a_call(
     house: House, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
 ) -> dict[str, Any]:
-    """A signed call as it travels, to be sent as often as somebody likes."""
+    """A signed call as sent over the network, for replays."""
     visit = Visit(host=f"{tenant}.{house.settings.hub_domain}").to_header()
     at = int(house.clock.now().timestamp())
     sealed = signature(house.hub_keys, "GET", path, b"", visit, at, randomness.token(16))

@@ -38,7 +38,7 @@ def uid(acme: TenantServer) -> str:
 
 
 def said(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
-    """What the audit trail says of an account: event and actor."""
+    """Return the event and actor of each audit row of an account."""
     with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
         rows = work.all(select(audit.c.event, audit.c.facts).where(audit.c.uid == uid).order_by(audit.c.at))
     return [(row.event, row.facts.get("act")) for row in rows]

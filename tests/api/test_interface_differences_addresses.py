@@ -1,4 +1,4 @@
-"""Addresses as the interface states them: segments that are no parameters, and numbers whose + arrives as a blank."""
+"""Addresses: fixed path segments are not parameters, and phone numbers whose + arrives as a space are accepted."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ ON: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A request by one of the callers K, K+U and K+S, its body in bytes, and what is due."""
+    """A request by one of the callers K, K+U and K+S, its body in bytes, and the expected answer."""
 
     letters: str
     method: str
@@ -81,7 +81,7 @@ NOTHING = [
     Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY)),
     Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY)),
 ]
-"""A body is a part of the request, and is not there."""
+"""A required body is missing."""
 
 NAMED = "The {} is a required parameter."
 SHORT = [
@@ -102,7 +102,7 @@ SHORT = [
     Asked("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, NAMED.format("password"))),
     Asked("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # the seed names this one
 ]  # fmt: skip
-"""A body of JSON without a member that must be there."""
+"""A JSON body without a required member."""
 
 JSON_ALONE = f"Send the body as {JSON}."
 OF_THE_SEED = [
@@ -168,7 +168,7 @@ def test_a_challenge_s_code_by_mail_is_named_where_it_is_absent(new_tenant_serve
 # Over the whole catalogue.
 
 WRONG = {966, 967, 1067, 1093, 1094, 1102, 1129, 1185, 1188, 1205, 1236, 1241}
-"""What says that something shown was wrong."""
+"""The error codes of wrong credentials."""
 VALUES = {
     "email": "a@example.test", "emailid": "a@example.test", "phone": "+4915112345678", "password": "Zebra-kettle-91",
     "otp": "123456", "pin": "270486", "username": "ada",

@@ -31,7 +31,7 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 
 @pytest.fixture
 def elsewhere(house: House) -> Iterator[House]:
-    """The process of the command, beside the one that serves."""
+    """A second process, which runs the command beside the server."""
     made = create_house(house.settings, house.clock)
     made.keyring._new_key = KEYS.__next__
     yield made

@@ -1,4 +1,4 @@
-"""For whom an access token is: `aud` of signed tokens and of introspection, and the `resource` parameter (RFC 8707, RFC 9068)."""
+"""The audience of access tokens: `aud` of signed tokens and of introspection, and the `resource` parameter (RFC 8707, RFC 9068)."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingPart
 
 
 def test_refresh_keeps_its_place_when_the_session_is_renewed(house: House, new_world: NewWorld) -> None:
-    """Who signs in once more within a session moves its end on, for its tokens too."""
+    """Signing in again within a session extends it and its tokens."""
     world = new_world(session_absolute_hours=2)
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
     held = tokens(shop, browser, ada)
@@ -256,7 +256,7 @@ def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
 
 
 def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(house: House, new_world: NewWorld) -> None:
-    """A thief who refreshed first is found out by whoever comes with the used one, however late."""
+    """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""
     world = new_world()
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
     first, other = tokens(shop, browser, ada, OFFLINE), tokens(shop, browser, ada, OFFLINE)

@@ -166,7 +166,7 @@ def test_a_public_client_proves_nothing_and_may_not_introspect(
 
 
 def test_revoking_a_refresh_token_ends_its_access_tokens(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    """RFC 7009 section 2.1: the whole authorization ends, by whichever refresh token of it."""
+    """RFC 7009 section 2.1: revoking any refresh token ends the whole authorization."""
     for is_used in (False, True):
         first, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
         second = shop.refresh(first["refresh_token"]).json or {}

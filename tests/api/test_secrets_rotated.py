@@ -76,7 +76,7 @@ def test_a_code_that_was_sent_before_opens_beside_the_new_line(
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_lock_outlives_the_new_line(house: House, new_tenant_server: NewTenantServer, is_there: bool) -> None:
-    """Of an account, and of a name that no account has: who looks for accounts sees no difference."""
+    """For an account and for an unknown identifier: the responses are indistinguishable."""
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
     if not is_there:

@@ -1,4 +1,4 @@
-"""An address with several hosts: one that is dead is passed over, and a promoted standby takes over from the primary."""
+"""An address with several hosts: a dead host is skipped, and a promoted standby takes over from the primary."""
 
 from __future__ import annotations
 

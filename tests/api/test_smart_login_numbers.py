@@ -1,4 +1,4 @@
-"""Smart and one-touch login begun by a program: who asks in the name of another gets nothing by the other's click."""
+"""Smart and one-touch login started by an application: an attacker gains nothing from the account holder's click."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def other_than(number: str) -> str:
 def test_a_click_alone_signs_no_asker_in(
     new_tenant_server: NewTenantServer, begin: Begin, row: str, settings: dict[str, bool]
 ) -> None:
-    """An attacker asks in the owner's name, the owner opens the link, the attacker polls."""
+    """An attacker asks in the account holder's name, the account holder opens the link, the attacker polls."""
     who = somebody(new_tenant_server, **settings)
     held, link = begin(who)
     assert refused(click(who, str(link), row)) == MISSING

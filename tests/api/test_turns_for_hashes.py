@@ -1,4 +1,4 @@
-"""Which requests wait for a hash and in whose line, and how one that is shed is answered: in its own form."""
+"""Which requests wait for a hash, in which tenant's queue, and how a shed request is answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hub and the identity service as processes of their own, and somebody who listens between them."""
+"""The hub and the identity service as separate processes, with an eavesdropper between them."""
 
 from __future__ import annotations
 

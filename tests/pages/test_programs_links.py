@@ -75,7 +75,7 @@ def test_access_token_is_a_request_token_elsewhere(server: TenantServer, travell
 
 @pytest.mark.parametrize("callback", [f"{BACK}/", f"{BACK}/go?to=https://evil.example", f"{BACK}#x", f"{BACK}?a=b"])
 def test_access_token_goes_to_a_whole_listed_address(server: TenantServer, traveller: Traveller, callback: str) -> None:
-    """An entry allows what stands below it, too: an open redirect there would pass the token on."""
+    """An entry also allows every path below it, where an open redirect would leak the token."""
     server.restate(token_in_return_url=True)
     refusal = traveller.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
     assert refusal.heading == "We cannot send you back"
@@ -83,7 +83,7 @@ def test_access_token_goes_to_a_whole_listed_address(server: TenantServer, trave
 
 
 def someone_in(server: TenantServer, traveller: Traveller) -> str:
-    """Sign somebody else in with the browser; returns their UID."""
+    """Sign another account in with the browser; return its UID."""
     address = "bob@example.test"
     made = server.create(Email=[{"Type": "Primary", "Value": address}], FirstName="Bob", EmailVerified=True)
     page = traveller.visitor.open("/login").press("Sign in", identifier=address, password=PASSWORD)
@@ -95,7 +95,7 @@ def someone_in(server: TenantServer, traveller: Traveller) -> str:
 def test_a_link_gets_nothing_of_whoever_is_signed_in(
     server: TenantServer, traveller: Traveller, way: dict[str, str]
 ) -> None:
-    """The attempt's page is opened again, or the provider says no, in a browser where somebody is signed in."""
+    """The attempt's page is reopened, or the provider denies, in a browser that is signed in to another account."""
     server.restate(token_in_return_url=True)
     someone_in(server, traveller)
     for subject in (None, "stranger"):

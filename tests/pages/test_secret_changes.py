@@ -19,7 +19,7 @@ NEXT = b"another secret of the tests, as long as the first"
 
 
 def hub_with(world: World, identity_app: Flask, *lines: bytes) -> Client:
-    """A hub apart whose secret has these lines; the identity service has the old one alone."""
+    """A separate hub whose secret has these lines; the identity service has only the old one."""
     settings = replace(world.house.settings, secrets=lines)
     return Client(create_app(settings, httpx.WSGITransport(app=identity_app), world.house.clock))
 

@@ -1,4 +1,4 @@
-"""Several instances of an installation behind balancers that ask `/health/ready`, and people who use them meanwhile."""
+"""Several instances behind load balancers that check `/health/ready`, with simulated users."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.servers import end, free_port
 PROBE_SECONDS = 0.1
 HANG_SECONDS = 60
 FALL = 3
-"""How many probes in a row an instance misses before nobody is sent there, as with any balancer."""
+"""Consecutive failed probes after which a load balancer stops sending requests to an instance."""
 LEAVE_SECONDS = 0.2
 """Between the last request that is sent to an instance and its end: some are on their way."""
 HOP = {"connection", "transfer-encoding", "keep-alive", "date", "server"}
@@ -90,7 +90,7 @@ class Balancer:
         eventually(lambda: self._states[port], f"port {port} is ready")
 
     def remove(self, port: int) -> None:
-        """Send nobody there any more, as whoever restarts an instance does before it."""
+        """Stop sending requests to the instance, as an operator does before a restart."""
         del self._states[port]
 
     def ready(self) -> list[int]:
@@ -190,7 +190,7 @@ def send(port: int, method: str, path: str, headers: Mapping[str, str], body: by
 
 @dataclass
 class Load:
-    """People who do the same again and again, each in a thread; what goes wrong is kept."""
+    """Simulated users that repeat one action, each in a thread; failures are recorded."""
 
     done: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
@@ -217,7 +217,7 @@ class Load:
             try:
                 act()
                 self.done[name] += 1
-            except Exception as problem:  # noqa: BLE001 - whatever it is, somebody's request failed
+            except Exception as problem:  # noqa: BLE001 - any exception is a failed request
                 self.failed.append(f"{time.strftime('%X')} {name}: {type(problem).__name__} {problem}"[:700])
                 time.sleep(0.1)
 
@@ -244,7 +244,7 @@ class Fleet:
         return pid
 
     def retire(self, key: int, balancer: Balancer | None = None) -> None:
-        """End an instance or a worker: nobody is sent there, what is under way is answered."""
+        """Stop an instance or a worker: it receives no new requests and answers those in progress."""
         if balancer is not None:
             balancer.remove(key)
             time.sleep(LEAVE_SECONDS)

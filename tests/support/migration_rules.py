@@ -1,4 +1,4 @@
-"""What a migration does to those who use the database meanwhile, read from the statements that it sends to PostgreSQL."""
+"""The effect of a migration on concurrent users, read from the statements that it sends to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def breaks_older_code(statements: Sequence[str]) -> list[str]:
 
 
 def keeps_writers_out(statements: Sequence[str]) -> list[str]:
-    """Return the indexes that are built while nobody may write the table."""
+    """Return the indexes whose creation blocks writes to the table."""
     made = {named(one) for one in statements if one.startswith("CREATE TABLE")}
     indexes = [one for one in statements if re.match(r"CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)", one)]
     return [one for one in indexes if named(one) not in made]

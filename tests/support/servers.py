@@ -251,7 +251,7 @@ class Postgres(Server):
         return PostgresUrls(self.url(OWNER, self.owner_password, name), self.url(RUNTIME, self.runtime_password, name))
 
     def backup_url(self, database: str) -> str:
-        """Give the database a role for backups, as an operator does who adds one later, and return its address."""
+        """Create the backup role in an existing database, as an operator does, and return its address."""
         word = self.runtime_password
         names = {"owner": OWNER, "runtime": RUNTIME, "backup": BACKUP, "backup_password": word}
         names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}

@@ -75,7 +75,7 @@ class TenantServer:
         return answered(self.send("GET", f"{MANAGE}/access_token", uid=uid))
 
     def tokens(self, uid: str) -> dict[str, Any]:
-        """Get tokens of an account as its own sign-in leaves them: nobody acts for it."""
+        """Get tokens of an account as from its own sign-in, without an actor."""
         held = self.impersonates(uid)
         with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
             for table, token in ((access_tokens, held["access_token"]), (refresh_tokens, held.get("refresh_token"))):

@@ -27,7 +27,7 @@ class Tap:
         return [request for said in self.heard for request in _requests(bytes(said))]
 
     def repeat(self, request: bytes) -> int:
-        """Say a request once more, on a connection of its own; return the status of the answer."""
+        """Replay a request on its own connection; return the status of the response."""
         with socket.create_connection(("127.0.0.1", self.target), timeout=30) as there:
             there.sendall(request)
             return int(there.recv(65_536).split(b" ", 2)[1])

@@ -80,7 +80,7 @@ def test_our_own_parameters_are_not_told_to_the_driver() -> None:
 
 
 def synchronous(address: str) -> int:
-    """What SQLite says of a connection: 1 is NORMAL, 2 is FULL."""
+    """Return `PRAGMA synchronous` of a connection: 1 is NORMAL, 2 is FULL."""
     database = Database(address)
     with database.connect() as connection:
         found = int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())

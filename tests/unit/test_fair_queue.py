@@ -1,4 +1,4 @@
-"""Who waits is served in turn: owners first, their classes next, then the order of arrival."""
+"""The fair queue serves owners round-robin, then their classes, then in order of arrival."""
 
 import threading
 from collections.abc import Iterator

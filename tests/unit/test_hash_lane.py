@@ -1,4 +1,4 @@
-"""Who may have a thread for a hash, and who is shed: the line in the event loop."""
+"""The queue in the event loop: which requests get a thread to hash, and which are shed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -174,7 +174,7 @@ REVISIONS = sorted(script.revision for script in history().walk_revisions())
 
 @pytest.mark.parametrize(("before", "revision"), list(pairwise(["", *REVISIONS])))
 def test_each_migration_states_the_oldest_code_beside_it(before: str, revision: str) -> None:
-    """`oldest_code`, a revision that stands no later than its own and no earlier than that of the migration before."""
+    """`oldest_code` is no later than the revision itself and no earlier than that of the previous migration."""
     stated = oldest_code_of(revision)
     assert (oldest_code_of(before) if before else "0001") <= stated <= revision, f"{revision} states {stated!r}"
     assert stated in REVISIONS
@@ -192,7 +192,7 @@ def test_no_migration_breaks_the_code_it_claims_to_bear(fresh_postgres: Postgres
 
 
 def test_code_serves_without_revisions_that_only_take_away() -> None:
-    """`NEEDS` may stay behind `HEAD` by those alone that raise `oldest_code`: all others add what the code uses."""
+    """Only revisions that raise `oldest_code` may lie between `NEEDS` and `HEAD`: all others add what the code uses."""
     behind = [revision for revision in REVISIONS if revision > migrate.NEEDS]
     assert all(oldest_code_of(one) > oldest_code_of(migrate.NEEDS) for one in behind)
 

@@ -146,7 +146,7 @@ def test_a_redirect_is_not_followed(inside: Heard, allowed: Heard) -> None:
     "host", ["169.254.169.254", "10.1.2.3", "2130706433", "0x7f.1", "10.1.2.3.", "[::ffff:10.0.0.1]", "[fe80::1]"]
 )
 def test_a_proxy_is_asked_for_no_private_number(allowed: Heard, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    """It stands behind our walls, and may reach what we must not; names are its own to resolve and to judge."""
+    """A proxy inside the network can reach private addresses; it resolves and checks names itself."""
     monkeypatch.setenv("http_proxy", f"http://127.0.0.2:{allowed.server_port}")
     monkeypatch.delenv("no_proxy", raising=False)
     resolver = Resolver(resolve=Answers([PUBLIC]))

@@ -1,4 +1,4 @@
-"""What readers of the published interface and its configuration read: no notes that we made for ourselves."""
+"""The published interface and configuration contain no internal notes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential"}
 
 
 def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
-    """Yield where a summary or a description stands, and what it says."""
+    """Yield the location and the text of each summary and description."""
     if isinstance(found, dict):
         for name, value in found.items():
             if name in ("summary", "description") and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Which schemas code serves, and how a migration treats those whom the database serves meanwhile."""
+"""The range of schemas that code serves, and the effect of a migration on concurrent users."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def behind(fresh_postgres: PostgresUrls) -> PostgresUrls:
 
 
 def test_a_migration_that_waits_lets_the_others_through(behind: PostgresUrls) -> None:
-    """A long transaction reads what the migration changes: who reads after it waits no longer than the migration does."""
+    """With a long transaction on the table, later readers wait no longer than the migration's lock timeout."""
     tried = threading.Thread(target=lambda: migrate.upgrade(behind.migrate_url, patience=Patience(0.5, 100, 0.1)))
     with psycopg.connect(behind.runtime_url) as long, psycopg.connect(behind.runtime_url, autocommit=True) as others:
         long.execute("SELECT * FROM tenants")
@@ -179,14 +179,14 @@ def test_a_migration_that_never_gets_its_turn_says_why(behind: PostgresUrls) -> 
 
 
 def test_two_migrations_at_once_follow_one_another(fresh_postgres: PostgresUrls) -> None:
-    """An index is built among them, which waits for every older snapshot: nobody may keep one while waiting for the other."""
+    """Building an index waits for every older snapshot, so a waiting migration must hold none."""
     with ThreadPoolExecutor(3) as threads:
         each = [threads.submit(migrate.upgrade, fresh_postgres.migrate_url) for _ in range(3)]
         assert [one.result(60).revision for one in each] == [HEAD] * 3
 
 
 def test_an_index_is_built_in_no_transaction(fresh_postgres: PostgresUrls) -> None:
-    """And again after a run that broke off, which leaves one that is not valid."""
+    """It also recovers from an interrupted run, which leaves an invalid index."""
     migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
 
     def run(change: Callable[[], None]) -> bool:

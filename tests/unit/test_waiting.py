@@ -1,4 +1,4 @@
-"""Waits that end: what a request may wait, when nobody asks a part that hangs, and when everybody still does."""
+"""Time budgets of requests, and when the circuit of a dependency opens and stays closed."""
 
 from __future__ import annotations
 
