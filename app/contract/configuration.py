@@ -211,7 +211,11 @@ class TenantSettings(Stated):
         default=False,
         description="Tokens of the API's own sign-ins change credentials only within 10 minutes of a sign-in or step-up.",
     )
-    token_in_return_url: bool = False  # the older contract: `token=` appended to return_url
+    token_in_return_url: bool = Field(
+        default=False,
+        description="Append an access token to a return_url whose page `url_whitelist` names in full. Older applications need it;"
+        " OpenID Connect is safer.",
+    )
     legacy_native_login: bool = False
     custom_uid: bool = False
     url_whitelist: tuple[str, ...] = ()

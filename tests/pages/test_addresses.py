@@ -64,7 +64,7 @@ def test_a_listed_return_address_is_followed_without_a_token(new_world: NewWorld
 def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
     new_world: NewWorld, new_visitor_at: NewVisitorAt
 ) -> None:
-    world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True)
+    world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True)
     visitor = new_visitor_at(world)
     given = re.fullmatch(
         r"https://app\.example/done\?from=hub&token=([0-9a-f-]{36})#top", lands_at_the_app(world, visitor)
@@ -78,7 +78,7 @@ def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
 
 
 def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True, session_absolute_hours=1)
+    world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True, session_absolute_hours=1)
     token = lands_at_the_app(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]
     key, base = {"apikey": world.api_key}, world.house.settings.base_url
     for minutes in (10, 20, 30, 40, 50, 59):
@@ -88,6 +88,14 @@ def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_vi
             assert answer.status_code == 200
     with moved(world.house, minutes=61):
         assert profile_status(world, token) == 401
+
+
+@pytest.mark.parametrize("listed", ["https://app.example", "https://app.example/", "https://*.example/done"])
+def test_a_return_address_below_an_origin_gets_no_token(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, listed: str
+) -> None:
+    world = new_world(url_whitelist=(listed,), token_in_return_url=True)
+    assert lands_at_the_app(world, new_visitor_at(world)) == APP
 
 
 def profile_status(world: World, token: str) -> int:

@@ -12,7 +12,7 @@ from app.identity.oauth.views import redirect_origin
 from app.identity.sign_in import attempts, sessions, unmet
 from app.identity.sign_in.attempts import Attempt
 from app.identity.sign_in.sessions import BrowserSession
-from app.identity.tenants.whitelist import is_allowed, with_query
+from app.identity.tenants.whitelist import is_allowed, is_registered_page, with_query
 from app.identity.tokens import service as tokens
 
 AUTHORIZE, RETURN = "authorize", "return"
@@ -60,10 +60,11 @@ def to_return_address(call: Call, session: BrowserSession, return_url: str | Non
 def _with_token(call: Call, session: BrowserSession, return_url: str) -> str:
     """Return the address with an access token, where the tenant asks for that (interface hosted-pages.md section 3).
 
-    The token ends with the browser session. Our own pages are given none: they know who is signed in.
+    The token ends with the browser session. Only a page that the whitelist names receives one: below an origin there may be an
+    open redirect. Our own pages receive none: they know the session.
     """
     is_own = redirect_origin(return_url).lower() == redirect_origin(call.issuer)
-    if is_own or not call.tenant.settings.token_in_return_url:
+    if is_own or not call.tenant.settings.token_in_return_url or not is_registered_page(call, return_url):
         return return_url
     ends_at = int(session.expires_at.timestamp())
     facts = {"provider": "Email", "agent": call.agent, "address": call.address, tokens.ENDS_AT: ends_at}

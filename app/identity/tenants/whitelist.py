@@ -48,6 +48,15 @@ def is_registered(call: Call, address: str) -> bool:
     return address in call.tenant.settings.url_whitelist and is_allowed(call, address)
 
 
+def is_registered_page(call: Call, address: str) -> bool:
+    """Return whether the whitelist has the address without its query and fragment, character by character.
+
+    That is how a page receives an access token: a return address has a query of its own (interface hosted-pages.md section 2).
+    """
+    page = address.partition("#")[0].partition("?")[0]
+    return page in call.tenant.settings.url_whitelist and is_allowed(call, address)
+
+
 def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) -> bool:
     allowed = urlsplit(entry)
     name = allowed.hostname or ""
