@@ -35,7 +35,7 @@ def test_an_application_that_only_wants_to_know_who_it_is_says_so(world: World, 
     ("language", "words"),
     [
         ("en", ("See your full profile, your consents and your passkeys", "once you confirm it’s you")),
-        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "nachdem Sie sich bestätigt haben")),
+        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "nach Bestätigung Ihrer Identität")),
         ("ar", ("الاطلاع على ملفك الشخصي الكامل", "وبعد أن تؤكد هويتك")),
     ],
 )

@@ -63,8 +63,9 @@ def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
     for probe in probes:
         probe.join(20)
     assert asked == [{"status": "unavailable", "parts": {"database": "down", "redis": "ok"}}] * 5
-    assert sum(thread.name == "health-database" for thread in threading.enumerate()) == 1
+    (check,) = [thread for thread in threading.enumerate() if thread.name == "health-database"]
     released.set()
+    check.join(20)  # a probe that comes before its end shares its outcome
     assert client.get("/health/ready").status_code == 200
 
 
