@@ -47,8 +47,8 @@ def of(attempt: Attempt | None) -> Handing | None:
 def asked(call: Call, req: contract.ConnectionHandler) -> Handing | None:
     """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
 
-    The access token itself is returned only if the tenant has `token_in_return_url`, and to a callback that exactly matches an
-    entry of the whitelist; otherwise the one-time request token is.
+    The access token itself is returned only if the tenant has `token_in_return_url`, and then only to a callback that exactly
+    matches an entry of the whitelist; with the setting off the one-time request token is returned.
     """
     if req.api_key is not None and req.api_key.lower() != call.tenant.api_key.lower():
         raise e.UnknownKey

@@ -20,7 +20,7 @@ from app.identity.tokens.store import PROVED_AT
 from app.kit import randomness
 
 FEDERATED: Final = "fed"
-"""The `amr` of whoever another provider vouches for: RFC 8176 has no name for it."""
+"""The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
 S = sessions.c
 # Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
 _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
