@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.house import MovableClock
-from tests.support.letterbox import mailed_to
+from tests.support.mailbox import mails_to
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 ADA, OWN = "ada@example.test", "/identity/v2/auth/account"
@@ -15,7 +15,7 @@ ADA, OWN = "ada@example.test", "/identity/v2/auth/account"
 
 def warned(tenant: TenantServer, uid: str, password: str) -> str:
     tenant.update(uid, {"Password": password})
-    return str(mailed_to(tenant.house, tenant.tenant_id, ADA)[-1]["language"])
+    return str(mails_to(tenant.house, tenant.tenant_id, ADA)[-1]["language"])
 
 
 @pytest.mark.parametrize(("spoken", "expected"), [("de", "de"), (None, "en")])

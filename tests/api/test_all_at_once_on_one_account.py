@@ -16,7 +16,7 @@ from app.identity.accounts.tables import accounts
 from app.identity.proofs.tables import proofs
 from app.identity.store.database import Database
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import mailed_to, token_in
+from tests.support.mailbox import mails_to, token_in
 from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -37,7 +37,7 @@ def world(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def token_of(acme: TenantServer, to: str, page: str) -> str:
-    return next(token_in(mail) for mail in mailed_to(acme.house, acme.tenant_id, to) if page in str(mail["text"]))
+    return next(token_in(mail) for mail in mails_to(acme.house, acme.tenant_id, to) if page in str(mail["text"]))
 
 
 def of_the_person(acme: TenantServer, bearer: str) -> list[Act]:
@@ -122,4 +122,4 @@ def test_what_the_database_gives_up_in_favour_of_another_runs_again(new_tenant_s
         other.run(people.values(failed_attempts=0))
         other.commit()
         assert answered(asked.result())["IsPosted"]
-    assert len(mailed_to(acme.house, acme.tenant_id, ADA)) == 2
+    assert len(mails_to(acme.house, acme.tenant_id, ADA)) == 2

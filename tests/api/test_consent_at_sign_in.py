@@ -16,7 +16,7 @@ from app.kit import randomness
 from tests.support.consents import asked, chosen, given
 from tests.support.customers import NEW, OLD
 from tests.support.factors import factored
-from tests.support.letterbox import token_in
+from tests.support.mailbox import token_in
 from tests.support.races import at_once
 from tests.support.registering import primary, register
 from tests.support.rows import Answer, Ask, Refusal, Somebody, events, refusals, somebody

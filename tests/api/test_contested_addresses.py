@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
-from tests.support.letterbox import code_in, link_in, mailed_to, token_in
+from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.registering import ADA, REGISTER, UNLIMITED, register
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import Seen, Visitor
@@ -31,7 +31,7 @@ class Contest:
 
     @property
     def mails(self) -> list[dict[str, Any]]:
-        return mailed_to(self.tenant.house, self.tenant.tenant_id, ADA)
+        return mails_to(self.tenant.house, self.tenant.tenant_id, ADA)
 
     def mail_of(self, password: str) -> dict[str, Any]:
         return self.mails[self.order.index(password)]

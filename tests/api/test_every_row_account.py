@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.test_every_row_profile import nameless, twice
-from tests.support.letterbox import token_in
+from tests.support.mailbox import token_in
 from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, without_sms
 from tests.support.shapes import DELETED, POSTED, POSTED_SMS, PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered

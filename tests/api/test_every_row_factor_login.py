@@ -10,11 +10,11 @@ from werkzeug.test import TestResponse
 
 from tests.support.authenticators.questions import ROW as SQA
 from tests.support.authenticators.questions import listed
-from tests.support.authenticators.sent import NUMBER, another
+from tests.support.authenticators.sent import NUMBER
 from tests.support.customers import OLD
 from tests.support.factors import Factored
 from tests.support.house import before_the_store
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in, other_code
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, without_sms
 from tests.support.shapes import LOGIN, POSTED, Whole
 from tests.support.stated_rows import ROWS
@@ -170,7 +170,7 @@ def sent_code(
         token = who.token()
         body = show(who)
         for _ in range(5):
-            ask(row, who, {**body, "otp": another(body["otp"])}, token)
+            ask(row, who, {**body, "otp": other_code(body["otp"])}, token)
         return ask(row, who, body, token)
 
     free = on("totp", lockout={"type": "none"})

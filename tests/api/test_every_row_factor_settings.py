@@ -27,10 +27,9 @@ from tests.api.test_every_row_factor_login import (
     totp,
 )
 from tests.support.authenticators.questions import ROW as SQA
-from tests.support.authenticators.sent import another
 from tests.support.factors import Factored
 from tests.support.house import before_the_store
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in, other_code
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE, ListOf, Whole
 from tests.support.stated_rows import ROWS
@@ -98,7 +97,7 @@ def codes(row: str, numbers: tuple[int, int, int], sends: Has, shown: Any) -> li
         who = sends(of(somebody))
         body = shown(who)
         for _ in range(5):
-            Somebody.own(who, row, {**body, "otp": another(body["otp"])})
+            Somebody.own(who, row, {**body, "otp": other_code(body["otp"])})
         return Somebody.own(who, row, body)
 
     return refusals(row, (used, twice, on(**NO_LOCK)), (over, old, on()), (closed, guessed, on(**NO_LOCK)))

@@ -13,7 +13,7 @@ from app.identity.tasks.tables import audit
 from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
 from tests.support.consents import asked
 from tests.support.customers import OLD
-from tests.support.letterbox import letters, link_in
+from tests.support.mailbox import link_in, sent_messages
 from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody, with_stolen
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered
@@ -145,7 +145,7 @@ def test_a_number_gets_its_code_unless_the_caller_says_not_to(
 ) -> None:
     who = somebody(new_tenant_server, **PHONE).becomes(PhoneIdVerified=False)
     who.call("U12", {"phone": who.phone, "password": OLD}, options=options)
-    assert len(letters(who.tenant.house, who.tenant.tenant_id, "sms")) == count
+    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")) == count
 
 
 def test_whoever_calls_for_a_person_says_from_where(new_tenant_server: NewTenantServer) -> None:

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.consents import asked
-from tests.support.letterbox import code_in, letters, token_in
+from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -217,7 +217,7 @@ def test_who_is_unknown_is_told_so_by_mail_and_by_nothing_else(new_tenant_server
     told = who.mailed(NOBODY)
     assert "no account" in told["subject"]
     assert "vtoken" not in str(told)
-    before = (len(letters(*held)), len(letters(*held, "sms")))
+    before = (len(sent_messages(*held)), len(sent_messages(*held, "sms")))
     assert answered(who.call("U49", username="nobody")) == POSTED
     answered(who.call("U53", phone="+493099999999"))
-    assert (len(letters(*held)), len(letters(*held, "sms"))) == before
+    assert (len(sent_messages(*held)), len(sent_messages(*held, "sms"))) == before

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.test_every_row_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
-from tests.support.letterbox import code_in, token_in
+from tests.support.mailbox import code_in, token_in
 from tests.support.races import RACERS, at_once
 from tests.support.rows import PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, solved, somebody
 from tests.support.shapes import POSTED, POSTED_SMS

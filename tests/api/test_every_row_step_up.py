@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.customers import NEW, OLD
 from tests.support.factors import Factored
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in
 from tests.support.races import at_once
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import POSTED

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.letterbox import code_in, letters, token_in
+from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.registering import primary
 from tests.support.rows import PAGE, STRANGE_PAGE, Act, Answer, Ask, Refusal, Somebody, refusals, somebody
 from tests.support.shapes import LOGIN, POSTED
@@ -298,14 +298,16 @@ def test_an_address_that_waits_beside_the_first_is_found(new_tenant_server: NewT
 
 def test_what_a_server_brings_is_what_a_mail_would_have_brought(new_tenant_server: NewTenantServer) -> None:
     who = unproved(somebody(new_tenant_server, reset_password_codes=False))
-    held = len(letters(who.tenant.house, who.tenant.tenant_id))
+    held = len(sent_messages(who.tenant.house, who.tenant.tenant_id))
     answered(by_link(who, answered(verify(who))["VerificationToken"]))
     answered(by_link(unproved(who), answered(vtoken(who))["VerificationToken"]))
     answered(by_link(unproved(who), answered(typed("emailverification")(who))["Token"]))
     reset = {"resettoken": answered(typed("forgotpassword")(who))["Token"], "password": "Quartz-lantern-58"}
     answered(who.call("U34", reset))
     gone = answered(typed("deleteusertoken")(who))["Token"]
-    assert len(letters(who.tenant.house, who.tenant.tenant_id)) == held + 2, "a welcome, and that the password changed"
+    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id)) == held + 2, (
+        "a welcome, and that the password changed"
+    )
     assert answered(who.call("U19", deletetoken=gone)) == POSTED
 
 

@@ -12,7 +12,7 @@ from app.identity.connections import handing
 from tests.api.test_linked_identities import ONE_STORE, VICTIM, identities
 from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL, account_of, doing
-from tests.support.letterbox import mailed_to, token_in
+from tests.support.mailbox import mails_to, token_in
 from tests.support.races import RACERS, at_once
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -153,7 +153,7 @@ def test_whoever_has_no_password_proves_themselves_by_mail_and_sets_one(new_tena
     bearer = str(tenant.tokens(uid)["access_token"])
     anybody = partial(tenant.send, with_secret=False)
     answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
-    token = token_in(mailed_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+    token = token_in(mails_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
     answered(anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"}))
     assert identities(tenant, uid) == ["google 108"], "the address was proved before: what is linked is the owner's own"
     assert tenant.send("GET", "/identity/v2/auth/account", bearer=bearer).status_code == 401

@@ -10,7 +10,7 @@ import pytest
 from tests.support import identities as by
 from tests.support.customers import NEW
 from tests.support.identities import NO_CALLBACK
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 

@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
-from tests.support.letterbox import code_in, link_in, token_in
+from tests.support.mailbox import code_in, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import Seen, Visitor
 

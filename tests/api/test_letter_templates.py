@@ -14,7 +14,7 @@ from app.identity.tasks.tables import audit
 from app.identity.tenants import changes
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.letter_templates import states
-from tests.support.letterbox import code_in, letters, link_in, token_in
+from tests.support.mailbox import code_in, link_in, sent_messages, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 
@@ -173,14 +173,14 @@ def test_a_verification_mail_holds_what_the_template_says(new_tenant_server: New
     tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=False)
     path = "/identity/v2/auth/register"
     made = answered(tenant.send("PUT", path, {"email": email}, with_secret=False, emailtemplate="code"))
-    mail = letters(tenant.house, tenant.tenant_id)[-1]
+    mail = sent_messages(tenant.house, tenant.tenant_id)[-1]
     assert mail["subject"] == "Code"
     assert "http" not in mail["text"]
     verify = "/identity/v2/auth/email"
     body = {"otp": code_in(mail), "email": email}
     assert made["IsPosted"]
     answered(tenant.send("PUT", verify, body, with_secret=False, welcomeemailtemplate="hi"))
-    welcome = letters(tenant.house, tenant.tenant_id)[-1]
+    welcome = sent_messages(tenant.house, tenant.tenant_id)[-1]
     assert (welcome["subject"], welcome["text"]) == ("Hi there", f"{email}\n")
 
 
@@ -193,7 +193,7 @@ def test_a_text_message_is_the_tenant_s_own(new_tenant_server: NewTenantServer) 
     )
     for query, said in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
         answered(ada.ask("POST", {"phone": ada.phone}, path=f"{PATH}/otp", **query))
-        text = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["text"]
+        text = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["text"]
         first, _, last = text.partition("\n\n")
         assert first == said.format(tenant=ada.tenant.name.title(), code=code_in({"text": first}))
         assert last.startswith(f"@{ada.tenant.name}.")

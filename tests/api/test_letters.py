@@ -9,13 +9,13 @@ import pytest
 from app.contract import errors as e
 from app.contract.letters import MailKind, Sending, SmsKind
 from app.identity.accounts import service as accounts
-from app.identity.letters import service as letters
+from app.identity.letters import service as sent_messages
 from app.identity.tasks import claims
 from app.identity.tasks.worker import Worker
 from app.kit.clock import FixedClock
 from app.kit.operation import Letter
 from tests.support.callers import call_of
-from tests.support.letterbox import letters as posted
+from tests.support.mailbox import sent_messages as posted
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
@@ -24,14 +24,14 @@ RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "
 
 def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **facts: str) -> None:
     with call_of(tenant.house, tenant.name) as call:
-        letters.mail(call, kind, to, account=None, facts=facts or RESET)
+        sent_messages.mail(call, kind, to, account=None, facts=facts or RESET)
         call.work.commit()
 
 
 def test_a_mail_is_posted_in_the_language_of_the_account(acme: TenantServer) -> None:
     uid = acme.create(FirstName="Ada", LocalLanguage="de-AT")["Uid"]
     with call_of(acme.house, acme.name) as call:
-        letters.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
+        sent_messages.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
         call.work.commit()
     (mail,) = posted(acme.house, acme.tenant_id)
     assert (mail["language"], mail["sender_name"]) == ("de", acme.name.title())
@@ -79,7 +79,7 @@ def test_limits_hold_under_concurrency(new_tenant_server: NewTenantServer) -> No
 
 def text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str:
     with call_of(tenant.house, tenant.name) as call:
-        sid = letters.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
+        sid = sent_messages.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
         call.work.commit()
         return sid
 
@@ -96,7 +96,9 @@ def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantS
     def one(number: int, *letters_shown: Letter) -> None:
         with call_of(acme.house, acme.name) as call:
             call.letters = frozenset(letters_shown)
-            letters.sms(call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"})
+            sent_messages.sms(
+                call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"}
+            )
 
     for number in range(20):
         one(number)
@@ -120,7 +122,7 @@ def test_without_a_gateway_there_are_no_messages(acme: TenantServer) -> None:
     with call_of(acme.house, acme.name) as call:
         call.house = replace_settings(call.house, mail_url="smtp://mail.example.com")
         with pytest.raises(e.NoSmsConfiguration):
-            letters.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
+            sent_messages.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
 
 
 def replace_settings(house: object, **changed: str) -> object:

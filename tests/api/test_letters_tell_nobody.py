@@ -10,9 +10,9 @@ from app.contract import errors as e
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MAIL_CODE, ProofKind
 from app.kit.errors import ApiError
-from tests.support.acquaintances import OPEN_LIMITS
+from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
-from tests.support.letterbox import letters, mailed_to
+from tests.support.mailbox import mails_to, sent_messages
 from tests.support.registering import ADA, primary, register
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
@@ -27,7 +27,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def mails(acme: TenantServer, to: str) -> list[dict[str, Any]]:
-    return mailed_to(acme.house, acme.tenant_id, to)
+    return mails_to(acme.house, acme.tenant_id, to)
 
 
 def resend(acme: TenantServer, email: str) -> Any:
@@ -50,7 +50,7 @@ def test_a_number_is_texted_whether_or_not_the_address_beside_it_is_taken(acme: 
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
     answered(register(acme, ADA, PhoneId=PHONE))
-    (texted,) = letters(acme.house, acme.tenant_id, "sms")
+    (texted,) = sent_messages(acme.house, acme.tenant_id, "sms")
     assert texted["to"] == PHONE
 
 

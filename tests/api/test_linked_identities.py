@@ -17,7 +17,7 @@ from app.identity.verification import phones
 from app.kit import randomness
 from tests.support import identities as by
 from tests.support.identities import ADA, SOCIAL, account_of, doing
-from tests.support.letterbox import mailed_to, token_in
+from tests.support.mailbox import mails_to, token_in
 from tests.support.races import RACERS, at_once
 from tests.support.registering import UNLIMITED, register
 from tests.support.rows import events, somebody
@@ -201,14 +201,14 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
     elif way == "reset":
         answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
-            token_in(one) for one in mailed_to(tenant.house, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
+            token_in(one) for one in mails_to(tenant.house, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
         )
         answered(
             anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
         )
     else:
         answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
-        token = token_in(mailed_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+        token = token_in(mails_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
         answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
     assert identities(tenant, uid) == []
     with doing(tenant) as call:

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.contract.stating import CATALOGUE
 from app.identity import areas
 from app.kit.operation import AnyOperation, Letter
-from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, everybody
+from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked
 from tests.support.registering import primary
 from tests.support.smart_login_scripts import AUTH, Script, approves, asks_a_mailbox, touches
@@ -42,24 +42,24 @@ ON_PAGES = {
 
 
 def signs_in(name: str, path: str = "login") -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(7):
             yield who.ask("POST", f"{AUTH}/{path}", {name: who.names[name], "password": WRONG})
 
     return script
 
 
-def has_a_factor_mailed(who: Somebody) -> Iterator[TestResponse]:
+def has_a_factor_mailed(who: Subject) -> Iterator[TestResponse]:
     for _ in range(7):
         yield who.ask("GET", f"{AUTH}/account/2fa/email", emailid=who.email)
 
 
-def resends(who: Somebody) -> Iterator[TestResponse]:
+def resends(who: Subject) -> Iterator[TestResponse]:
     for _ in range(7):
         yield who.ask("PUT", f"{AUTH}/register", {"email": who.email})
 
 
-def verifies(who: Somebody) -> Iterator[TestResponse]:
+def verifies(who: Subject) -> Iterator[TestResponse]:
     for _ in range(3):
         yield who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
     sent = who.ask("PUT", f"{AUTH}/register", {"email": who.email})
@@ -69,20 +69,20 @@ def verifies(who: Somebody) -> Iterator[TestResponse]:
     yield from then_signs_in(who, "email")
 
 
-def verifies_by_id(who: Somebody) -> Iterator[TestResponse]:
+def verifies_by_id(who: Subject) -> Iterator[TestResponse]:
     sent = who.ask("PUT", f"{AUTH}/register", {"email": who.email})
     for _ in range(7):
         yield who.ask("PUT", f"{AUTH}/email", {"uuid": sent.get_json()["UUID"], "otp": "000000"})
     yield from then_signs_in(who, "email")
 
 
-def verifies_by_get(who: Somebody) -> Iterator[TestResponse]:
+def verifies_by_get(who: Subject) -> Iterator[TestResponse]:
     for _ in range(7):
         yield who.ask("GET", f"{AUTH}/email", email=who.email, otp="000000")
 
 
 def forgets(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(5):
             yield who.ask("POST", f"{AUTH}/password", {name: who.names[name]})
 
@@ -90,7 +90,7 @@ def forgets(name: str) -> Script:
 
 
 def resets(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         body = {name: who.names[name], "otp": "000000", "password": PASSWORD}
         yield who.ask("PUT", f"{AUTH}/password", body)
         yield who.ask("POST", f"{AUTH}/password", {name: who.names[name]})
@@ -101,12 +101,12 @@ def resets(name: str) -> Script:
     return script
 
 
-def forgets_by_sms(who: Somebody) -> Iterator[TestResponse]:
+def forgets_by_sms(who: Subject) -> Iterator[TestResponse]:
     for _ in range(12):
         yield who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
 
 
-def resets_by_sms(who: Somebody) -> Iterator[TestResponse]:
+def resets_by_sms(who: Subject) -> Iterator[TestResponse]:
     body = {"phone": who.phone, "otp": "000000", "password": PASSWORD}
     yield who.ask("PUT", f"{AUTH}/password/otp", body)
     yield who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
@@ -116,7 +116,7 @@ def resets_by_sms(who: Somebody) -> Iterator[TestResponse]:
 
 
 def answers(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         body = {name: who.names[name], "password": PASSWORD}
         yield who.ask("PUT", f"{AUTH}/password/securityanswer", {**body, "securityanswer": {"pet": "no", "city": "no"}})
         for _ in range(4):
@@ -126,7 +126,7 @@ def answers(name: str) -> Script:
 
 
 def forgets_pin(name: str, path: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(7):
             yield who.ask("POST", f"{AUTH}/pin/forgot/{path}", {name: who.names[name]})
 
@@ -136,7 +136,7 @@ def forgets_pin(name: str, path: str) -> Script:
 def resets_pin(name: str) -> Script:
     """In between it is asked for, so that those who have one have a code as well."""
 
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         body, path = {name: who.names[name], "otp": "000000", "pin": "905142"}, f"{AUTH}/pin/reset/otp/{name}"
         yield who.ask("PUT", path, body)
         yield who.ask("POST", f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", {name: who.names[name]})
@@ -148,7 +148,7 @@ def resets_pin(name: str) -> Script:
 
 
 def answers_for_pin(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         body, path = {name: who.names[name], "pin": "905142"}, f"{AUTH}/pin/reset/securityanswer/{name}"
         yield who.ask("PUT", path, {**body, "securityanswer": {"pet": "no", "city": "no"}})
         for _ in range(4):
@@ -158,7 +158,7 @@ def answers_for_pin(name: str) -> Script:
 
 
 def questions(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         first, second = (who.ask("GET", f"{AUTH}/securityquestion/{name}", **{name: who.names[name]}) for _ in range(2))
         assert first.text == second.text
         yield first
@@ -166,7 +166,7 @@ def questions(name: str) -> Script:
     return script
 
 
-def registers(who: Somebody) -> Iterator[TestResponse]:
+def registers(who: Subject) -> Iterator[TestResponse]:
     """With the address alone: a username or a number that is taken is said, for somebody must choose another."""
     body = {"Email": primary(who.email), "Password": WRONG}
     for _ in range(2):
@@ -174,7 +174,7 @@ def registers(who: Somebody) -> Iterator[TestResponse]:
     yield from then_signs_in(who, "email")
 
 
-def registers_with_captcha(who: Somebody) -> Iterator[TestResponse]:
+def registers_with_captcha(who: Subject) -> Iterator[TestResponse]:
     body = {"Email": primary(who.email), "Password": WRONG}
     refused = who.ask("POST", f"{AUTH}/register/captcha", body)
     yield refused
@@ -186,7 +186,7 @@ def registers_with_captcha(who: Somebody) -> Iterator[TestResponse]:
 def signs_in_by_mail(name: str) -> Script:
     path = f"{AUTH}/login/passwordlesslogin/{name}/verifyotp"
 
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         body = {name: who.names[name], "otp": "000000"}
         yield who.ask("POST", path, body)
         yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/email", **{name: who.names[name]})
@@ -198,19 +198,19 @@ def signs_in_by_mail(name: str) -> Script:
 
 
 def asks_for_mail(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(6):
             yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/email", **{name: who.names[name]})
 
     return script
 
 
-def asks_for_a_text(who: Somebody) -> Iterator[TestResponse]:
+def asks_for_a_text(who: Subject) -> Iterator[TestResponse]:
     for _ in range(7):
         yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/otp", phone=who.phone)
 
 
-def signs_in_by_text(who: Somebody) -> Iterator[TestResponse]:
+def signs_in_by_text(who: Subject) -> Iterator[TestResponse]:
     body = {"phone": who.phone, "otp": "000000"}
     yield who.ask("GET", f"{AUTH}/login/passwordlesslogin/otp", phone=who.phone)
     for _ in range(6):
@@ -219,7 +219,7 @@ def signs_in_by_text(who: Somebody) -> Iterator[TestResponse]:
 
 
 def looks_up(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         answer = who.ask("GET", f"{AUTH}/{name}", **{name: who.names[name]})
         assert answer.get_json() == {"IsExist": False}
         yield answer
@@ -227,24 +227,24 @@ def looks_up(name: str) -> Script:
     return script
 
 
-def guesses_at_one_touch(who: Somebody) -> Iterator[TestResponse]:
+def guesses_at_one_touch(who: Subject) -> Iterator[TestResponse]:
     yield from touches("phone", "phone")(who)
     for _ in range(6):
         yield who.ask("PUT", f"{AUTH}/onetouchlogin/phone/verify", {"phone": who.phone}, otp="000000")
     yield from then_signs_in(who, "phone")
 
 
-def begins_with_a_passkey(who: Somebody) -> Iterator[TestResponse]:
+def begins_with_a_passkey(who: Subject) -> Iterator[TestResponse]:
     for _ in range(4):
         yield who.ask("GET", f"{AUTH}/register/passkey/begin", identifier=who.email)
 
 
-def loses_a_passkey(who: Somebody) -> Iterator[TestResponse]:
+def loses_a_passkey(who: Subject) -> Iterator[TestResponse]:
     for _ in range(4):
         yield who.ask("POST", f"{AUTH}/passkey/forgot", {"email": who.email})
 
 
-def signs_up_with_a_passkey_of_nobody(who: Somebody) -> Iterator[TestResponse]:
+def signs_up_with_a_passkey_of_nobody(who: Subject) -> Iterator[TestResponse]:
     response = {"attestationObject": "AAAA", "clientDataJSON": "AAAA"}
     shown = {"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": response}
     body = {"Email": primary(who.email), "PasskeyCredential": shown}
@@ -252,7 +252,7 @@ def signs_up_with_a_passkey_of_nobody(who: Somebody) -> Iterator[TestResponse]:
         yield who.ask("POST", f"{AUTH}/register/passkey/finish", body)
 
 
-def then_signs_in(who: Somebody, name: str) -> Iterator[TestResponse]:
+def then_signs_in(who: Subject, name: str) -> Iterator[TestResponse]:
     """A name that was tried elsewhere is tried at the sign-in: there a lock would show."""
     yield who.ask("POST", f"{AUTH}/login", {name: who.names[name], "password": WRONG})
 
@@ -335,7 +335,7 @@ def test_every_operation_that_takes_a_name_is_asked() -> None:
     assert found == ASKED.keys() | TELLING.keys() | ON_PAGES.keys()
 
 
-def transcript(who: Somebody, script: Script) -> list[Said]:
+def transcript(who: Subject, script: Script) -> list[Summary]:
     return [who.taken_down(answer) for answer in script(who)]
 
 
@@ -343,7 +343,7 @@ def transcript(who: Somebody, script: Script) -> list[Said]:
 def test_all_names_are_answered_alike(
     new_tenant_server: NewTenantServer, script: Script, by: str, settings: dict[str, Any]
 ) -> None:
-    nobody, people = everybody(new_tenant_server, **settings)
+    nobody, people = unknown_and_known(new_tenant_server, **settings)
     said = transcript(nobody, script)
     differing = {who.state: (said, seen) for who in people if (seen := transcript(who, script)) != said}
     assert not differing, first_difference(differing)
@@ -354,13 +354,13 @@ def test_all_locked_names_are_answered_alike(
     new_tenant_server: NewTenantServer, script: Script, by: str, settings: dict[str, Any]
 ) -> None:
     name = by if by != "uuid" else "email"
-    nobody, people = everybody(new_tenant_server, **settings)
+    nobody, people = unknown_and_known(new_tenant_server, **settings)
     said = transcript(nobody.locked(name), script)
     differing = {who.state: (said, seen) for who in people if (seen := transcript(who.locked(name), script)) != said}
     assert not differing, first_difference(differing)
 
 
-def first_difference(differing: dict[str, tuple[list[Said], list[Said]]]) -> str:
+def first_difference(differing: dict[str, tuple[list[Summary], list[Summary]]]) -> str:
     """Return where each first says something else."""
     lines = []
     for state, (said, seen) in differing.items():

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from app.identity.configuration import apply as configuration
 from app.identity.configuration.reading import read
-from tests.support.letterbox import letters, mailed_to, token_in
+from tests.support.mailbox import mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
 
@@ -37,12 +37,12 @@ class Case:
 
     def adds(self, address: str) -> None:
         self.own("POST", EMAIL, {"email": address, "type": "Secondary"})
-        token = token_in(mailed_to(self.tenant.house, self.tenant.tenant_id, address)[-1])
+        token = token_in(mails_to(self.tenant.house, self.tenant.tenant_id, address)[-1])
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token))
 
     def told(self) -> list[tuple[str, str, bool]]:
         """What each notice is about, whom it reached, and whether it has a link to object."""
-        sent = letters(self.tenant.house, self.tenant.tenant_id)
+        sent = sent_messages(self.tenant.house, self.tenant.tenant_id)
         return [
             (about, str(one["to"]), "/not-me?" in one["text"])
             for one in sent

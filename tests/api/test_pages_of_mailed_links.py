@@ -11,7 +11,7 @@ import pytest
 from app.contract.letters import MailTemplate
 from tests.support.customers import NEW, UNLIMITED, Customer, a_customer
 from tests.support.letter_templates import states
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -63,7 +63,7 @@ def ada(new_tenant_server: NewTenantServer) -> Customer:
 def test_a_mail_has_one_token_and_it_is_ours(ada: Customer, way: str, query: str) -> None:
     ask, to = ASKED[way]
     answered(ask(ada, f"{SHOP}?{query}#/next?{query}"))
-    mail = mailed_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]
+    mail = mails_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]
     assert THEIRS not in str(mail)
     told = parse_qsl(urlsplit(link_in(mail)).query)
     assert [name.lower() for name, _ in told].count("vtoken") == 1
@@ -79,7 +79,7 @@ def test_our_own_pages_take_no_query_of_theirs(ada: Customer, way: str, page: st
     ask, to = ASKED[way]
     assert refused(ask(ada, f"{own}{page}{THEIRS}")) in ((403, 1249), (403, 1251))
     answered(ask(ada, f"{own}/auth.aspx?return_url=https%3A%2F%2Fshop.example&lang=de"))
-    assert link_in(mailed_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]).startswith(own)
+    assert link_in(mails_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]).startswith(own)
 
 
 def test_a_template_shows_the_link_s_own_token(ada: Customer) -> None:

@@ -10,7 +10,7 @@ from app.identity.tasks.tables import audit
 from tests.support.authenticator import Authenticator, heard, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, OWN_2FA
-from tests.support.letterbox import letters, link_in
+from tests.support.mailbox import link_in, sent_messages
 from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed, origin_of
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -327,7 +327,9 @@ def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_
     for made in ada.device.passkeys:
         shown = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), made)
         assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
-    subjects = [one["subject"] for one in letters(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]
+    subjects = [
+        one["subject"] for one in sent_messages(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email
+    ]
     assert len(subjects) == 1
 
 
@@ -380,4 +382,4 @@ def test_of_many_registrations_with_one_passkey_at_once_one_wins(
     path = f"{A}/register/passkey/finish"
     answers = at_once([lambda: ada.tenant.send("POST", path, body, with_secret=False)] * 12)
     assert sorted(answer.status_code for answer in answers) == [200] + [403] * 11
-    assert len([one for one in letters(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1
+    assert len([one for one in sent_messages(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1

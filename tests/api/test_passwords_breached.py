@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.identity.providers.breaches import Breaches
+from tests.support.breached_passwords import breached_password_server
 from tests.support.customers import NEW, OLD, Customer, a_customer
-from tests.support.stolen import stolen
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 Make = Callable[..., Customer]
@@ -27,7 +27,7 @@ def customer(new_tenant_server: NewTenantServer) -> Make:
 
 def test_a_stolen_password_is_reset_before_anybody_signs_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     c = customer(password_policy={"breached": "change"})
-    with stolen(OLD, "Amber-window-44") as elsewhere:
+    with breached_password_server(OLD, "Amber-window-44") as elsewhere:
         monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
         assert refused(c.logs_in()) == (403, 1316)
         assert len(c.mails()) == 1
@@ -47,7 +47,7 @@ def test_a_stolen_password_may_be_told_only(
     customer: Make, monkeypatch: pytest.MonkeyPatch, action: str, mails: int
 ) -> None:
     c = customer(password_policy={"breached": action})
-    with stolen(OLD) as elsewhere:
+    with breached_password_server(OLD) as elsewhere:
         monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
         answered(c.logs_in())
         answered(c.logs_in())
@@ -57,7 +57,7 @@ def test_a_stolen_password_may_be_told_only(
 
 def test_a_list_that_is_down_stops_nobody(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     c = customer(password_policy={"breached": "change"})
-    with stolen(OLD) as elsewhere:
+    with breached_password_server(OLD) as elsewhere:
         elsewhere.status = 503
         monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
         answered(c.logs_in())

@@ -14,7 +14,7 @@ from werkzeug.test import Client
 from app.identity.configuration import apply as configuration
 from app.identity.configuration.reading import read
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
-from tests.support.letterbox import code_in, link_in, token_in
+from tests.support.mailbox import code_in, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
 

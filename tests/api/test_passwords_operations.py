@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
-from tests.support.letterbox import code_in, link_in, token_in
+from tests.support.mailbox import code_in, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
 CHANGE = f"{PATH}/change"

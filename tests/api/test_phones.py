@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.registering import register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -28,7 +28,7 @@ def prove(server: TenantServer, code: str, phone: str | None = ADA, **more: Any)
 
 
 def texts(server: TenantServer) -> list[dict[str, Any]]:
-    return letters(server.house, server.tenant_id, "sms")
+    return sent_messages(server.house, server.tenant_id, "sms")
 
 
 def code(server: TenantServer) -> str:

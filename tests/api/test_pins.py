@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.customers import NEW
 from tests.support.factors import factored
-from tests.support.letterbox import link_in
+from tests.support.mailbox import link_in
 from tests.support.passkeys import keyed
 from tests.support.pinned import (
     OTHER,

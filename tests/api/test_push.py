@@ -23,7 +23,7 @@ from tests.support.devices import (
     with_push,
 )
 from tests.support.factors import Factored
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.races import at_once
 from tests.support.sns import Topic, sns
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -322,7 +322,7 @@ def test_a_request_that_is_over_is_not_sent(ada: Factored, phone: Phone) -> None
 @ONE_STORE
 def test_no_secret_lies_in_the_clear(ada: Factored) -> None:
     ada.token()
-    sent: Any = letters(ada.tenant.house, ada.tenant.tenant_id, "push")[-1]
+    sent: Any = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "push")[-1]
     assert sent["secret_access_key"] == AWS_KEY["secret_access_key"]
     with ada.tenant.house.database.connect() as connection:
         rows = (

@@ -8,7 +8,7 @@ import pytest
 
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import link_in, mailed_to, token_in
+from tests.support.mailbox import link_in, mails_to, token_in
 from tests.support.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 
@@ -29,7 +29,7 @@ def count(acme: TenantServer) -> int:
 
 
 def mails(acme: TenantServer, to: str = ADA) -> list[dict[str, Any]]:
-    return mailed_to(acme.house, acme.tenant_id, to)
+    return mails_to(acme.house, acme.tenant_id, to)
 
 
 def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from app.identity.accounts.tables import accounts, identifiers
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import mailed_to
+from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import RACERS, at_once
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
@@ -115,4 +115,4 @@ def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict
 
 
 def sent_to(world: World) -> list[dict[str, Any]]:
-    return [mail for spelt in SPELLINGS for mail in mailed_to(world.house, world.tenant_id, spelt)]
+    return [mail for spelt in SPELLINGS for mail in mails_to(world.house, world.tenant_id, spelt)]

@@ -13,7 +13,7 @@ from tests.api.test_risks import CHROME, VIENNA, asks, signs_in, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, factored
 from tests.support.house import on_one_database
-from tests.support.letterbox import code_in, letters, token_in
+from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.passkeys import keyed
 from tests.support.pinned import PINS, again, pinned
 from tests.support.races import at_once
@@ -61,7 +61,7 @@ def proved(who: Somebody, at: str, body: Any, token: str, method: str = "PUT") -
 
 
 def texts(who: Somebody) -> list[dict[str, Any]]:
-    return letters(who.tenant.house, who.tenant.tenant_id, "sms")
+    return sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")
 
 
 def test_a_mailed_code_ends_the_sign_in_and_the_place_is_known_from_then_on(new_tenant_server: NewTenantServer) -> None:

@@ -15,7 +15,7 @@ from app.identity.providers.locations.listed import ListedLocations
 from tests.support.customers import OLD
 from tests.support.house import on_one_database
 from tests.support.letter_templates import states
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.rows import Act, Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -192,7 +192,7 @@ def test_owners_are_told_by_what_the_tenant_chose(
     signs_in(ada)
     signs_in(ada, address=VIENNA)
     assert len([one for one in ada.mails() if "War das Sie" in one["text"] or "Vienna" in one["text"]]) == mails
-    texts = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    texts = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")
     assert len(texts) == sms
     if texts:
         assert texts[0]["to"] == ada.phone
@@ -227,6 +227,6 @@ def test_a_text_of_the_tenants_own_is_sent_where_the_request_names_it(
     states(ada.tenant, SmsTemplate.model_validate(own))
     signs_in(ada)
     signs_in(ada, address=VIENNA, rbacitysmstemplate="ours")
-    (text,) = letters(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    (text,) = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")
     assert text["text"].endswith("/forgot-password")
     assert ": 198.51.100.7. Not you?" in text["text"]

@@ -9,8 +9,8 @@ import pytest
 from app.identity import create_house
 from app.identity.configuration.resealing import reseal
 from app.identity.tenants import services
-from tests.support.letterbox import letters
 from tests.support.machines import ask, machine
+from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import TenantServer, answered, refused
 
 AT = "/v2/manage/2fa"
@@ -69,7 +69,7 @@ def test_what_google_gave_is_brought_to_sns_once(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     for body in (STATED, masked(), STATED):
         answered(ask(acme, token, "POST", PUSH, body))
-    (brought,) = letters(acme.house, acme.tenant_id, "push_platform")
+    (brought,) = sent_messages(acme.house, acme.tenant_id, "push_platform")
     assert brought["service_json"] == STATED["AndroidSettings"]["ServiceJson"]
     assert brought["platform_arn"] == STATED["AndroidSettings"]["PlatformARN"]
 

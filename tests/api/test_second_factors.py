@@ -8,7 +8,7 @@ import pytest
 from tests.support.authenticators.sent import MailDriver
 from tests.support.customers import NEW
 from tests.support.factors import LOGIN_2FA, Factored, factored
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 

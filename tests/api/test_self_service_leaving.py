@@ -11,7 +11,7 @@ import pytest
 
 from app.identity.tasks.cleaning import clean
 from tests.api.test_self_service_profile import OWN, Person, entries, mails
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 DELETE = "/identity/v2/auth/account/delete"
@@ -149,7 +149,7 @@ def test_a_code_by_sms_deletes(person: NewPerson) -> None:
     answer = answered(ada.send("GET", f"{OWN}/otp"))
     assert answer["IsPosted"] is True
     assert answer["Data"]["Sid"].startswith("SM")
-    code = re.findall(r"\d{6}", letters(ada.server.house, ada.server.tenant_id, "sms")[-1]["text"])[0]
+    code = re.findall(r"\d{6}", sent_messages(ada.server.house, ada.server.tenant_id, "sms")[-1]["text"])[0]
     wrong = "000000" if code != "000000" else "111111"
     assert ada.refusal("POST", DELETE, {"otp": wrong}) == (403, 1067)
     assert answered(ada.send("POST", DELETE, {"otp": f"{code[:3]}-{code[3:]}"})) == {"IsDeleted": True}

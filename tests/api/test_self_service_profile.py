@@ -6,7 +6,7 @@ import pytest
 
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 OWN = "/identity/v2/auth/account"
@@ -49,7 +49,7 @@ def ada(acme: TenantServer) -> Person:
 
 
 def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
-    return [payload for payload in letters(server.house, server.tenant_id) if to in ("", payload["to"])]
+    return [payload for payload in sent_messages(server.house, server.tenant_id) if to in ("", payload["to"])]
 
 
 def entries(server: TenantServer) -> list[str]:

@@ -11,9 +11,9 @@ from werkzeug.test import Client, TestResponse
 
 from app.contract.letters import MailKind
 from app.identity.letters import service as posting
-from tests.support.acquaintances import OPEN_LIMITS
+from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
-from tests.support.letterbox import letters, mailed_to
+from tests.support.mailbox import mails_to, sent_messages
 from tests.support.registering import ADA, primary, register
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -39,11 +39,11 @@ def forgot(acme: TenantServer, email: str) -> TestResponse:
 
 
 def sent(acme: TenantServer, to: str = ADA) -> int:
-    return len(mailed_to(acme.house, acme.tenant_id, to))
+    return len(mails_to(acme.house, acme.tenant_id, to))
 
 
 def subjects(acme: TenantServer, to: str, start: str) -> int:
-    return sum(one["subject"].startswith(start) for one in mailed_to(acme.house, acme.tenant_id, to))
+    return sum(one["subject"].startswith(start) for one in mails_to(acme.house, acme.tenant_id, to))
 
 
 @pytest.mark.parametrize("hides", [True, False])
@@ -67,7 +67,7 @@ def test_accounts_of_strangers_in_her_mailbox_take_no_recovery_away(make: Make) 
         forgot(acme, spelled(number))
     answered(forgot(acme, ADA))
     assert sent(acme) == 1
-    assert len(letters(acme.house, acme.tenant_id)) == 6 + 1
+    assert len(sent_messages(acme.house, acme.tenant_id)) == 6 + 1
 
 
 @pytest.mark.parametrize("hides", [True, False])
@@ -77,7 +77,7 @@ def test_accounts_of_strangers_in_her_mailbox_keep_her_from_no_registration(make
         register(acme, spelled(number))
     answered(register(acme, ADA))
     assert sent(acme) == 1
-    assert len(letters(acme.house, acme.tenant_id)) == 6 + 1
+    assert len(sent_messages(acme.house, acme.tenant_id)) == 6 + 1
 
 
 def test_an_account_gets_three_resets_a_day_by_whichever_name(make: Make) -> None:
@@ -122,7 +122,7 @@ def test_alarms_bomb_no_mailbox_that_nobody_proved(make: Make) -> None:
             acme.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}{again}"})
     for again in range(5):
         acme.update(ada["Uid"], {"Password": f"Quartz-lantern-{again}"})
-    assert len(letters(acme.house, acme.tenant_id)) == 4 + 5
+    assert len(sent_messages(acme.house, acme.tenant_id)) == 4 + 5
     assert sent(acme) == 5
 
 

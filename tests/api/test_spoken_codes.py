@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from tests.support import registering
 from tests.support.customers import OLD
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.rows import Act, Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -53,7 +53,7 @@ def through(who: Somebody, sms_url: str) -> Iterator[None]:
 
 
 def texts(who: Somebody) -> list[dict[str, Any]]:
-    return letters(who.tenant.house, who.tenant.tenant_id, "sms")
+    return sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")
 
 
 @pytest.mark.parametrize("row", ASKED)

@@ -13,7 +13,7 @@ from tests.support.consents import asked, given
 from tests.support.customers import NEW, OLD, PATH
 from tests.support.devices import picture_of, with_push
 from tests.support.factors import LOGIN_2FA, factored
-from tests.support.letterbox import link_in, token_in
+from tests.support.mailbox import link_in, token_in
 from tests.support.passkeys import A, Keyed, keyed
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused

@@ -8,7 +8,7 @@ import pytest
 
 from app.contract import verification as contract
 from tests.support.house import MovableClock
-from tests.support.letterbox import code_in, letters, link_in, mailed_to, token_in
+from tests.support.mailbox import code_in, link_in, mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 REGISTER, EMAIL, LOGIN = "/identity/v2/auth/register", "/identity/v2/auth/email", "/identity/v2/auth/login"
@@ -35,7 +35,7 @@ class World:
 
     @property
     def mails(self) -> list[dict[str, Any]]:
-        return mailed_to(self.tenant.house, self.tenant.tenant_id, ADA)
+        return mails_to(self.tenant.house, self.tenant.tenant_id, ADA)
 
     @property
     def asking(self) -> list[dict[str, Any]]:
@@ -296,9 +296,9 @@ def test_an_unverified_phone_gets_a_code_again(new_tenant_server: NewTenantServe
     tenant.create(PhoneId="+4915123456789")
     body = {"phone": "+4915123456789", "password": PASSWORD}
     assert refused(tenant.send("POST", LOGIN, body, options="PreventVerificationSms")) == (403, 1066)
-    assert letters(tenant.house, tenant.tenant_id, "sms") == []
+    assert sent_messages(tenant.house, tenant.tenant_id, "sms") == []
     assert refused(tenant.send("POST", LOGIN, body)) == (403, 1066)
-    assert len(letters(tenant.house, tenant.tenant_id, "sms")) == 1
+    assert len(sent_messages(tenant.house, tenant.tenant_id, "sms")) == 1
 
 
 def test_names_that_are_taken_are_said_to_be(new_tenant_server: NewTenantServer) -> None:

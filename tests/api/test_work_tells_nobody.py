@@ -9,7 +9,7 @@ import pytest
 
 from app.contract.stating import CATALOGUE
 from app.identity import areas
-from tests.support.acquaintances import HIDING, Somebody
+from tests.support.account_states import HIDING, Subject
 from tests.support.tenant_server import NewTenantServer
 
 assert areas.AREAS  # importing the areas states every operation
@@ -25,7 +25,7 @@ ASKED: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def cost(who: Somebody, row: str, given: dict[str, str]) -> str:
+def cost(who: Subject, row: str, given: dict[str, str]) -> str:
     named: dict[str, Any] = {name: getattr(who, of) if of else "000000" for name, of in given.items()}
     stated = next(one for one in CATALOGUE if one.row == row)
     answer = who.ask(stated.method, stated.path, named if stated.method != "GET" else None, **named)
@@ -37,7 +37,7 @@ def test_all_names_cost_the_same(new_tenant_server: NewTenantServer, what: str) 
     tenant = new_tenant_server(**HIDING)
     row, given = ASKED[what]
     states = ("known", "unverified", "registered", "blocked", "unknown")
-    people = {state: Somebody(tenant, state).comes() for state in states}
-    cost(Somebody(tenant, "unknown"), row, given)  # the tenant itself is read once
+    people = {state: Subject(tenant, state).comes() for state in states}
+    cost(Subject(tenant, "unknown"), row, given)  # the tenant itself is read once
     costs = {state: cost(who, row, given) for state, who in people.items()}
     assert costs == dict.fromkeys(states, costs["unknown"])

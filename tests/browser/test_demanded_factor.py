@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.hub_in_browser import Opened
-from tests.support.letterbox import code_in
+from tests.support.mailbox import code_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shopper import AT_THE_SHOP, BARE, Ada, send
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
-from tests.support.letterbox import code_in, link_in, mailed_to
+from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import Person, World
 
 ADA, NEW = "ada@example.com", "Quartz-lantern-58"
@@ -44,7 +44,7 @@ class Visit:
 
     @property
     def mail(self) -> dict[str, Any]:
-        return mailed_to(self.world.house, self.world.tenant_id, ADA)[-1]
+        return mails_to(self.world.house, self.world.tenant_id, ADA)[-1]
 
     @property
     def link(self) -> str:

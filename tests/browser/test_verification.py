@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from app.hub.locale import LANGUAGES
 from tests.pages.test_verification import ADA, PASSWORD, asking, is_verified, unverified, wait
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
-from tests.support.letterbox import code_in, link_in
+from tests.support.mailbox import code_in, link_in
 from tests.support.oauth_world import Person, World
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"

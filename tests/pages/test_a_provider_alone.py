@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld
 from tests.support.upstream import ADA, FakeProvider
 
@@ -29,6 +29,6 @@ def test_a_mail_proves_it_and_a_password_is_set(
     assert page.heading == "Is it still you?"
     assert "Globex" not in page.text
     page.follow("Email me a link No password needed").press("Email me a link")
-    page = visitor.open(link_in(mailed_to(there.house, there.tenant_id, ADA["email"])[-1])).press("Sign in")
+    page = visitor.open(link_in(mails_to(there.house, there.tenant_id, ADA["email"])[-1])).press("Sign in")
     page = page.press("Save the new password", new_password="Quartz-lantern-58")
     assert page.address.endswith("/security?done=password-set")

@@ -11,7 +11,7 @@ from tests.pages.test_confirm import one_factor_session, told
 from tests.pages.test_passkeys import has_passkey
 from tests.pages.test_second_factor import APP_ALONE, shows
 from tests.support.authenticator import Authenticator
-from tests.support.letterbox import code_in, mailed_to
+from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import Seen, Visitor
@@ -163,7 +163,7 @@ def test_a_passkey_answers_it_and_so_does_a_mail(
     mail = visitor.asked_by(shop, prompt="login").follow("Email me a link No password needed")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")
-    code = code_in(mailed_to(there.house, there.tenant_id, ada.email)[-1])
+    code = code_in(mails_to(there.house, there.tenant_id, ada.email)[-1])
     assert claims(shop, sent.press("Sign in", code=code))["amr"] == ["otp"]
 
 

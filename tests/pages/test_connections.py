@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from tests.support.letterbox import code_in, mailed_to
+from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
@@ -64,7 +64,7 @@ def test_whoever_is_new_is_registered_and_comes_back_to_the_same_account(travell
 
 
 def sent(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
-    return mailed_to(traveller.there.house, traveller.there.tenant_id, address)
+    return mails_to(traveller.there.house, traveller.there.tenant_id, address)
 
 
 def told_of(traveller: Traveller) -> list[str]:

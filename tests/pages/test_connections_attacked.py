@@ -22,7 +22,7 @@ from tests.pages.test_own_factors import APP_ALONE, adds, signed_in
 from tests.pages.test_second_factor import shows
 from tests.pages.test_verification import wait
 from tests.support.callers import call_of
-from tests.support.letterbox import link_in
+from tests.support.mailbox import link_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.consents import asked, form, option
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
 
@@ -102,7 +102,7 @@ def test_who_signs_up_is_asked_before_the_application_hears_of_it(
         "Create account", email="eve@example.test", password="Zebra-kettle-91"
     )
     if mode == "required":
-        (mail,) = mailed_to(world.house, world.tenant_id, "eve@example.test")
+        (mail,) = mails_to(world.house, world.tenant_id, "eve@example.test")
         page = visitor.open(link_in(mail)).press("Confirm")
     assert page.heading == STEP
     assert agree(page).query["code"]

@@ -12,7 +12,7 @@ from tests.api.test_risks import CHROME
 from tests.pages.test_second_factor import enrols, forgets, shows, signs_in
 from tests.pages.test_without_password import by_mail, path_of
 from tests.support.house import on_one_database
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
 from tests.support.visitor import Visitor
@@ -34,7 +34,7 @@ def in_chrome(visitor: Visitor) -> Visitor:
 
 
 def code(there: World, kind: str = "mail") -> str:
-    return code_in(letters(there.house, there.tenant_id, kind)[-1])
+    return code_in(sent_messages(there.house, there.tenant_id, kind)[-1])
 
 
 def test_whoever_has_none_types_a_mailed_code_and_is_not_asked_there_again(

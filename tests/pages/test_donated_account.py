@@ -7,7 +7,7 @@ from flask import Flask
 
 from tests.pages.test_taken_account import EMAIL, Theft, password, removal
 from tests.support.customers import LOGIN, UNLIMITED, Customer, a_customer
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import NewVisitor
@@ -54,7 +54,7 @@ def test_mail_and_page_say_to_whose_account_an_address_would_be_added(
 
 def test_the_page_of_a_registration_speaks_of_one(hub_app: Flask, world: World, new_visitor: NewVisitor) -> None:
     new_visitor().open("/register").press("Create account", email=HER, password=TEAPOT)
-    page = new_visitor().open(link_in(mailed_to(world.house, world.tenant_id, HER)[-1]))
+    page = new_visitor().open(link_in(mails_to(world.house, world.tenant_id, HER)[-1]))
     assert page.heading == "Is this your address?"
     assert "you want an account" in page.text
 

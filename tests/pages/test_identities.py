@@ -14,7 +14,7 @@ from app.identity.accounts import service as accounts
 from app.identity.providers.social import Claimed
 from tests.pages.test_own_factors import signed_in
 from tests.support.callers import call_of
-from tests.support.letterbox import code_in, mailed_to
+from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.upstream import FakeProvider
@@ -153,7 +153,7 @@ def test_without_a_password_a_new_sign_in_leads_back(
     page = visitor.open("/identities/add?provider=globex")
     assert page.heading == "Is it still you?"
     sent = page.follow("Email me a link No password needed").press("Email me a link")
-    page = sent.press("Sign in", code=code_in(mailed_to(there.house, there.tenant_id, ada.email)[-1]))
+    page = sent.press("Sign in", code=code_in(mails_to(there.house, there.tenant_id, ada.email)[-1]))
     assert page.heading == "Connect Globex"
     assert page.press("Go to Globex").address.startswith(elsewhere.url)
 

@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 )
 
 from tests.support.interleaved import Model
-from tests.support.letterbox import link_in
+from tests.support.mailbox import link_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Browser, Person, forms_of, links_of
 from tests.support.visitor import Visitor

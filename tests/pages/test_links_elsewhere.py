@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.identity.proofs.tables import proofs
 from app.identity.store.unit import UnitOfWork
 from tests.pages.test_verification import ADA, PASSWORD, Door, is_verified, wait
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.people import forms_of, leads_on
 from tests.support.relying_party import Person
@@ -33,7 +33,7 @@ def states(world: World) -> set[tuple[str, str]]:
 
 
 def newest_link(world: World, email: str = ADA) -> str:
-    return link_in([mail for mail in mailed_to(world.house, world.tenant_id, email) if "vtoken=" in str(mail)][-1])
+    return link_in([mail for mail in mails_to(world.house, world.tenant_id, email) if "vtoken=" in str(mail)][-1])
 
 
 def verification(world: World, visitor: Visitor) -> None:

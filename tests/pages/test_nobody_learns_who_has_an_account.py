@@ -15,18 +15,27 @@ import pytest
 from flask import Flask
 
 from app.contract.configuration import Lockout
-from tests.support.acquaintances import PASSWORD, UNKNOWN, WRONG, Said, Somebody, browser, everybody, seen_by
+from tests.support.account_states import (
+    PASSWORD,
+    UNKNOWN,
+    WRONG,
+    Subject,
+    Summary,
+    browser_of,
+    page_summary,
+    unknown_and_known,
+)
 from tests.support.authenticator import Authenticator
 from tests.support.tenant_server import NewTenantServer
 from tests.support.visitor import Seen
 
 FORM = ({"name": "email", "required": True}, {"name": "password", "type": "password", "required": True})
-Walk = Callable[[Somebody, Flask], Iterator[Seen]]
+Walk = Callable[[Subject, Flask], Iterator[Seen]]
 
 
 def signs_in(name: str) -> Walk:
-    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
-        page = browser(who, hub).open("/login")
+    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+        page = browser_of(who, hub).open("/login")
         for _ in range(7):
             page = page.press("Sign in", identifier=who.names[name], password=WRONG)
             yield page
@@ -35,8 +44,8 @@ def signs_in(name: str) -> Walk:
 
 
 def forgets(name: str, what: str = "password") -> Walk:
-    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
-        visitor = browser(who, hub)
+    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
+        visitor = browser_of(who, hub)
         page = visitor.open(f"/forgot-{what}").press("Send it", identifier=who.names[name])
         yield page
         for _ in range(7):
@@ -55,16 +64,16 @@ def until_no_window_turns() -> None:
         time.sleep(left)
 
 
-def answers_for_a_pin(who: Somebody, hub: Flask) -> Iterator[Seen]:
-    page = browser(who, hub).open("/forgot-pin/questions")
+def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[Seen]:
+    page = browser_of(who, hub).open("/forgot-pin/questions")
     for pin in ("1", *["270486"] * 7):
         page = page.press("Save the PIN", identifier=who.email, answer_0="wrong", pin=pin)
         yield page
 
 
-def registers(who: Somebody, hub: Flask) -> Iterator[Seen]:
+def registers(who: Subject, hub: Flask) -> Iterator[Seen]:
     """With a password that is right for nobody but who registers: in this browser it leads back, in another one nowhere."""
-    visitor = browser(who, hub)
+    visitor = browser_of(who, hub)
     page = visitor.open("/register").press("Create account", email=who.email, password=WRONG)
     yield page
     yield page.press("Send another mail")
@@ -78,9 +87,9 @@ def registers(who: Somebody, hub: Flask) -> Iterator[Seen]:
     yield from then_signs_in(who, hub, WRONG, "email")
 
 
-def registers_by_passkey(who: Somebody, hub: Flask) -> Iterator[Seen]:
+def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[Seen]:
     """What was made for the address opens nothing; in the browser that made it, it leads back."""
-    visitor = browser(who, hub)
+    visitor = browser_of(who, hub)
     device, page = Authenticator(visitor.home), visitor.open("/register")
     typed = {**page.form("Create it with a passkey").fields, "email": who.email}
     told = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
@@ -90,7 +99,7 @@ def registers_by_passkey(who: Somebody, hub: Flask) -> Iterator[Seen]:
     yield page
     yield page.press("Send another mail")
     yield page.press("I have opened the link")
-    for other, address in ((visitor, f"/login?attempt={page.query['attempt']}"), (browser(who, hub), "/login")):
+    for other, address in ((visitor, f"/login?attempt={page.query['attempt']}"), (browser_of(who, hub), "/login")):
         login = other.open(address)
         asked = other.send("POST", f"{other.home}/login/passkey/options", login.form("Sign in with a passkey").fields)
         shown = device.shows(json.loads(asked.html), device.passkeys[0])
@@ -101,9 +110,9 @@ def registers_by_passkey(who: Somebody, hub: Flask) -> Iterator[Seen]:
 def without_password(way: str, name: str) -> Walk:
     """Be sent something, guess at what was sent, have it sent again."""
 
-    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
         asked = {"mail": "Email me a link", "sms": "Text me a code", "device": "Ask my mailbox"}[way]
-        page = browser(who, hub).open(f"/sign-in/{way}").press(asked, identifier=who.names[name])
+        page = browser_of(who, hub).open(f"/sign-in/{way}").press(asked, identifier=who.names[name])
         yield page
         for _ in range(7):
             page = page.press("I have said yes") if way == "device" else page.press("Sign in", code="000000")
@@ -115,15 +124,15 @@ def without_password(way: str, name: str) -> Walk:
 
 
 def loses_a_passkey(name: str) -> Walk:
-    def walk(who: Somebody, hub: Flask) -> Iterator[Seen]:
+    def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
         for _ in range(4):
-            yield browser(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
+            yield browser_of(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
 
     return walk
 
 
-def then_signs_in(who: Somebody, hub: Flask, password: str, name: str) -> Iterator[Seen]:
-    yield browser(who, hub).open("/login").press("Sign in", identifier=who.names[name], password=password)
+def then_signs_in(who: Subject, hub: Flask, password: str, name: str) -> Iterator[Seen]:
+    yield browser_of(who, hub).open("/login").press("Sign in", identifier=who.names[name], password=password)
 
 
 WALKS: dict[str, Walk] = {
@@ -140,8 +149,8 @@ WALKS: dict[str, Walk] = {
 }
 
 
-def taken_down(who: Somebody, hub: Flask, walk: Walk) -> list[Said]:
-    return [seen_by(who, page) for page in walk(who, hub)]
+def taken_down(who: Subject, hub: Flask, walk: Walk) -> list[Summary]:
+    return [page_summary(who, page) for page in walk(who, hub)]
 
 
 @pytest.mark.parametrize("name", WALKS)
@@ -149,7 +158,7 @@ def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Fla
     if name == "a PIN by answers":
         until_no_window_turns()
     walk, pins = WALKS[name], {"pin": {"is_on": True}} if "PIN" in name else {}
-    nobody, people = everybody(
+    nobody, people = unknown_and_known(
         new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True, **pins
     )
     seen = taken_down(nobody, hub_app, walk)
@@ -157,7 +166,7 @@ def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Fla
     assert not {state for state, other in others.items() if other != seen}, difference(seen, others)
 
 
-def difference(seen: list[Said], others: dict[str, list[Said]]) -> str:
+def difference(seen: list[Summary], others: dict[str, list[Summary]]) -> str:
     """Return where each first sees something else."""
     lines = []
     for state, other in others.items():

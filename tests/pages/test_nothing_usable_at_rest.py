@@ -15,7 +15,7 @@ from app.identity.house import House
 from app.identity.store.schema import metadata
 from app.identity.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
-from tests.support.letterbox import code_in, letters, mailed_to, token_in
+from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.posting import worker_of
 from tests.support.registering import register
@@ -72,9 +72,9 @@ def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
     answered(register(tenant, "bob@example.test"))
     answered(customer.forgot())
     answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
-    mails = letters(house, tenant.tenant_id)
+    mails = sent_messages(house, tenant.tenant_id)
     tokens = {token_in(mail) for mail in mails}
-    sent = tokens | {code_in(one) for one in (*mails, *letters(house, tenant.tenant_id, "sms"))}
+    sent = tokens | {code_in(one) for one in (*mails, *sent_messages(house, tenant.tenant_id, "sms"))}
     assert (len(mails), len(tokens), len(sent)) == (2, 2, 5)
     assert_unreadable(house, tenant.tenant_id, sent)
     with mailbox() as server:
@@ -89,7 +89,7 @@ def test_nothing_of_a_visit_lies_readable(house: House, new_world: NewWorld, new
     world = new_world(reset_password_codes=True)
     visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")
     page = visitor.asked_by(shop).follow("Forgot it?").press("Send it", identifier=ada.email)
-    (mail,) = mailed_to(house, world.tenant_id, ada.email)
+    (mail,) = mails_to(house, world.tenant_id, ada.email)
     page = page.press("Continue", code=code_in(mail)).press("Save the new password", password=NEW)
     landed = page.press("Sign in", password=NEW)
     tokens = shop.redeem(landed.query["code"]).json or {}

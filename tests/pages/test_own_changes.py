@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.identity.tasks.cleaning import clean
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
@@ -35,7 +35,7 @@ def signed_in(visitor: Visitor, person: Person, page: str = "/profile") -> Seen:
 
 
 def mails(world: World, to: str) -> list[str]:
-    return [mail["text"] for mail in letters(world.house, world.tenant_id) if mail["to"] == to]
+    return [mail["text"] for mail in sent_messages(world.house, world.tenant_id) if mail["to"] == to]
 
 
 def link_in(text: str) -> str:

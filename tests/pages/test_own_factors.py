@@ -11,7 +11,7 @@ import pytest
 from app.identity.credentials.tables import credentials
 from app.identity.store.unit import UnitOfWork
 from tests.pages.test_second_factor import app_of, enrols, forgets, shows, signs_in
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
 from tests.support.relying_party import Person
@@ -50,7 +50,7 @@ def adds(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]
 
 
 def mails(there: World, ada: Person) -> list[str]:
-    return [mail["subject"] for mail in letters(there.house, there.tenant_id) if mail["to"] == ada.email]
+    return [mail["subject"] for mail in sent_messages(there.house, there.tenant_id) if mail["to"] == ada.email]
 
 
 def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
@@ -181,7 +181,7 @@ def test_an_older_factor_outlives_an_alarm(there: World, someone: Visitor) -> No
 
 def objects(there: World, visitor: Visitor, ada: Person) -> None:
     """Say by the newest mail that it was somebody else."""
-    link = [mail["text"] for mail in letters(there.house, there.tenant_id) if "/not-me?" in mail["text"]][-1]
+    link = [mail["text"] for mail in sent_messages(there.house, there.tenant_id) if "/not-me?" in mail["text"]][-1]
     page = visitor.open(re.findall(r"http\S+vtoken=[\w-]+", link)[0])
     assert page.press("It was not me: close the account to others").status == 200
 

@@ -14,7 +14,7 @@ from app.identity.proofs import cool_down
 from app.identity.proofs import service as proofs
 from app.identity.proofs.service import MOST_TRIES
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import code_in, letters, mailed_to
+from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
@@ -43,7 +43,7 @@ def visitor(world: World, new_visitor_at: At) -> Visitor:
 
 
 def texts(world: World, to: str) -> list[dict[str, Any]]:
-    return [one for one in letters(world.house, world.tenant_id, "sms") if one["to"] == to]
+    return [one for one in sent_messages(world.house, world.tenant_id, "sms") if one["to"] == to]
 
 
 def signed_in(visitor: Visitor, person: Person, page: str = "/phone") -> Seen:
@@ -79,7 +79,7 @@ def test_a_number_is_added_as_it_is_dialled_changed_and_removed(world: World, vi
     assert OTHER_SHOWN in changed.text.replace("\u00a0", " ")
     assert SHOWN not in changed.text.replace("\u00a0", " ")
     assert "no longer opens your account" in texts(world, KEPT)[-1]["text"], "the former number is told"
-    assert len(mailed_to(world.house, world.tenant_id, ada.email)) == 2
+    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 2
     gone = changed.follow("Remove the number").press("Yes, remove it")
     assert "Number removed" in gone.text
     assert "There is none yet" in gone.text
@@ -118,7 +118,7 @@ def test_what_is_no_number_is_said_at_its_field(visitor: Visitor, world: World, 
     page = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=typed)
     assert page.status in (400, 422)
     assert page.title.startswith("Error")
-    assert letters(world.house, world.tenant_id, "sms") == []
+    assert sent_messages(world.house, world.tenant_id, "sms") == []
 
 
 def test_a_number_without_a_country_is_asked_for_with_one(new_world: NewWorld, new_visitor_at: At) -> None:
@@ -262,7 +262,7 @@ def test_clicks_at_the_same_moment_take_the_number_once(world: World, visitor: V
     clicked = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(sent, MOST_TRIES)])
     assert [(one.status, "Number confirmed" in one.text) for one in clicked] == [(200, True)] * MOST_TRIES
     assert SHOWN in visitor.open("/profile").text
-    assert len(mailed_to(world.house, world.tenant_id, ada.email)) == 1
+    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 1
 
 
 def test_two_who_ask_for_one_number_and_the_first_to_prove_it_has_it(world: World, new_visitor_at: At) -> None:
@@ -343,7 +343,7 @@ def test_where_nobody_signs_in_with_numbers_there_is_no_page(new_world: NewWorld
     for page, sent in (("/phone/change", {"phone": SHOWN}), ("/phone/remove", {}), ("/phone/confirm", {"code": "1"})):
         answer = visitor.send("POST", visitor.home + page, {**sent, "token": token})
         assert answer.status in (200, 403), page
-    assert letters(world.house, world.tenant_id, "sms") == []
+    assert sent_messages(world.house, world.tenant_id, "sms") == []
 
 
 def test_whoever_is_signed_out_meanwhile_signs_in_first(world: World, visitor: Visitor, ada: Person) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.pages.test_verification import wait
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
 
@@ -30,7 +30,7 @@ def visitor(world: World, new_visitor_at: At) -> Visitor:
 
 
 def texts(world: World) -> list[dict[str, Any]]:
-    return letters(world.house, world.tenant_id, "sms")
+    return sent_messages(world.house, world.tenant_id, "sms")
 
 
 def sign_up(page: Seen, phone: str = TYPED) -> Seen:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.letterbox import code_in, link_in, mailed_to
+from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.tenant_server import TenantServer, answered
@@ -75,7 +75,7 @@ def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: 
     signs_in(visitor, there, ada).press("Save the PIN", pin=PIN)
     program = TenantServer(there.house, identity_app, there.tenant_id, there.name, there.api_key, "")
     answered(program.send("POST", "/identity/v2/auth/pin/forgot/email", {"email": ada.email}, with_secret=False))
-    link = link_in(mailed_to(there.house, there.tenant_id, ada.email)[-1])
+    link = link_in(mails_to(there.house, there.tenant_id, ada.email)[-1])
     assert "/reset-pin?vtype=resetpin&vtoken=" in link
     page = visitor.open(link[link.index("/reset-pin") :])
     assert page.heading == "Set a new PIN"
@@ -99,6 +99,6 @@ def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
         page = page.press("Save the PIN", pin=PIN)
     assert page.heading == "Is it still you?"
     page = page.follow("Email me a link No password needed").press("Email me a link")
-    page = page.press("Sign in", code=code_in(mailed_to(there.house, there.tenant_id, ada.email)[-1]))
+    page = page.press("Sign in", code=code_in(mails_to(there.house, there.tenant_id, ada.email)[-1]))
     assert page.heading == "Set a PIN"
     assert page.press("Save the PIN", pin=PIN).query["code"]

@@ -16,7 +16,7 @@ from tests.pages.test_registering_before_the_owner import EMAIL as OWNERS
 from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import answer_to, asked_on
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
 
@@ -64,7 +64,7 @@ class Newcomer:
         return comes(self.visitor, self.there, self.device)
 
     def link(self, email: str = HERS) -> str:
-        return link_in(mailed_to(self.there.house, self.there.tenant_id, email)[-1])
+        return link_in(mails_to(self.there.house, self.there.tenant_id, email)[-1])
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_the_owners_passkey_shows_whose_registration_is_theirs(there: World, new
     owner.signs_up(OWNERS)
     third = new_person()
     third.signs_up(OWNERS)
-    mine = [link_in(mail) for mail in mailed_to(there.house, there.tenant_id, OWNERS)][1]
+    mine = [link_in(mail) for mail in mails_to(there.house, there.tenant_id, OWNERS)][1]
     asked = elsewhere.visitor.open(mine).press("Confirm")
     assert "in the browser where you did" in asked.text
     assert asked.press("Confirm", password=SQUATTERS).status == 401

@@ -12,7 +12,7 @@ from app.identity.proofs.tables import proofs
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.cleaning import clean
 from tests.support.house import MovableClock
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Seen, Visitor
 
@@ -58,7 +58,7 @@ def rows(world: World, table: Any) -> list[Any]:
 
 
 def links(world: World) -> list[str]:
-    return [link_in(mail) for mail in mailed_to(world.house, world.tenant_id, EMAIL)]
+    return [link_in(mail) for mail in mails_to(world.house, world.tenant_id, EMAIL)]
 
 
 def test_the_owner_gets_what_the_owner_typed_and_the_squatters_password_dies(
@@ -133,8 +133,8 @@ def test_an_account_in_use_stays_whoever_registers_with_its_address(
     assert sign_up(owner, MINE).address.endswith("/profile")
     (before,) = rows(world, accounts)
     page = sign_up(stranger, SQUATTERS)
-    assert "vtoken" not in str(mailed_to(world.house, world.tenant_id, EMAIL)[-1])
-    for mail in mailed_to(world.house, world.tenant_id, EMAIL):
+    assert "vtoken" not in str(mails_to(world.house, world.tenant_id, EMAIL)[-1])
+    for mail in mails_to(world.house, world.tenant_id, EMAIL):
         if "vtoken" in str(mail):
             new_visitor_at(world).open(link_in(mail)).press("Confirm")
     assert not page.press("I have opened the link").visitor.cookies("session")
@@ -178,7 +178,7 @@ def test_an_account_that_the_tenant_made_does_not_give_way(world: World, new_vis
     world.person(EMAIL, MINE)
     sign_up(new_visitor(), SQUATTERS)
     assert rows(world, waiting_accounts) == []
-    assert "vtoken" not in str(mailed_to(world.house, world.tenant_id, EMAIL))
+    assert "vtoken" not in str(mails_to(world.house, world.tenant_id, EMAIL))
     assert signed_in(new_visitor(), MINE)
 
 

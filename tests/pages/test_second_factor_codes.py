@@ -9,7 +9,7 @@ import pytest
 
 from tests.pages.test_own_factors import signed_in
 from tests.pages.test_second_factor import forgets, signs_in
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
 from tests.support.visitor import Seen, Visitor
@@ -28,7 +28,7 @@ def a_world(make: NewWorld, *kinds: str, **settings: Any) -> World:
 
 def sent(there: World, kind: str = "sms") -> list[dict[str, Any]]:
     """What was texted or mailed with a code to sign in."""
-    held = letters(there.house, there.tenant_id, kind)
+    held = sent_messages(there.house, there.tenant_id, kind)
     return [
         one for one in held if re.search(r"confirms that it is you|show that it is you", one["text"], re.IGNORECASE)
     ]

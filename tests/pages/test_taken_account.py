@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
-from tests.support.letterbox import code_in, link_in, mailed_to, token_in
+from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import Seen, Visitor
 
@@ -37,7 +37,7 @@ class Theft:
         return Visitor(Client(self.hub), self.c.tenant.house.settings.hub_url(self.c.tenant.name))
 
     def mails(self, to: str) -> list[dict[str, Any]]:
-        return mailed_to(self.c.tenant.house, self.c.tenant.tenant_id, to)
+        return mails_to(self.c.tenant.house, self.c.tenant.tenant_id, to)
 
     def alarms(self, to: str) -> list[str]:
         return [link_in(one) for one in self.mails(to) if "/not-me?" in str(one["text"])]

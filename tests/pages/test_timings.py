@@ -19,14 +19,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import create_engine, text
 
-from tests.support.acquaintances import (
+from tests.support.account_states import (
     HIDING,
     OPEN_LIMITS,
     PASSWORD,
     UNKNOWN,
     WRONG,
-    Somebody,
-    browser,
+    Subject,
+    browser_of,
 )  # fmt: skip
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import worked
@@ -47,7 +47,7 @@ FORM = ({"name": "email", "required": True}, {"name": "password", "type": "passw
 Timed = Iterator[tuple[str, Callable[[], Any]]]
 
 
-def operations(who: Somebody) -> Timed:
+def operations(who: Subject) -> Timed:
     """What a program asks, in an order in which each finds what the one before left."""
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
@@ -69,7 +69,7 @@ def operations(who: Somebody) -> Timed:
         yield f"GET securityquestion/{name}", lambda path=path, asked=asked: who.ask("GET", path, **asked)
 
 
-def without_password(who: Somebody) -> Timed:
+def without_password(who: Subject) -> Timed:
     """The operations that send what signs in, and that take it."""
     less = f"{AUTH}/login/passwordlesslogin"
     for name in ("email", "username"):
@@ -86,7 +86,7 @@ def without_password(who: Somebody) -> Timed:
     yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
 
 
-def touches(who: Somebody) -> Timed:
+def touches(who: Subject) -> Timed:
     """One-touch: the captcha is solved before the clock starts."""
     for way, name in (("email", "email"), ("phone", "phone")):
         path, body = f"{AUTH}/onetouchlogin/{way}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
@@ -100,7 +100,7 @@ def touches(who: Somebody) -> Timed:
     )
 
 
-def with_pin_or_passkey(who: Somebody) -> Timed:
+def with_pin_or_passkey(who: Subject) -> Timed:
     """What is lost and set anew, and what begins with a name."""
     for name, value in who.names.items():
         forgot, reset = f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", f"{AUTH}/pin/reset/otp/{name}"
@@ -115,40 +115,40 @@ def with_pin_or_passkey(who: Somebody) -> Timed:
     yield "GET register/passkey/begin", lambda: who.ask("GET", f"{AUTH}/register/passkey/begin", **begun)
 
 
-def two_steps(who: Somebody) -> Timed:
+def two_steps(who: Subject) -> Timed:
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
         yield f"POST login/2fa, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login/2fa", body)
     yield "GET account/2fa/email", lambda: who.ask("GET", f"{AUTH}/account/2fa/email", emailid=who.email)
 
 
-def page_of_a_lost_passkey(who: Somebody, hub: Flask) -> Timed:
-    page = browser(who, hub).open("/passkeys/lost")
+def page_of_a_lost_passkey(who: Subject, hub: Flask) -> Timed:
+    page = browser_of(who, hub).open("/passkeys/lost")
     yield "page: lost passkey", lambda: page.press("Send me a link", identifier=who.email)
 
 
-def pages_without_password(who: Somebody, hub: Flask) -> Timed:
+def pages_without_password(who: Subject, hub: Flask) -> Timed:
     for way, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
-        page, sent = browser(who, hub).open(f"/sign-in/{way}"), []
+        page, sent = browser_of(who, hub).open(f"/sign-in/{way}"), []
         value = who.names[name]
         yield (
             f"page: sign in by {way}",
             lambda page=page, value=value, sent=sent, button=button: sent.append(page.press(button, identifier=value)),
         )
         yield f"page: code of a sign-in by {way}", lambda sent=sent: sent[0].press("Sign in", code="000000")
-    device = browser(who, hub).open("/sign-in/device")
+    device = browser_of(who, hub).open("/sign-in/device")
     yield "page: ask another device", lambda: device.press("Ask my mailbox", identifier=who.email)
 
 
-def registrations(who: Somebody) -> Timed:
+def registrations(who: Subject) -> Timed:
     """Somebody unknown has an account afterwards: the next time it is another."""
     body, sott = {"Email": primary(who.email), "Password": WRONG}, sott_of(who.tenant)
     yield "POST register", lambda: who.ask("POST", f"{AUTH}/register", body, sott=sott)
 
 
-def pages(who: Somebody, hub: Flask) -> Timed:
+def pages(who: Subject, hub: Flask) -> Timed:
     """What a person sees; each form is opened before the clock starts."""
-    visitor = browser(who, hub)
+    visitor = browser_of(who, hub)
     for name, value in who.names.items():
         page = visitor.open("/login")
         yield (
@@ -156,7 +156,7 @@ def pages(who: Somebody, hub: Flask) -> Timed:
             lambda page=page, value=value: page.press("Sign in", identifier=value, password=WRONG),
         )
     for name, value in who.names.items():
-        visitor = browser(who, hub)
+        visitor = browser_of(who, hub)
         page, sent = visitor.open("/forgot-password"), []
         yield (
             f"page: forgotten password, {name}",
@@ -165,9 +165,9 @@ def pages(who: Somebody, hub: Flask) -> Timed:
         yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Continue", code="000000")
 
 
-def sign_up(who: Somebody, hub: Flask) -> Timed:
+def sign_up(who: Subject, hub: Flask) -> Timed:
     """With what is right for nobody else: in the browser that signs up, and in another one."""
-    page, made = browser(who, hub).open("/register"), []
+    page, made = browser_of(who, hub).open("/register"), []
     yield "page: sign up", lambda: made.append(page.press("Create account", email=who.email, password=WRONG))
     seen = made[0]
     yield "page: check your mail", lambda: seen.visitor.open(seen.address)
@@ -176,19 +176,19 @@ def sign_up(who: Somebody, hub: Flask) -> Timed:
     yield "page: another mail", lambda: seen.press("Send another mail")
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
-    other = browser(who, hub).open("/login")
+    other = browser_of(who, hub).open("/login")
     yield "page: sign in elsewhere", lambda: other.press("Sign in", identifier=who.email, password=WRONG)
 
 
-def sign_up_by_passkey(who: Somebody, hub: Flask) -> Timed:
-    visitor = browser(who, hub)
+def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
+    visitor = browser_of(who, hub)
     page, device, told = visitor.open("/register"), Authenticator(visitor.home), []
     typed = {**page.form("Create it with a passkey").fields, "email": who.email}
     address = f"{visitor.home}/register/passkey/options"
     yield "page: options of a sign-up by passkey", lambda: told.append(visitor.send("POST", address, typed))
     made = json.dumps(device.makes(json.loads(told[0].html)))
     yield "page: sign up by passkey", lambda: page.press("Create it with a passkey", email=who.email, credential=made)
-    login = browser(who, hub).open("/login")
+    login = browser_of(who, hub).open("/login")
     asked = login.visitor.send(
         "POST", f"{visitor.home}/login/passkey/options", login.form("Sign in with a passkey").fields
     )
@@ -211,8 +211,8 @@ def test_the_times_are_printed(
         **{**HIDING, **UNLIMITED, "registration_form": FORM, "pin": {"is_on": True}, "passkeys": True}
     )
     assert isinstance(tenant.house.clock, MovableClock)
-    ada, nobody = Somebody(tenant, "known").comes(), Somebody(tenant, UNKNOWN)
-    two = Somebody(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
+    ada, nobody = Subject(tenant, "known").comes(), Subject(tenant, UNKNOWN)
+    two = Subject(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
     taken: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for number in range(TIMES + 1):
         if number == 1:
@@ -227,11 +227,11 @@ def test_the_times_are_printed(
             take(taken, pages_without_password(who, hub_app), kind)
             take(taken, touches(who), kind)
             take(taken, with_pin_or_passkey(who), kind)
-            take(taken, two_steps(two if kind == "known" else Somebody(two.tenant, UNKNOWN)), kind)
+            take(taken, two_steps(two if kind == "known" else Subject(two.tenant, UNKNOWN)), kind)
             take(taken, page_of_a_lost_passkey(who, hub_app), kind)
             by_page = (partial(sign_up, hub=hub_app), partial(sign_up_by_passkey, hub=hub_app))
             for walk in (registrations, *by_page):
-                take(taken, walk(who if kind == "known" else Somebody(tenant, UNKNOWN)), kind)
+                take(taken, walk(who if kind == "known" else Subject(tenant, UNKNOWN)), kind)
     with capsys.disabled():
         print(told(taken))
     assert all(len(seconds) == TIMES for seconds in taken.values())

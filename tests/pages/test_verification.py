@@ -14,7 +14,7 @@ from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
 from tests.support.house import MovableClock
-from tests.support.letterbox import code_in, link_in, mailed_to
+from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, Person, World
 from tests.support.relying_party import RelyingParty
 from tests.support.visitor import NewVisitor, Seen, Visitor
@@ -63,7 +63,7 @@ def looks(world: World) -> list[str]:
 
 def asking(world: World, email: str = ADA) -> list[dict[str, Any]]:
     """The mails that lead to a verification, the oldest first."""
-    return [one for one in mailed_to(world.house, world.tenant_id, email) if "vtoken=" in str(one)]
+    return [one for one in mails_to(world.house, world.tenant_id, email) if "vtoken=" in str(one)]
 
 
 def wait(world: World, **by: float) -> None:

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from tests.support.customers import PATH
 from tests.support.customers import UNLIMITED as NO_LIMITS
-from tests.support.letterbox import code_in, link_in, mailed_to, token_in
+from tests.support.mailbox import code_in, link_in, mails_to, token_in
 from tests.support.registering import UNLIMITED, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -33,7 +33,7 @@ class Registered:
         return Visitor(Client(self.hub), self.tenant.house.settings.hub_url(self.tenant.name))
 
     def mail(self, to: str = VICTIM) -> dict[str, Any]:
-        return mailed_to(self.tenant.house, self.tenant.tenant_id, to)[-1]
+        return mails_to(self.tenant.house, self.tenant.tenant_id, to)[-1]
 
     def confirms(self, to: str = VICTIM) -> None:
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token_in(self.mail(to))))

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.identity.sign_in.tables import sessions
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import code_in, letters, link_in, mailed_to
+from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
@@ -41,12 +41,12 @@ def ada(world: World) -> Person:
 
 
 def path_of(world: World, email: str = ADA) -> str:
-    parts = urlsplit(link_in(mailed_to(world.house, world.tenant_id, email)[-1]))
+    parts = urlsplit(link_in(mails_to(world.house, world.tenant_id, email)[-1]))
     return f"{parts.path}?{parts.query}"
 
 
 def code(world: World, email: str = ADA) -> str:
-    return code_in(mailed_to(world.house, world.tenant_id, email)[-1])
+    return code_in(mails_to(world.house, world.tenant_id, email)[-1])
 
 
 def by_mail(page: Seen, name: str = ADA) -> Seen:
@@ -138,7 +138,7 @@ def test_another_mail_waits_half_a_minute(world: World, visitor: Visitor, ada: P
     first = path_of(world)
     assert "We sent another message" in sent.press("Send it again").text
     assert visitor.open(first).heading == "This link no longer works"
-    assert len(mailed_to(world.house, world.tenant_id, ada.email)) == 2
+    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 2
 
 
 def test_a_second_factor_comes_before_the_application(new_world: NewWorld, new_visitor_at: At) -> None:
@@ -215,7 +215,7 @@ def test_by_a_text_message(new_world: NewWorld, new_visitor_at: At) -> None:
     asked = visitor.asked_by(there.application("shop")).follow("Text me a code No password needed")
     sent = asked.press("Text me a code", identifier=NUMBER)
     assert (sent.status, sent.heading) == (200, "Check your phone")
-    texted = letters(there.house, there.tenant_id, "sms")[-1]
+    texted = sent_messages(there.house, there.tenant_id, "sms")[-1]
     assert texted["to"] == KEPT
     assert sent.press("Sign in", code=code_in(texted)).query["code"]
     assert new_visitor_at(there).open("/profile").heading == "Welcome back"
@@ -241,7 +241,7 @@ def test_nobody_gets_an_account_where_registration_is_off_or_asks_more(
     there = new_world(one_touch=True, **closed)
     visitor = new_visitor_at(there)
     by_mail(visitor.open("/login"), NEW)
-    mail = mailed_to(there.house, there.tenant_id, NEW)[-1]
+    mail = mails_to(there.house, there.tenant_id, NEW)[-1]
     assert "There is no account" in mail["subject"]
     assert "vtoken" not in str(mail)
 

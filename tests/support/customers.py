@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
-from tests.support.letterbox import code_in, letters, mailed_to, token_in
+from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered
 
 PATH = "/identity/v2/auth/password"
@@ -51,7 +51,7 @@ class Customer:
         return self.mails()[-1]
 
     def mails(self) -> list[dict[str, Any]]:
-        return mailed_to(self.tenant.house, self.tenant.tenant_id, self.email)
+        return mails_to(self.tenant.house, self.tenant.tenant_id, self.email)
 
     def token(self) -> str:
         return token_in(self.mail())
@@ -66,7 +66,7 @@ class Customer:
 
     def texted(self) -> str:
         """The code in the newest text message."""
-        return code_in(letters(self.tenant.house, self.tenant.tenant_id, "sms")[-1])
+        return code_in(sent_messages(self.tenant.house, self.tenant.tenant_id, "sms")[-1])
 
     def by_code(self, otp: str, **more: Any) -> TestResponse:
         return self.reset(**{"email": self.email, "otp": otp, "password": NEW, **more})

@@ -21,7 +21,7 @@ from app.identity.credentials.tables import credentials
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants import changes, services
 from tests.support.factors import LOGIN_2FA, Factored, factored
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
@@ -69,7 +69,7 @@ class Phone:
 
     def asked(self) -> list[dict[str, Any]]:
         """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
-        sent = letters(self.tenant.house, self.tenant.tenant_id, "push")
+        sent = sent_messages(self.tenant.house, self.tenant.tenant_id, "push")
         return [one["data"] for one in sent if one["device_token"] == self.token]
 
     def says(

@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.support.factors import LOGIN_2FA
-from tests.support.letterbox import link_in
+from tests.support.mailbox import link_in
 from tests.support.passkeys import LOGIN, OWN, A, Keyed, keyed_of
 from tests.support.rows import Act, Somebody
 

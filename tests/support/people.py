@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-from tests.support.letterbox import code_in, letters
+from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import World
 from tests.support.visitor import Form, Forms, Seen, Visitor
 
@@ -74,7 +74,7 @@ class Person:
 
     def mails(self) -> list[dict[str, Any]]:
         """What was mailed to this person, however the address was spelt, the oldest first."""
-        sent = letters(self.world.house, self.world.tenant_id)
+        sent = sent_messages(self.world.house, self.world.tenant_id)
         return [mail for mail in sent if str(mail["to"]).lower() in self.addresses]
 
     def code(self) -> str:

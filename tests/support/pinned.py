@@ -6,7 +6,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from tests.support.letterbox import code_in, token_in
+from tests.support.mailbox import code_in, token_in
 from tests.support.rows import Act, Somebody
 from tests.support.tenant_server import answered, refused
 

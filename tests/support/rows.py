@@ -15,12 +15,12 @@ from werkzeug.test import Client, TestResponse
 from app.identity.providers.breaches import Breaches
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
+from tests.support.breached_passwords import breached_password_server
 from tests.support.captchas import worked
 from tests.support.customers import UNLIMITED, Customer, a_customer
-from tests.support.letterbox import letters
+from tests.support.mailbox import sent_messages
 from tests.support.shapes import differs, narrowed
 from tests.support.stated_rows import ROWS, Row, status_of
-from tests.support.stolen import stolen
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
@@ -68,7 +68,7 @@ class Somebody(Customer):
 
     def mailed(self, to: str = "") -> dict[str, Any]:
         """The newest mail to an address, their own if none is said."""
-        held = letters(self.tenant.house, self.tenant.tenant_id)
+        held = sent_messages(self.tenant.house, self.tenant.tenant_id)
         return [one for one in held if one["to"] == (to or self.email)][-1]
 
 
@@ -120,7 +120,7 @@ def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
     """These passwords stand on the list of stolen ones for a while."""
     house = who.tenant.house
     kept = house.breaches
-    with stolen(*passwords) as elsewhere:
+    with breached_password_server(*passwords) as elsewhere:
         house.breaches = Breaches(elsewhere.url)
         try:
             yield

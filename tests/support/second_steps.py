@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
 from tests.support.duo import DUO, SECRET, duo
-from tests.support.letterbox import another, code_in, letters
+from tests.support.mailbox import code_in, other_code, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shopper import Ada, send, typed
 from tests.support.tenant_server import answered
@@ -65,7 +65,7 @@ class Typed(Step):
         send(page, "code")
 
     def errs(self, page: Page) -> None:
-        page.locator("[name=code]").fill(another(self.code()))
+        page.locator("[name=code]").fill(other_code(self.code()))
         send(page, "code")
         told_at(page, "code")
 
@@ -112,7 +112,7 @@ class SmsStep(Sent):
     number = "+44 20 7946 0123"
 
     def sent(self) -> list[dict[str, Any]]:
-        return letters(self.ada.world.house, self.ada.world.tenant_id, "sms")
+        return sent_messages(self.ada.world.house, self.ada.world.tenant_id, "sms")
 
     def begins(self, page: Page) -> None:
         page.locator("[name=target]").fill("12")

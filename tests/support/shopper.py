@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.support.hub_in_browser import sign_in_address, the_shop
-from tests.support.letterbox import link_in, mailed_to
+from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
@@ -29,7 +29,7 @@ class Ada:
         self.world.house.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
 
     def mails(self) -> list[dict[str, Any]]:
-        return mailed_to(self.world.house, self.world.tenant_id, ADA)
+        return mails_to(self.world.house, self.world.tenant_id, ADA)
 
     def finds(self, address: str) -> str:
         """Return one of our addresses as this browser reaches it."""

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 
 from werkzeug.test import TestResponse
 
-from tests.support.acquaintances import Somebody
+from tests.support.account_states import Subject
 from tests.support.captchas import worked
 
 AUTH = "/identity/v2/auth"
-Script = Callable[[Somebody], Iterator[TestResponse]]
+Script = Callable[[Subject], Iterator[TestResponse]]
 
 
 def asks_a_mailbox(name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(6):
             held = secrets.token_hex(16)
             yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
@@ -24,7 +24,7 @@ def asks_a_mailbox(name: str) -> Script:
 
 
 def approves(path: str, name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         held = secrets.token_hex(16)
         yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
         for _ in range(6):
@@ -34,7 +34,7 @@ def approves(path: str, name: str) -> Script:
 
 
 def touches(path: str, name: str) -> Script:
-    def script(who: Somebody) -> Iterator[TestResponse]:
+    def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(6):
             body = {name: who.names[name], "clientguid": secrets.token_hex(16)}
             refused = who.ask("POST", f"{AUTH}/onetouchlogin/{path}", body)

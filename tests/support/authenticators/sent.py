@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
 from tests.support.factors import Factored
-from tests.support.letterbox import another, code_in
+from tests.support.mailbox import code_in, other_code
 from tests.support.tenant_server import answered
 
 NUMBER = "+442079460123"
@@ -41,7 +41,7 @@ class SmsDriver(Driver):
         return who.texted()
 
     def wrong_proof(self, who: Factored, token: str) -> str:
-        return another(who.texted())
+        return other_code(who.texted())
 
     def strangers_proof(self, who: Factored, token: str) -> str:
         return NONE
@@ -74,7 +74,7 @@ class MailDriver(Driver):
         return code_in(who.mailed())
 
     def wrong_proof(self, who: Factored, token: str) -> str:
-        return another(code_in(who.mailed()))
+        return other_code(code_in(who.mailed()))
 
     def strangers_proof(self, who: Factored, token: str) -> str:
         return NONE

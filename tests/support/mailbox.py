@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 _CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")
 
 
-def letters(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
+def sent_messages(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
     """Return the payloads, the oldest first."""
     work = UnitOfWork(house.database, tenant_id)
     try:
@@ -29,9 +29,9 @@ def letters(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, 
         work.rollback()
 
 
-def mailed_to(house: House, tenant_id: str, address: str) -> list[dict[str, Any]]:
+def mails_to(house: House, tenant_id: str, address: str) -> list[dict[str, Any]]:
     """Return the mails to one address, the oldest first."""
-    return [one for one in letters(house, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
+    return [one for one in sent_messages(house, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
 
 
 def link_in(payload: dict[str, Any], part: str = "vtoken=") -> str:
@@ -51,6 +51,6 @@ def code_in(payload: dict[str, Any]) -> str:
     return str(_CODE.findall(re.sub(_ADDRESS, "", said))[0])
 
 
-def another(code: str) -> str:
+def other_code(code: str) -> str:
     """Return a code that is not this one."""
     return f"{(int(code) + 1) % 1_000_000:06}"

@@ -50,7 +50,7 @@ HIDING: dict[str, Any] = {
     "email_verification_codes": True, "reset_password_codes": True, "security_questions": QUESTIONS,
     "limits": OPEN_LIMITS, "captcha": {"work_bits": 8},
 }  # fmt: skip
-Said = tuple[Any, ...]
+Summary = tuple[Any, ...]
 _NUMBERS = count(10_000_000)
 _VARIES = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Z]{2}[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|[A-Za-z0-9_.-]{40,}"
@@ -59,7 +59,7 @@ _VARIES = re.compile(
 
 
 @dataclass
-class Somebody:
+class Subject:
     """A person, or the names of nobody."""
 
     tenant: TenantServer
@@ -92,7 +92,7 @@ class Somebody:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
             assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
 
-    def comes(self) -> Somebody:
+    def comes(self) -> Subject:
         """Get the account that the state says."""
         if self.state == UNKNOWN:
             return self
@@ -116,7 +116,7 @@ class Somebody:
             self.lives(**changed[self.state])
         return self
 
-    def locked(self, name: str) -> Somebody:
+    def locked(self, name: str) -> Subject:
         """Be tried under a name with wrong passwords until it locks; names of nobody lock alike."""
         for _ in range(5):
             self.ask("POST", "/identity/v2/auth/login", {name: self.names[name], "password": WRONG})
@@ -128,7 +128,7 @@ class Somebody:
             text = text.replace(value, name.upper())
         return _VARIES.sub("…", text)
 
-    def taken_down(self, answer: TestResponse) -> Said:
+    def taken_down(self, answer: TestResponse) -> Summary:
         """Return what an answer says: status, headers, names of cookies, body."""
         body = self.without_names(answer.text)
         if answer.is_json:
@@ -139,12 +139,12 @@ class Somebody:
         return answer.status_code, tuple(shown), tuple(cookies), body
 
 
-def browser(who: Somebody, hub: Flask) -> Visitor:
+def browser_of(who: Subject, hub: Flask) -> Visitor:
     """Open a fresh browser at the tenant."""
     return Visitor(Client(hub), who.tenant.house.settings.hub_url(who.tenant.name))
 
 
-def seen_by(who: Somebody, page: Seen) -> Said:
+def page_summary(who: Subject, page: Seen) -> Summary:
     """Return what a visitor has in front of them: where, status, headers, names of cookies, every letter of the page."""
     assert page.answer is not None
     shown = {name: value for name, value in page.answer.headers if name not in _UNTOLD}
@@ -174,8 +174,8 @@ def _shape(said: Any) -> Any:
     return [_shape(one) for one in said] if isinstance(said, list) else said
 
 
-def everybody(make: NewTenantServer, **settings: Any) -> tuple[Somebody, list[Somebody]]:
+def unknown_and_known(make: NewTenantServer, **settings: Any) -> tuple[Subject, list[Subject]]:
     """Return somebody whom a fresh tenant does not know, and one in every state whom it does."""
     tenant = make(**{**HIDING, **settings})
     states = [state for state in STATES if "pin" in settings or state != "no pin"]
-    return Somebody(tenant, UNKNOWN), [Somebody(tenant, state).comes() for state in states]
+    return Subject(tenant, UNKNOWN), [Subject(tenant, state).comes() for state in states]

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass
-class Stolen:
+class BreachedPasswordServer:
     """What the server knows, and what it was asked."""
 
     passwords: tuple[str, ...]
@@ -27,9 +27,9 @@ class Stolen:
 
 
 @contextmanager
-def stolen(*passwords: str) -> Iterator[Stolen]:
+def breached_password_server(*passwords: str) -> Iterator[BreachedPasswordServer]:
     """Serve a list of these passwords."""
-    held = Stolen(passwords)
+    held = BreachedPasswordServer(passwords)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""A town in a browser: an installation and a shop, processes of their own, and people with a tab open."""
+"""Run an installation and a shop as processes, and drive a browser tab through both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOW = pytest.mark.parametrize(
 
 
 def the_shop(home: str) -> dict[str, Any]:
-    """The shop as a tenant states it."""
+    """Return the shop's entry in the configuration of a tenant."""
     return {
         "name": "shop",
         "client_name": "Acme Shop",
@@ -31,29 +31,29 @@ def the_shop(home: str) -> dict[str, Any]:
     }
 
 
-class Town:
-    """The installation and the shop, each processes of their own."""
+class Scenario:
+    """The installation and the address of the shop; both run as processes."""
 
     def __init__(self, ours: Installation, shop: str) -> None:
         self.ours, self.shop = ours, shop
 
     def mails(self, address: str, what: str) -> list[str]:
-        """The text of every mail to an address that leads to a page of this name, the oldest first."""
+        """Return the texts of the mails to an address that link to this page, oldest first."""
         texts = [mail.get_body(("plain",)).get_content() for mail in self.ours.mails_to(address)]
         return [text for text in texts if f"/{what}?" in text]
 
 
 class Tab:
-    """One tab of a person."""
+    """One browser tab and the email address that is typed into it."""
 
-    def __init__(self, town: Town, page: Page, email: str) -> None:
-        self.town, self.page, self.email = town, page, email
+    def __init__(self, scenario: Scenario, page: Page, email: str) -> None:
+        self.scenario, self.page, self.email = scenario, page, email
 
     def comes(self) -> None:
-        """Press the shop's button, and stand at our sign-in."""
-        self.page.goto(self.town.shop)
+        """Press sign-in at the shop and wait for the tenant's login page."""
+        self.page.goto(self.scenario.shop)
         self.page.locator("a[href*='sign-in']").click()
-        self.page.wait_for_url(f"{self.town.ours.tenant_url}/login**")
+        self.page.wait_for_url(f"{self.scenario.ours.tenant_url}/login**")
 
     def signs_up(self) -> None:
         self.comes()
@@ -70,12 +70,12 @@ class Tab:
         self.page.wait_for_url("**/forgot-password/sent?**")
 
     def mail(self, what: str, count: int = 1) -> str:
-        """The newest mail, once so many are there."""
-        return str(eventually(lambda: (found := self.town.mails(self.email, what))[count - 1 :] and found)[-1])
+        """Wait for `count` mails that link to this page and return the newest."""
+        return str(eventually(lambda: (found := self.scenario.mails(self.email, what))[count - 1 :] and found)[-1])
 
     def confirms(self, count: int = 1, *, which: int = -1) -> None:
         self.mail("verify", count)
-        self.page.goto(link_in(self.town.mails(self.email, "verify")[which]))
+        self.page.goto(link_in(self.scenario.mails(self.email, "verify")[which]))
         self.page.locator("button[name=do][value=link]").click()
 
     def opens_reset(self, count: int = 1) -> None:
@@ -98,7 +98,7 @@ class Tab:
         self.sends("password")
 
     def is_welcome(self) -> None:
-        self.page.wait_for_url(f"{self.town.shop}/")
+        self.page.wait_for_url(f"{self.scenario.shop}/")
         expect(self.page.get_by_role("heading", level=1)).to_contain_text("Welcome to the shop")
         expect(self.page.get_by_text(self.email).first).to_be_visible()
 
