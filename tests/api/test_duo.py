@@ -14,9 +14,7 @@ from tests.support.duo import FakeDuo, duo
 from tests.support.factors import factored
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize(
-    "house", ["sqlite"], indirect=True, scope="session"
-)  # both: test_every_authenticator
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # both: test_every_authenticator
 
 
 @pytest.fixture

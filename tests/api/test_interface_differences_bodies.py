@@ -22,7 +22,7 @@ from tests.support.machines import ask, machine
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _AUTH, _MANAGE = "/identity/v2/auth", "/identity/v2/manage/account"
 PUSH, DUO = "/v2/manage/2fa/push-notification-settings", "/v2/manage/2fa/duo-authenticator-settings"

@@ -14,7 +14,7 @@ from tests.support.mailbox import code_in
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 _AUTH = "/identity/v2/auth"
 LINKS: dict[str, Any] = {"smart_login": True, "one_touch": True, "phone_login": True, "email_login": True}
 

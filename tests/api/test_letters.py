@@ -131,6 +131,7 @@ def replace_settings(house: object, **changed: str) -> object:
     return other
 
 
+@pytest.mark.database_alone
 def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
     for number in range(5):
         send(acme, MailKind.VERIFICATION, f"{acme.name}-{number}@example.test")

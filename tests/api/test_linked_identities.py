@@ -23,7 +23,7 @@ from tests.support.registering import UNLIMITED, register
 from tests.support.rows import events, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 VICTIM = "grace@example.test"
 
 

@@ -255,6 +255,7 @@ def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
     assert browser.spent(shop.back("introspect", {"token": held["access_token"], **shop.proves()}))["sql"] == 1
 
 
+@pytest.mark.database_alone
 def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(house: House, new_world: NewWorld) -> None:
     """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""
     world = new_world()

@@ -29,7 +29,7 @@ from tests.support.sns import Topic, sns
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 Pair = tuple[Factored, Phone]
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -265,6 +265,7 @@ def deliver(ada: Factored, there: Topic) -> None:
         pass
 
 
+@pytest.mark.database_alone
 @ONE_STORE
 @pytest.mark.parametrize(("kind", "name"), [("android", "GCM"), ("iOS", "APNS_SANDBOX")])
 def test_the_worker_sends_it_through_sns(new_tenant_server: NewTenantServer, kind: str, name: str) -> None:
@@ -285,6 +286,7 @@ def test_the_worker_sends_it_through_sns(new_tenant_server: NewTenantServer, kin
     assert ("test.acme" in stated) is (kind == "iOS")
 
 
+@pytest.mark.database_alone
 @ONE_STORE
 def test_what_sns_knows_under_other_attributes_is_the_same_device(ada: Factored) -> None:
     ada.token()
@@ -294,6 +296,7 @@ def test_what_sns_knows_under_other_attributes_is_the_same_device(ada: Factored)
         assert {one["TargetArn"] for one in there.published()} == {there.known}
 
 
+@pytest.mark.database_alone
 @ONE_STORE
 @pytest.mark.parametrize(
     ("refusal", "state"),
@@ -310,6 +313,7 @@ def test_what_sns_refuses_is_tried_again_or_given_up(ada: Factored, refusal: tup
     assert "device-token" not in row.last_problem
 
 
+@pytest.mark.database_alone
 @ONE_STORE
 def test_a_request_that_is_over_is_not_sent(ada: Factored, phone: Phone) -> None:
     ada.token()

@@ -34,7 +34,7 @@ STATED: dict[str, Any] = {
         "Environment": "production",
     },
 }  # fmt: skip
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 
 
 def masked() -> dict[str, Any]:

@@ -56,6 +56,7 @@ def login(ada: Person) -> Any:
     return ada.server.send("POST", "/identity/v2/auth/login", body, with_secret=False)
 
 
+@pytest.mark.database_alone
 def test_the_link_marks_the_account_and_the_cleaning_removes_it(person: NewPerson) -> None:
     ada = person(deletion_days=3)
     token = asked_to_leave(ada)
@@ -79,6 +80,7 @@ def test_without_a_time_to_think_everything_goes_at_once(person: NewPerson) -> N
     assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
 
 
+@pytest.mark.database_alone
 def test_a_server_keeps_an_account_that_is_on_its_way_out(person: NewPerson) -> None:
     ada = person()
     answered(confirm(ada.server, asked_to_leave(ada)))

@@ -20,7 +20,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
 
 VICTIM = "grace@example.test"
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 
 
 def strange(make: NewTenantServer, **settings: object) -> tuple[Keyed, TestResponse]:

@@ -64,6 +64,7 @@ def assert_unreadable(house: House, tenant_id: str, secrets: Iterable[str]) -> N
         assert [one for one in secrets if len(one) > 20 and one.encode() in raw] == []
 
 
+@pytest.mark.database_alone
 def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
     house: House, new_tenant_server: NewTenantServer
 ) -> None:

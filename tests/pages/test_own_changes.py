@@ -226,6 +226,7 @@ def test_a_wrong_password_is_told_nothing_of_the_deletion(world: World, visitor:
     assert "deleted" not in page.text
 
 
+@pytest.mark.database_alone
 def test_after_the_time_to_think_nothing_is_left(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada, "/delete-account").press("Send me the mail")
     visitor.open(link_in(mails(world, ada.email)[-1])).press("Yes, delete it")

@@ -18,7 +18,7 @@ from tests.support.tenant_server import answered
 from tests.support.visitor import Seen, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 pytestmark = ONE_STORE
 
 

@@ -21,7 +21,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
 
 BUTTON = "Create it with a passkey"
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True, scope="session")
+ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
 HERS, WRONG = "ada@example.test", "ada@exmaple.test"
 
 
@@ -141,6 +141,7 @@ def test_a_mistyped_address_is_changed_and_the_passkey_stays_whoever_has_it(
     assert ada.comes().query["code"]
 
 
+@pytest.mark.database_alone
 def test_what_never_came_to_be_is_forgotten(there: World, new_person: Any) -> None:
     there.person(HERS)
     new_person().signs_up()

@@ -87,6 +87,7 @@ def test_the_squatters_link_is_dead_once_the_owner_has_come(world: World, new_vi
     assert {row.uid for row in rows(world, proofs)} == {rows(world, accounts)[0].uid}
 
 
+@pytest.mark.database_alone
 def test_a_link_of_who_waits_that_is_over_is_replaced_by_a_new_one(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import count, cycle
 from pathlib import Path
-from typing import Any
 
 import pytest
 from argon2 import PasswordHasher, Type
@@ -24,7 +25,7 @@ from app.identity.store.database import Database
 from app.identity.tenants.keys import Keyring, new_private_key
 from app.kit.clock import SystemClock
 from app.settings import Settings
-from tests.support.servers import RUNTIME, Postgres
+from tests.support.servers import RUNTIME, Postgres, PostgresUrls
 from tests.support.services import worker_number
 
 NOWHERE = "http://127.0.0.1:9"
@@ -82,27 +83,51 @@ def make_house(settings: Settings) -> House:
     return made
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgres"])
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """The services of one process over one database; tests keep apart by tenants of their own."""
-    elsewhere: dict[str, Any] = {
-        "shows_cost": True,
-        "push_url": NOWHERE,
-    }  # a worker of any test may find the pushes of all
-    settings = Settings(data_dir=tmp_path_factory.mktemp("house"), secrets=(SECRET,), **elsewhere)
-    if request.param == "postgres":
-        urls = request.getfixturevalue("postgres")
-        settings = Settings(
-            data_dir=settings.data_dir,
-            secrets=(SECRET,),
-            **elsewhere,
-            database_url=urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"),
-            migrate_url=urls.migrate_url.replace("postgresql://", "postgresql+psycopg://"),
-        )
+def served(settings: Settings) -> Iterator[House]:
+    """Migrate a database and give the services of a process over it."""
     migrate.migrate(settings)
     made = make_house(settings)
     yield made
     made.database.dispose()
+
+
+def shared_settings(folder: Path) -> Settings:
+    # A worker of any test may find the pushes of all.
+    return Settings(data_dir=folder, secrets=(SECRET,), shows_cost=True, push_url=NOWHERE)
+
+
+@pytest.fixture(scope="session")
+def sqlite_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The services over the SQLite database that tests share."""
+    yield from served(shared_settings(tmp_path_factory.mktemp("house")))
+
+
+@pytest.fixture(scope="session")
+def postgres_house(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The services over the PostgreSQL database that tests share."""
+    urls = {"database_url": over_psycopg(postgres.runtime_url), "migrate_url": over_psycopg(postgres.migrate_url)}
+    yield from served(replace(shared_settings(tmp_path_factory.mktemp("house")), **urls))
+
+
+def over_psycopg(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[House]:
+    """The services of one process over one database; tests keep apart by tenants of their own.
+
+    A test marked `database_alone` gets an empty database of its own: one that works through the whole of it, as cleaning and
+    delivery do, would take what every other test left.
+    """
+    if request.node.get_closest_marker("database_alone") is None:
+        yield request.getfixturevalue(f"{request.param}_house")
+        return
+    with empty_database(request, tmp_path) as database:
+        settings = replace(shared_settings(tmp_path), database_url=database.url)
+        made = make_house(settings)
+        yield made
+        made.database.dispose()
 
 
 # What is refused before the store is asked is the same on every database: such a test asks on one. Whatever reaches the store
@@ -126,11 +151,11 @@ def migrated_postgres(request: pytest.FixtureRequest, postgres_server: Postgres)
     return name
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A database of the test alone, as it serves: migrated, and nothing in it."""
+@contextmanager
+def empty_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
+    """Give a migrated database of the kind that the fixture's parameter names, with nothing in it."""
     if request.param == "sqlite":
-        copied = shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "gatehouse.db")
+        copied = shutil.copy(request.getfixturevalue("migrated_file"), folder / "gatehouse.db")
         made = Database(f"sqlite:///{copied}")
         yield made
         made.dispose()
@@ -138,10 +163,17 @@ def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Dat
     server: Postgres = request.getfixturevalue("postgres_server")
     name = f"own_{worker_number(request.config)}_{next(_NUMBERS)}"
     urls = server.database(name, request.getfixturevalue("migrated_postgres"))
-    made = Database(urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"))
+    made = Database(over_psycopg(urls.runtime_url))
     yield made
     made.dispose()
     server.drop(name)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database of the test alone, as it serves: migrated, and nothing in it."""
+    with empty_database(request, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
