@@ -105,8 +105,14 @@ def sqlite_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 @pytest.fixture(scope="session")
 def postgres_house(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The services over the PostgreSQL database that tests share."""
-    urls = {"database_url": over_psycopg(postgres.runtime_url), "migrate_url": over_psycopg(postgres.migrate_url)}
-    yield from served(replace(shared_settings(tmp_path_factory.mktemp("house")), **urls))
+    settings = shared_settings(tmp_path_factory.mktemp("house"))
+    yield from served(
+        replace(
+            settings,
+            database_url=over_psycopg(postgres.runtime_url),
+            migrate_url=over_psycopg(postgres.migrate_url),
+        )
+    )
 
 
 def over_psycopg(url: str) -> str:
