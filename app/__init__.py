@@ -11,10 +11,10 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import httpx  # noqa: TID251 - hands the wing over in place of a connection
 
 from app import hub, identity
-from app.hub import turns
+from app.hub import hash_queue
 from app.identity.callers import host_of
 from app.identity.turns import Turns
-from app.kit.admission import Application, Place, PlaceOf
+from app.kit.admission import Application, QueueSlot, QueueSlotOf
 from app.kit.operation import Host
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
@@ -26,7 +26,7 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it finds the identity service at `settings.api_url`."""
     pages = hub.create_app(settings)
-    return _served(settings, pages, partial(turns.place_of, pages))
+    return _served(settings, pages, partial(hash_queue.queue_slot, pages))
 
 
 def create_identity(settings: Settings) -> Application:
@@ -34,7 +34,7 @@ def create_identity(settings: Settings) -> Application:
     house = identity.create_house(settings)
     server = identity.create_service(house)
     service = identity.create_app(server)
-    return _served(settings, service, Turns(house, server).place_of, house.hashing.recent_seconds)
+    return _served(settings, service, Turns(house, server).queue_slot, house.hashing.recent_seconds)
 
 
 def create_both(settings: Settings) -> Application:
@@ -43,13 +43,13 @@ def create_both(settings: Settings) -> Application:
     server = identity.create_service(house)
     service = identity.create_app(server)
     pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), house.clock)
-    of_service, of_pages = Turns(house, server).place_of, partial(turns.place_of, pages)
+    of_service, of_pages = Turns(house, server).queue_slot, partial(hash_queue.queue_slot, pages)
 
-    def place_of(environ: Mapping[str, Any]) -> Place | None:
+    def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_services(environ) else of_pages)(environ)
 
     front = Dispatcher(settings, server, service, pages)
-    return _served(settings, front, place_of, house.hashing.recent_seconds)
+    return _served(settings, front, queue_slot, house.hashing.recent_seconds)
 
 
 class Dispatcher:
@@ -74,13 +74,13 @@ class Dispatcher:
 
 
 def _served(
-    settings: Settings, app: WSGIApplication, place_of: PlaceOf, hash_seconds: Callable[[], float] = float
+    settings: Settings, app: WSGIApplication, queue_slot: QueueSlotOf, hash_seconds: Callable[[], float] = float
 ) -> Application:
     """Return the application wrapped in its middleware; `place_of` sees the request as the application does."""
     front = _protected(app, settings)
 
-    def placed(environ: Mapping[str, Any]) -> Place | None:
-        return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else place_of(front.as_seen(environ))
+    def placed(environ: Mapping[str, Any]) -> QueueSlot | None:
+        return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
 
     return Application(front, placed, hash_seconds)
 

@@ -102,7 +102,7 @@ def openapi() -> None:
 def _catalogue() -> Catalogue:
     """Return the catalogue with every operation stated: a module states its own when it is imported."""
     from app import contract  # noqa: PLC0415 - 500 statements that only these commands need
-    from app.contract.stating import CATALOGUE  # noqa: PLC0415 - as above
+    from app.contract.operations import CATALOGUE  # noqa: PLC0415 - as above
 
     for module in pkgutil.iter_modules(contract.__path__):
         importlib.import_module(f"{contract.__name__}.{module.name}")

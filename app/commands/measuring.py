@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from app.commands.refusals import Refusal
-from app.kit.observing import Told
+from app.kit.instrumentation import RequestObserver
 from app.kit.serving import Job, OnRefusal
 from app.settings import Settings, share_metrics
 
@@ -29,7 +29,7 @@ class Measuring:
     """The server's metrics hooks; empty if metrics are off."""
 
     jobs: tuple[Job, ...] = ()
-    told: tuple[Told, ...] = ()
+    observers: tuple[RequestObserver, ...] = ()
     on_refusal: OnRefusal = _nothing
     on_end_of_worker: Callable[[int], object] = _nothing
     """Called with the id of a process that has ended and is replaced."""
@@ -55,11 +55,11 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:
         raise Refusal(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
-    told, on_refusal = (metrics.measure(settings.api_hostname),), metrics.count_refusals()
+    observers, on_refusal = (metrics.measure(settings.api_hostname),), metrics.count_refusals()
     if shared is None:
-        return Measuring((exposition,), told, on_refusal)
+        return Measuring((exposition,), observers, on_refusal)
     path = shared.path
-    return Measuring((exposition,), told, on_refusal, lambda process: metrics.forget(process, path), shared.remove)
+    return Measuring((exposition,), observers, on_refusal, lambda process: metrics.forget(process, path), shared.remove)
 
 
 class SharedFolder:

@@ -21,11 +21,11 @@ from app.kit import logs
 from app.kit.admission import Application
 from app.kit.clock import SystemClock
 from app.kit.health import PATHS, Check, Health
-from app.kit.observing import Observed, Told
+from app.kit.instrumentation import Instrumented, RequestObserver
 from app.kit.proxies import Proxies
-from app.kit.serving import Job, Limits, Room
+from app.kit.serving import HashLimits, Job, Limits
 from app.kit.serving import serve as serve_http
-from app.kit.waiting import Bounded
+from app.kit.time_budget import TimeBudget
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
 
     try:
         return serve_http(
-            lambda: application(settings, wings, measuring.told),
+            lambda: application(settings, wings, measuring.observers),
             bind=bind,
             workers=workers,
             background=[*jobs, *measuring.jobs],
@@ -81,7 +81,7 @@ def run(settings: Settings, wings: str, bind: str, workers: int, jobs: list[Job]
         raise Refusal(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
 
 
-def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> Application:
+def application(settings: Settings, wings: str, observers: tuple[RequestObserver, ...] = ()) -> Application:
     """Return what is served: the wings, behind probes and observation."""
     import app  # noqa: PLC0415 - the wings load here, in each worker, after the fork
 
@@ -91,26 +91,26 @@ def application(settings: Settings, wings: str, told: tuple[Told, ...] = ()) -> 
         from app.reference import Reference  # noqa: PLC0415 - loads with the wings
 
         made = Reference(made, settings)
-    made = Bounded(made, settings.request_wait_seconds)
-    return replace(wing, wsgi=observed(Health(made, health_checks(settings, wings)), settings, told))
+    made = TimeBudget(made, settings.request_wait_seconds)
+    return replace(wing, wsgi=observed(Health(made, health_checks(settings, wings)), settings, observers))
 
 
-def room(settings: Settings, wings: str) -> Room:
+def room(settings: Settings, wings: str) -> HashLimits:
     """Return how many requests that hash may run at once: two per hash, because each spends part of its time on other work.
 
     A hub apart hashes nothing: there they wait for the identity service, which has a queue of its own.
     """
-    threads = max(Room.threads, 4 * settings.hashes_at_once)
-    return Room(places=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
+    threads = max(HashLimits.threads, 4 * settings.hashes_at_once)
+    return HashLimits(places=threads if wings == "hub" else 2 * settings.hashes_at_once, threads=threads)
 
 
-def observed(made: WSGIApplication, settings: Settings, told: tuple[Told, ...] = ()) -> WSGIApplication:
+def observed(made: WSGIApplication, settings: Settings, observers: tuple[RequestObserver, ...] = ()) -> WSGIApplication:
     """Put logs, measurements and traces before an application."""
     if settings.telemetry_url:
         from app.kit.tracing import Traced  # noqa: PLC0415 - an extra, loaded only where it is asked for
 
         made = Traced(made, settings.telemetry_url)
-    return Observed(made, told, Proxies.of(settings.trusted_proxies))
+    return Instrumented(made, observers, Proxies.of(settings.trusted_proxies))
 
 
 def health_checks(settings: Settings, wings: str) -> dict[str, Check]:

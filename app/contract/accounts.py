@@ -9,9 +9,9 @@ from app.contract import errors as e
 from app.contract.access import READ
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import AT, PW, UID_REFUSALS, F, PhoneInQuery, SecurityAnswer, Uid
+from app.contract.operations import operation
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Wire
 
@@ -154,43 +154,43 @@ MODEL_REFUSALS = (
 LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.UnknownUsername, e.UnknownPhone)
 CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 
-create = state(
+create = operation(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
     errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused),
     summary="Create an account. No email is sent.", row="A01", scope="profile:create",
 )  # fmt: skip
-read_by_identifier = state(
+read_by_identifier = operation(
     "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M,
     errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.", row="A02", scope="profile:read",
 )  # fmt: skip
-read_by_uid = state(
+read_by_uid = operation(
     "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M,
     errors=UID_REFUSALS, summary="Read an account by its id.", row="A03", scope="profile:read",
 )  # fmt: skip
-identities = state(
+identities = operation(
     "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M,
     errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="List every account that has an email address.", row="A04",
     scope="profile:read",
 )  # fmt: skip
-update = state(
+update = operation(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
     errors=(*UID_REFUSALS, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05", scope="profile:update",
 )  # fmt: skip
-update_by_identifier = state(
+update_by_identifier = operation(
     "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M,
     accepts=Accept.JSON, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
     summary="Update an account by its email, username or phone.", scope="profile:update",
 )  # fmt: skip
-delete_by_uid = state(
+delete_by_uid = operation(
     "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
     errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.", row="A06", scope="profile:delete",
 )  # fmt: skip
-delete_by_identifier = state(
+delete_by_identifier = operation(
     "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
     errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]), summary="Delete an account by its email, username or phone.", row="A07",
     scope="profile:delete",
 )  # fmt: skip
-read_own = state(
+read_own = operation(
     "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ,
     errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.", row="U15",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import UID_REFUSALS
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import K, M, S
 from app.kit.wire import From, Lower, Wire
 
@@ -83,15 +83,15 @@ _VERIFY = (
 )
 _BASE = "/identity/v2/manage/account"
 
-verify_token = state(
+verify_token = operation(
     "brought.verify_token", f"POST {_BASE}/verify/token", VerifyTokenAsked, VerifyToken, auth=K & S | M, errors=_VERIFY,
     summary="Create a token that verifies an email address.", row="A18", scope="profile:update",
 )  # fmt: skip
-read_verify_token = state(
+read_verify_token = operation(
     "brought.read_verify_token", f"GET {_BASE}/vtoken", VerifyTokenRead, VerifyToken, auth=K & S | M, errors=_VERIFY,
     summary="Create a token that verifies an email address, with a lifetime of your choice.", row="A19", scope="profile:update",
 )  # fmt: skip
-mail_token = state(
+mail_token = operation(
     "brought.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", MailTokenAsked, MailToken, auth=K & S | M,
     errors=(
         e.WrongTokenType, e.EmailOrUsernameMissing, *_VERIFY, *UID_REFUSALS, *_OFF, e.EmailTypeMissing,
@@ -100,7 +100,7 @@ mail_token = state(
     ),
     summary="Create the token or the code that an email of one type would carry.", row="A20", scope="profile:update",
 )  # fmt: skip
-sms_code = state(
+sms_code = operation(
     "brought.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeAsked, SmsCode, auth=K & S | M,
     errors=(
         e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,

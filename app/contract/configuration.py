@@ -13,6 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, agree
 from app.contract.letters import Sending
@@ -21,7 +22,6 @@ from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.contract.second_factor_settings import Risk, SecondFactors
 from app.contract.services_settings import DuoSettings, PushSettings
-from app.contract.stated import Stated
 from app.contract.values import Different, Moment, Network, OwnPicture, Tag, WebAddress, Words
 
 Mode = Literal["required", "optional", "disabled"]
@@ -31,7 +31,7 @@ LINKS = ("privacy", "terms", "help")
 """What pages and mails lead to beside themselves."""
 
 
-class Lockout(Stated):
+class Lockout(ConfigurationModel):
     """Brute-force protection. Failed passwords and codes count together, from all callers: after
     five the account's sign-in is locked. A suspension expires, an emailed reset removes every lock except a block, and
     `security_question` suspends accounts that have no answers. With `hide_unknown_accounts` those accounts need the emailed
@@ -43,7 +43,7 @@ class Lockout(Stated):
     security_answer_attempts: int = Field(default=3, ge=1, le=20)  # in suspend_seconds, right ones included
 
 
-class Captcha(Stated):
+class Captcha(ConfigurationModel):
     """The captcha: `own`, which needs no external service, or
     a provider with its `site_key` and the tenant's `captcha_secret`. Applications send the provider's response; pages show
     its widget, whose script runs in the page and could read what is typed. Beside the widget pages offer a built-in question,
@@ -62,7 +62,7 @@ class Captcha(Stated):
         return self
 
 
-class Argon2(Stated):
+class Argon2(ConfigurationModel):
     """Password hashing: argon2id; a changed value rehashes at the next good sign-in."""
 
     memory_kib: int = Field(default=19_456, ge=8_192, le=1_048_576)
@@ -70,7 +70,7 @@ class Argon2(Stated):
     parallelism: int = Field(default=1, ge=1, le=8)
 
 
-class PasswordPolicy(Stated):
+class PasswordPolicy(ConfigurationModel):
     """Requirements for new passwords."""
 
     min_length: int = Field(default=10, ge=1, le=128)
@@ -94,7 +94,7 @@ class PasswordPolicy(Stated):
         return self
 
 
-class RequestLimits(Stated):
+class RequestLimits(ConfigurationModel):
     """Rate limits; 0 means no limit. An IPv6 address counts as its /64."""
 
     sign_in_per_minute_per_address: int = Field(default=20, ge=0)
@@ -113,21 +113,21 @@ class RequestLimits(Stated):
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 
-class EmailAccess(Stated):
+class EmailAccess(ConfigurationModel):
     """Email addresses and domains that may register."""
 
     allow: tuple[str, ...] = Field(default=(), max_length=1_000)  # where there is one, no other may
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
 
 
-class PolicyVersion(Stated):
+class PolicyVersion(ConfigurationModel):
     """One version of the privacy policy, and when it begins to hold."""
 
     version: Annotated[str, Field(min_length=1, max_length=50)]
     starts_at: AwareDatetime
 
 
-class PrivacyPolicy(Stated):
+class PrivacyPolicy(ConfigurationModel):
     """The privacy policy that users accept; `brand.links.privacy` links to its text."""
 
     mode: Literal["strict", "moderated"] = (
@@ -136,7 +136,7 @@ class PrivacyPolicy(Stated):
     versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
 
 
-class CustomObject(Stated):
+class CustomObject(ConfigurationModel):
     """A type of record that the tenant's applications store with an account. If you remove
     a type its records are kept, and are available again once you add it back."""
 
@@ -155,7 +155,7 @@ def _told_apart(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:
     return objects
 
 
-class TenantSettings(Stated):
+class TenantSettings(ConfigurationModel):
     """Everything that a tenant may switch."""
 
     email_verification: Mode = "required"
@@ -269,7 +269,7 @@ def _link(name: str) -> str:
     return name
 
 
-class Brand(Stated):
+class Brand(ConfigurationModel):
     """A tenant's look and names."""
 
     display_name: str = ""
@@ -298,7 +298,7 @@ def _resource(text: str) -> str:
 Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
 
 
-class ApplicationSettings(Stated):
+class ApplicationSettings(ConfigurationModel):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]

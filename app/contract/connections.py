@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 from app.kit.web_addresses import is_web_address
 
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
@@ -67,7 +67,7 @@ Issuer = Annotated[str, AfterValidator(_issuer), Field(max_length=500)]
 ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_length=2_000)]
 
 
-class ConnectionSettings(Stated):
+class ConnectionSettings(ConfigurationModel):
     """A provider through which people may sign in. Either it has an `issuer`, which speaks OpenID Connect and is asked for the
     rest; or the three endpoints are stated, and it speaks OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
     host."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.values import Tag, WebAddress
 
 REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
@@ -19,7 +19,7 @@ Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 Paragraph = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class ConsentOption(Stated):
+class ConsentOption(ConfigurationModel):
     """One thing to agree to. `id` is `ConsentOptionId`; options of one id in several forms are one consent."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -29,7 +29,7 @@ class ConsentOption(Stated):
     mandatory: bool = False  # the form is not answered without it, and it cannot be taken back
 
 
-class ConsentForm(Stated):
+class ConsentForm(ConfigurationModel):
     """One form: for `event` Register, FirstLogin, Login, or one of the tenant's own, which its programs ask at."""
 
     event: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]

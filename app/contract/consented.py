@@ -7,8 +7,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import PW
+from app.contract.operations import operation
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.contract.stating import state
 from app.kit.operation import Accept, K
 from app.kit.wire import From
 
@@ -17,7 +17,7 @@ class ConsentSubmitted(PW, ConsentsGiven):
     consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
 
 
-submit = state(
+submit = operation(
     "consents.submit", "POST /identity/v2/auth/consent", ConsentSubmitted, Login, auth=K, accepts=Accept.JSON,
     errors=(
         e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.WrongConsentToken, e.ExpiredConsentToken, *GATE_REFUSALS,

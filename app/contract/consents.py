@@ -8,8 +8,8 @@ from app.contract import errors as e
 from app.contract.access import READ, WRITE
 from app.contract.consent_forms import MOST_OPTIONS
 from app.contract.groups import AT, PW, UID_REFUSALS, Uid
+from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Wire
 
@@ -106,25 +106,25 @@ class ConsentLogs(Wire):
 
 _REFUSALS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
-give = state(
+give = operation(
     "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
 )  # fmt: skip
-change = state(
+change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
     errors=(*_REFUSALS, e.ConsentRefused),
     summary="Change what the signed-in account agreed to on consent forms.", row="U85",
 )  # fmt: skip
-verify = state(
+verify = operation(
     "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ,
     errors=(*_REFUSALS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.", row="U86",
 )  # fmt: skip
-logs = state(
+logs = operation(
     "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ,
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="List how the signed-in account answered consent forms over time.", row="U87",
 )  # fmt: skip
-managed_logs = state(
+managed_logs = operation(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M,
     errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs),
     summary="List how an account answered consent forms over time.", row="A36", scope="consent:read",

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import READ, WRITE
 from app.contract.groups import AT, PW, UID_REFUSALS, Deleted, Uid
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
@@ -100,51 +100,51 @@ _OWN = "/identity/v2/auth/customobject"
 _MANAGED = "/identity/v2/manage/account/{uid}/customobject"
 NAMING = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
 
-add = state(
+add = operation(
     "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, errors=(*NAMING, e.ObjectFull),
     summary="Add a record of a custom object to the signed-in account.", row="U78",
 )  # fmt: skip
-read_all = state(
+read_all = operation(
     "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, access=READ, errors=(*NAMING, e.NoSuchObject),
     summary="Read the signed-in account's records of a custom object.", row="U79",
 )  # fmt: skip
-read = state(
+read = operation(
     "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U, access=READ,
     errors=(*NAMING, e.NoSuchObject, e.MalformedRecordId),
     summary="Read one of the signed-in account's records.", row="U80",
 )  # fmt: skip
-change = state(
+change = operation(
     "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, errors=(*NAMING, e.NoSuchObject),
     summary="Change one of the signed-in account's records, member by member or as a whole.", row="U81",
 )  # fmt: skip
-remove = state(
+remove = operation(
     "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U, access=WRITE,
     errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.", row="U82",
 )  # fmt: skip
 
-managed_add = state(
+managed_add = operation(
     "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, accepts=Accept.JSON,
     no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.ObjectFull),
     summary="Add a record of a custom object to an account.", row="A31", scope="customobject:create",
 )  # fmt: skip
-managed_read_all = state(
+managed_read_all = operation(
     "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M,
     errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Read an account's records of a custom object.", row="A32",
     scope="customobject:read",
 )  # fmt: skip
-managed_read = state(
+managed_read = operation(
     "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M,
     errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
     row="A33", scope="customobject:read",
 )  # fmt: skip
-managed_change = state(
+managed_change = operation(
     "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", RecordChanged, Record, auth=K & S | M,
     accepts=Accept.JSON, no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject),
     summary="Change one of an account's records, member by member or as a whole.", row="A34", scope="customobject:update",
 )  # fmt: skip
-managed_remove = state(
+managed_remove = operation(
     "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
     accepts=Accept.JSON, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Remove one of an account's records.", row="A35",
     scope="customobject:delete",

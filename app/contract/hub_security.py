@@ -5,12 +5,12 @@ from typing import Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.families import HUB
+from app.contract.error_profiles import HUB
 from app.contract.groups import Posted
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_own_factors import FactorsView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import H
 from app.kit.wire import Wire
 
@@ -79,24 +79,24 @@ class DataView(Done):
     data: dict[str, Any]
 
 
-read = state(
-    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, auth=H, family=HUB, public=False,
+read = operation(
+    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, auth=H, error_profile=HUB, public=False,
     errors=(e.NotAuthenticated,), summary="Read what opens the signed-in person's account and where it is signed in.",
 )  # fmt: skip
-forget_browsers = state(
-    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, auth=H, family=HUB, public=False,
+forget_browsers = operation(
+    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, auth=H, error_profile=HUB, public=False,
     errors=(e.NotAuthenticated,), summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
 )  # fmt: skip
-applications = state(
-    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, auth=H, family=HUB, public=False,
+applications = operation(
+    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, auth=H, error_profile=HUB, public=False,
     errors=(e.NotAuthenticated,), summary="List the applications that may act for the signed-in person.",
 )  # fmt: skip
-revoke_application = state(
-    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, auth=H, family=HUB,
+revoke_application = operation(
+    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, auth=H, error_profile=HUB,
     public=False, errors=(e.NotAuthenticated,),
     summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
 )  # fmt: skip
-own_data = state(
-    "hub.own_data", "POST /hub/own/data", Proved, DataView, auth=H, family=HUB, public=False, errors=PROOF_REFUSALS,
+own_data = operation(
+    "hub.own_data", "POST /hub/own/data", Proved, DataView, auth=H, error_profile=HUB, public=False, errors=PROOF_REFUSALS,
     summary="Read everything that is kept of the signed-in person, without secrets.",
 )  # fmt: skip

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS
-from app.contract.families import HUB
+from app.contract.error_profiles import HUB
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub import Next, Session
 from app.contract.mailed import Token
+from app.contract.operations import operation
 from app.contract.passwords import SMS_CODE
 from app.contract.phones import NOT_TEXTED
 from app.contract.registration_form import MOST_LETTERS, FormField
-from app.contract.stating import state
 from app.kit.operation import H
 from app.kit.wire import From, Wire
 
@@ -127,17 +127,17 @@ PROOF_REFUSALS = (
     e.AccountBlocked,
 )  # fmt: skip
 
-edit_profile = state(
-    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, auth=H, family=HUB, public=False, errors=FORM_REFUSALS,
+edit_profile = operation(
+    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, auth=H, error_profile=HUB, public=False, errors=FORM_REFUSALS,
     summary="Change the signed-in person's profile.",
 )  # fmt: skip
-edit_username = state(
-    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, auth=H, family=HUB, public=False,
+edit_username = operation(
+    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
     summary="Set or change the signed-in person's username.",
 )  # fmt: skip
-add_email = state(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, auth=H, family=HUB, public=False,
+add_email = operation(
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(
         *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused,
         e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered,
@@ -145,8 +145,8 @@ add_email = state(
     ),
     summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
 )  # fmt: skip
-mail_email_again = state(
-    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted, auth=H, family=HUB, public=False,
+mail_email_again = operation(
+    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted, auth=H, error_profile=HUB, public=False,
     errors=(
         e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff, e.MalformedEmail,
         e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.MailLimitReached,
@@ -154,8 +154,8 @@ mail_email_again = state(
     ),
     summary="Mail link and code once more to an address of the account that is not proved yet.",
 )  # fmt: skip
-confirm_email = state(
-    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted, auth=H, family=HUB, public=False,
+confirm_email = operation(
+    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted, auth=H, error_profile=HUB, public=False,
     errors=(
         e.NotAuthenticated, e.MalformedEmail, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode,
         e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha,
@@ -163,64 +163,64 @@ confirm_email = state(
     ),
     summary="Confirm the address that a code was mailed to.",
 )  # fmt: skip
-remove_email = state(
-    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, auth=H, family=HUB, public=False,
+remove_email = operation(
+    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
 )  # fmt: skip
-make_primary = state(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, auth=H, family=HUB, public=False,
+make_primary = operation(
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable),
     summary="Let another address be the first one.",
 )  # fmt: skip
-ask_phone = state(
-    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, auth=H, family=HUB, public=False,
+ask_phone = operation(
+    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
     summary="Text a code to another number; one of somebody else is answered as a free one.",
 )  # fmt: skip
-text_phone_again = state(
-    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted, auth=H, family=HUB, public=False,
+text_phone_again = operation(
+    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted, auth=H, error_profile=HUB, public=False,
     errors=(e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered, *NOT_TEXTED),
     summary="Text another code to the number that was asked for last.",
 )  # fmt: skip
-confirm_phone = state(
-    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted, auth=H, family=HUB, public=False,
+confirm_phone = operation(
+    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted, auth=H, error_profile=HUB, public=False,
     errors=(
         e.NotAuthenticated, e.PhoneLoginOff, *SMS_CODE, e.PhoneTaken, e.LockedForAWhile, e.LockedForCaptcha,
         e.LockedForSecurityQuestion, e.AccountBlocked,
     ),
     summary="Take the number that was asked for last, by the code that was texted to it.",
 )  # fmt: skip
-remove_phone = state(
-    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, auth=H, family=HUB, public=False,
+remove_phone = operation(
+    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable),
     summary="Remove the number.",
 )  # fmt: skip
-edit_answers = state(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, auth=H, family=HUB, public=False,
+edit_answers = operation(
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, *FORM_REFUSALS), summary="Change the answers to security questions.",
 )  # fmt: skip
-ask_deletion = state(
-    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, auth=H, family=HUB, public=False,
+ask_deletion = operation(
+    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, auth=H, error_profile=HUB, public=False,
     errors=(*PROOF_REFUSALS, e.NoEmailOnProfile, e.NotProcessable, e.MailLimitReached, e.VerificationUrlRefused),
     summary="Mail a link that deletes the account.",
 )  # fmt: skip
-read_deletion = state(
-    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, auth=H, family=HUB, public=False,
+read_deletion = operation(
+    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, auth=H, error_profile=HUB, public=False,
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Read what a link of deletion stands for; uses nothing up.",
 )  # fmt: skip
-confirm_deletion = state(
-    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, auth=H, family=HUB, public=False,
+confirm_deletion = operation(
+    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, auth=H, error_profile=HUB, public=False,
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account by the link that was mailed.",
 )  # fmt: skip
-keep_account = state(
-    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, auth=H, family=HUB, public=False,
+keep_account = operation(
+    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, auth=H, error_profile=HUB, public=False,
     errors=(e.WrongDeleteToken,), summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
 )  # fmt: skip
-accept_policy = state(
-    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, auth=H, family=HUB, public=False,
+accept_policy = operation(
+    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, auth=H, error_profile=HUB, public=False,
     errors=(e.NotAuthenticated,), summary="Accept the present privacy policy, and go on with the attempt.",
 )  # fmt: skip
-fill_missing = state(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, auth=H, family=HUB, public=False,
+fill_missing = operation(
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, auth=H, error_profile=HUB, public=False,
     errors=FORM_REFUSALS, summary="Fill in what the tenant's form requires, and go on with the attempt.",
 )  # fmt: skip

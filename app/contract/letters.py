@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 
 Carries = Literal["link", "otp", "both"]
 
@@ -82,14 +82,14 @@ Line = Annotated[str, AfterValidator(_one_line)]
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"
 
 
-class SendLimit(Stated):
+class SendLimit(ConfigurationModel):
     """`amount` letters to one recipient in so many minutes; 0: not limited."""
 
     amount: int = Field(ge=0, le=10_000)
     minutes: int = Field(ge=1, le=43_200)
 
 
-class Sending(Stated):
+class Sending(ConfigurationModel):
     """The sender of messages, and how many one recipient gets."""
 
     sender_name: Line = Field(default="", max_length=60)  # the display name where empty
@@ -107,7 +107,7 @@ class Sending(Stated):
     sms_per_day: int = Field(default=1_000, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
 
 
-class MailTemplate(Stated):
+class MailTemplate(ConfigurationModel):
     """A tenant's own mail. Its placeholders are those of the interface, such as `#Name#`, `#Url#` and `#OTP#`."""
 
     type: MailKind
@@ -136,7 +136,7 @@ class MailTemplate(Stated):
         return self.name or f"{self.type}-default"
 
 
-class SmsTemplate(Stated):
+class SmsTemplate(ConfigurationModel):
     """A tenant's own text message. The line that lets browsers fill the code in is added by itself."""
 
     type: SmsKind

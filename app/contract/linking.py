@@ -11,8 +11,8 @@ from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
+from app.contract.operations import operation
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From
 
@@ -61,22 +61,22 @@ LINK_REFUSALS = (
     e.WrongClientGuid, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 
-sign_in = state(
+sign_in = operation(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K,
     errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, *GATE_REFUSALS),
     summary="Finish a sign-in through another provider that started without a callback.", row="U13",
 )  # fmt: skip
-link = state(
+link = operation(
     "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS,
     errors=(*LINK_REFUSALS, refusals.WrongCandidate),
     summary="Link an identity of another provider to the signed-in account.", row="U29",
 )  # fmt: skip
-link_by_guid = state(
+link_by_guid = operation(
     "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS,
     errors=LINK_REFUSALS,
     summary="Link the identity of a sign-in that started without a callback.", row="U30",
 )  # fmt: skip
-unlink = state(
+unlink = operation(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(
         refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept,

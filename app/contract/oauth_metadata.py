@@ -6,9 +6,9 @@ from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.access import STANDARD
-from app.contract.families import OAUTH
+from app.contract.error_profiles import OAUTH
 from app.contract.oauth_tokens import OAuthWire, as_named
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import Host, U
 from app.kit.wire import Document, From
 
@@ -19,14 +19,14 @@ class OfIssuer(OAuthWire):
     app: Annotated[str | None, From.PATH] = None
 
 
-discovery = state(
-    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, family=OAUTH, on=Host.TENANT, cors=True,
+discovery = operation(
+    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
     errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration.",
 )  # fmt: skip
 
-authorization_server = state(
-    "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", OfIssuer, Document, family=OAUTH,
+authorization_server = operation(
+    "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", OfIssuer, Document, error_profile=OAUTH,
     on=Host.TENANT, cors=True, errors=(oauth.UnknownApplication,), summary="Read the authorization server's metadata (RFC 8414).",
     also=(
         "/.well-known/oauth-authorization-server/service/oidc/{app}",
@@ -38,8 +38,8 @@ authorization_server = state(
     ),
 )  # fmt: skip
 
-jwks = state(
-    "oauth_metadata.jwks", "GET /service/oidc/jwks", OfIssuer, Document, family=OAUTH, on=Host.TENANT, cors=True,
+jwks = operation(
+    "oauth_metadata.jwks", "GET /service/oidc/jwks", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
     summary="Read the keys that sign this tenant's tokens.",
 )  # fmt: skip
@@ -82,8 +82,8 @@ class UserinfoAnswer(OAuthWire):
     address: Address | None = None
 
 
-userinfo = state(
-    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, access=STANDARD, family=OAUTH,
+userinfo = operation(
+    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, access=STANDARD, error_profile=OAUTH,
     on=Host.TENANT, cors=True,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     errors=(oauth.InsufficientScope,), answers=("application/json", "application/jwt"),

@@ -5,9 +5,9 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
-from app.contract.families import OAUTH
+from app.contract.error_profiles import OAUTH
+from app.contract.operations import operation
 from app.contract.sessions import Actor
-from app.contract.stating import state
 from app.kit.operation import C, Host, K
 from app.kit.wire import Document, From, Wire
 
@@ -65,14 +65,14 @@ GRANT_ERRORS = (
     oauth.InvalidTarget,
 )  # fmt: skip
 
-token = state(
-    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenAnswer, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
+token = operation(
+    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenAnswer, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/token",), errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OpenID client.",
 )  # fmt: skip
 
-token_with_key = state(
-    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenAnswer, auth=C & K, family=OAUTH, on=Host.TENANT,
-    cors=True, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
+token_with_key = operation(
+    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenAnswer, auth=C & K, error_profile=OAUTH,
+    on=Host.TENANT, cors=True, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
 )  # fmt: skip
 
 
@@ -102,8 +102,8 @@ class IntrospectionAnswer(OAuthWire):
     act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 
-introspect = state(
-    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C, family=OAUTH,
+introspect = operation(
+    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C, error_profile=OAUTH,
     on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
     summary="Check a token and read what it stands for.",
 )  # fmt: skip
@@ -117,8 +117,8 @@ class RevocationRequest(ClientRequest):
     refresh_token: str | None = None
 
 
-revoke = state(
-    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, family=OAUTH, on=Host.TENANT, cors=True,
+revoke = operation(
+    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
     summary="Revoke an access or refresh token; any token is answered 200.",
 )  # fmt: skip
@@ -130,14 +130,14 @@ class MachineTokenRequest(ClientRequest):
     scope: str | None = None
 
 
-machine_token = state(
-    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenAnswer, auth=C, family=OAUTH, on=Host.TENANT,
+machine_token = operation(
+    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenAnswer, auth=C, error_profile=OAUTH, on=Host.TENANT,
     errors=GRANT_ERRORS, summary="Get a machine token for the management operations.",
 )  # fmt: skip
 
-introspect_machine = state(
+introspect_machine = operation(
     "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionAnswer, auth=C,
-    family=OAUTH, on=Host.TENANT, summary="Check a machine token.",
+    error_profile=OAUTH, on=Host.TENANT, summary="Check a machine token.",
 )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ class Revoked(Wire):
     """An empty object."""
 
 
-revoke_machine = state(
-    "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, family=OAUTH, on=Host.TENANT,
+revoke_machine = operation(
+    "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, error_profile=OAUTH, on=Host.TENANT,
     summary="Revoke a machine token.",
 )  # fmt: skip

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, PhoneInQuery, Posted, PostedSms
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.contract.sign_in import GATE_REFUSALS
-from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Lower
 
@@ -82,7 +82,7 @@ CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
 """The address or the number became another's meanwhile."""
 _PATH = "/identity/v2/auth/login/passwordlesslogin"
 
-send_mail = state(
+send_mail = operation(
     "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K,
     errors=(
         e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing,
@@ -90,7 +90,7 @@ send_mail = state(
     ),
     summary="Email a sign-in link and a code.", row="U49",
 )  # fmt: skip
-by_link = state(
+by_link = operation(
     "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K,
     errors=(
         e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
@@ -99,16 +99,16 @@ by_link = state(
     summary="Sign in with an emailed link; a HEAD request leaves it unused.", row="U50",
 )  # fmt: skip
 _BY_CODE = (e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests, *KIND, *ENTRY, *CLAIM)
-by_email_code = state(
+by_email_code = operation(
     "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K,
     errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in with an emailed code.", row="U51",
 )  # fmt: skip
-by_username_code = state(
+by_username_code = operation(
     "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K,
     errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE),
     summary="Sign in with an emailed code; the username names the account.", row="U52",
 )  # fmt: skip
-send_sms = state(
+send_sms = operation(
     "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K,
     errors=(
         e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked,
@@ -116,7 +116,7 @@ send_sms = state(
     ),
     summary="Text a sign-in code.", row="U53",
 )  # fmt: skip
-by_sms_code = state(
+by_sms_code = operation(
     "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K,
     errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in with a texted code.", row="U54",
 )  # fmt: skip

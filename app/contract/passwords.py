@@ -7,10 +7,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS, READ
-from app.contract.families import MAIN
+from app.contract.error_profiles import MAIN
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
+from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import Document, From, Lower, Wire
 
@@ -142,16 +142,16 @@ class ForgotTokenMade(Wire):
     identity_providers: list[str]
 
 
-forgot = state(
-    "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, family=NAMED, accepts=Accept.JSON,
+forgot = operation(
+    "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON,
     errors=(
         e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, *CAPTCHA,
         e.ResetUrlRefused, e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
     ),
     summary="Email a link or a code that resets a forgotten password.", row="U33",
 )  # fmt: skip
-reset = state(
-    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, family=NAMED, accepts=Accept.JSON,
+reset = operation(
+    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, error_profile=NAMED, accepts=Accept.JSON,
     also=("/identity/v2/auth/password/reset",),
     errors=(
         e.MalformedKey, e.FieldsRefused.at(400), *NEW_PASSWORD[1:], e.UsernameMissing, e.MalformedEmail, e.EmailMissing,
@@ -160,7 +160,7 @@ reset = state(
     ),
     summary="Set a new password with the token of an emailed link, or with an emailed code.", row="U34",
 )  # fmt: skip
-forgot_by_sms = state(
+forgot_by_sms = operation(
     "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K,
     errors=(
         e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked, *CAPTCHA,
@@ -168,7 +168,7 @@ forgot_by_sms = state(
     ),
     summary="Text a code that resets a forgotten password.", row="U35",
 )  # fmt: skip
-reset_by_sms = state(
+reset_by_sms = operation(
     "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=K,
     errors=(
         e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile, *SMS_CODE, *LOCKED,
@@ -176,7 +176,7 @@ reset_by_sms = state(
     ),
     summary="Set a new password with a texted code.", row="U36",
 )  # fmt: skip
-reset_by_answer = state(
+reset_by_answer = operation(
     "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K,
     errors=(
         e.UnknownAccount, e.AccountBlocked, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer,
@@ -184,7 +184,7 @@ reset_by_answer = state(
     ),
     summary="Set a new password with the answers to security questions.", row="U37",
 )  # fmt: skip
-change = state(
+change = operation(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS,
     errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
     summary="Change the signed-in account's password; every other session and token ends.", row="U32",
@@ -192,33 +192,33 @@ change = state(
 
 _ASKED = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
 _QUESTIONS = "/identity/v2/auth/securityquestion"
-questions_by_email = state(
+questions_by_email = operation(
     "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=K,
     errors=(*_ASKED, e.MalformedEmail, e.UsernameLookupOnly), summary="List the questions that an account answered.", row="U38",
 )  # fmt: skip
-questions_by_username = state(
+questions_by_username = operation(
     "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=K,
     errors=(*_ASKED, e.UsernameMissing), summary="List the questions that an account answered.", row="U39",
 )  # fmt: skip
-questions_by_phone = state(
+questions_by_phone = operation(
     "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=K,
     errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly), summary="List the questions that an account answered.", row="U40",
 )  # fmt: skip
-own_questions = state(
+own_questions = operation(
     "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U, access=READ,
     errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.", row="U41",
 )  # fmt: skip
 
-read_hash = state(
+read_hash = operation(
     "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadHash, PasswordHash, auth=K & S | M,
     errors=(*UID_REFUSALS, e.NoEmailProfile), summary="Read the hash of an account's password.", row="A15", scope="profile:read",
 )  # fmt: skip
-set_password = state(
+set_password = operation(
     "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M,
     errors=(*UID_REFUSALS, e.NoEmailProfile, *NEW_PASSWORD), summary="Set an account's password; its sessions and tokens end.",
     row="A16", scope="profile:update",
 )  # fmt: skip
-forgot_token = state(
+forgot_token = operation(
     "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", ForgotToken, ForgotTokenMade, auth=K & S | M,
     errors=(
         e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused,

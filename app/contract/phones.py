@@ -7,11 +7,11 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS, WRITE
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
 from app.contract.sign_in import GATE_REFUSALS
-from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From, Wire
 
@@ -66,7 +66,7 @@ class OldPhone(AT, PW):
 
 NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
-send_code = state(
+send_code = operation(
     "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE,
     errors=(
         e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff,
@@ -74,7 +74,7 @@ send_code = state(
     ),
     summary="Text another code that verifies a phone number.", row="U62",
 )  # fmt: skip
-verify = state(
+verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
     errors=(
         *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
@@ -83,7 +83,7 @@ verify = state(
     summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
     row="U63",
 )  # fmt: skip
-change = state(
+change = operation(
     "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS,
     errors=(
         e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated,
@@ -91,7 +91,7 @@ change = state(
     ),
     summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.", row="U65",
 )  # fmt: skip
-remove = state(
+remove = operation(
     "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Remove the signed-in account's phone number.", row="U66",

@@ -4,12 +4,12 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 
 SHORTEST, LONGEST = 4, 6  # digits: interface limits.md section 6
 
 
-class Pins(Stated):
+class Pins(ConfigurationModel):
     """A few digits beside the password. Who knows them alone comes in nowhere: they open a session of a program that was
     signed in before, or say once more who is signed in. Wrong ones count with wrong passwords."""
 

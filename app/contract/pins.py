@@ -7,10 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.contract.stating import state
 from app.kit.operation import Accept, K, U
 from app.kit.wire import From, Lower
 
@@ -101,21 +101,21 @@ OPENS = (
     e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, *GATE_REFUSALS,
 )  # fmt: skip
 
-with_pin = state(
+with_pin = operation(
     "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K,
     errors=(*HELD, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin, *OPENS),
     summary="Sign in again with a PIN and a session token.", row="U67",
 )  # fmt: skip
-end_session = state(
+end_session = operation(
     "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K,
     errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.", row="U46",
 )  # fmt: skip
-set_first = state(
+set_first = operation(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K,
     errors=(e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing, *OPENS),
     summary="Set the PIN that a sign-in asked for, and finish that sign-in.", row="U68",
 )  # fmt: skip
-change = state(
+change = operation(
     "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
     errors=(
         *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha,
@@ -125,29 +125,29 @@ change = state(
 )  # fmt: skip
 
 _MAILED = (e.UnknownAccount, *HELD, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
-forgot_by_email = state(
+forgot_by_email = operation(
     "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K,
     errors=(*_MAILED, e.MalformedEmail), summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
     row="U70",
 )  # fmt: skip
-forgot_by_username = state(
+forgot_by_username = operation(
     "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON,
     errors=(*_MAILED, e.UnknownUsername), summary="Email a link or a code that resets a forgotten PIN; the username names the account.",
     row="U71",
 )  # fmt: skip
-forgot_by_sms = state(
+forgot_by_sms = operation(
     "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON,
     errors=(e.NotAuthenticated, e.UnknownPhone, *HELD, e.AccountBlocked, *SENT_SMS, e.TooManyRequests),
     summary="Text a code that resets a forgotten PIN.", row="U72",
 )  # fmt: skip
 
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
-reset_by_token = state(
+reset_by_token = operation(
     "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K,
     errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with the token of an emailed link.",
     row="U73",
 )  # fmt: skip
-reset_by_code = state(
+reset_by_code = operation(
     "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON,
     errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
     summary="Set a new PIN with an emailed or texted code.", row="U74",
@@ -157,15 +157,15 @@ _ANSWERED = (
     e.SecurityQuestionsOff, e.MalformedEmail,
 )  # fmt: skip
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
-reset_by_answer_and_email = state(
+reset_by_answer_and_email = operation(
     "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, errors=_ANSWERED,
     summary="Set a new PIN with the answers to security questions.", row="U75",
 )  # fmt: skip
-reset_by_answer_and_phone = state(
+reset_by_answer_and_phone = operation(
     "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, errors=_ANSWERED,
     summary="Set a new PIN with the answers to security questions; the phone number names the account.", row="U76",
 )  # fmt: skip
-reset_by_answer_and_username = state(
+reset_by_answer_and_username = operation(
     "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K,
     errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.", row="U77",
 )  # fmt: skip

@@ -8,8 +8,8 @@ from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
+from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S
 from app.kit.wire import Document, From, Wire
 
@@ -72,17 +72,17 @@ REGISTRATION_REFUSALS = (
     e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired, e.TwoFactorOn,
 )  # fmt: skip
 
-register = state(
+register = operation(
     "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K,
     errors=(e.SottMissing, e.WrongSott, *REGISTRATION_REFUSALS),
     summary="Register by email, phone or username, with a secured one-time token.", row="U01",
 )  # fmt: skip
-register_with_captcha = state(
+register_with_captcha = operation(
     "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered,
     auth=K, errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
     summary="Register by email, phone or username, with a solved captcha.", row="U02",
 )  # fmt: skip
-sott = state(
+sott = operation(
     "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M,
     summary="Create a secured one-time token for registration.", row="A56", scope="sott:create",
 )  # fmt: skip
@@ -163,32 +163,32 @@ _LIST = (e.NoRecords, e.NoChildRecords, e.WrongRecordType)
 _WRITE = (e.MalformedRecord, e.UnknownParentRecord, e.WrongRecordType)
 _MANAGED = "/identity/v2/manage/registrationdata"
 
-records = state(
+records = operation(
     "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, errors=_LIST,
     summary="List the choices of a registration field, without their codes.", row="U10",
 )  # fmt: skip
-check_code = state(
+check_code = operation(
     "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K,
     errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing),
     summary="Check the code of a choice.", row="U11",
 )  # fmt: skip
-add_records = state(
+add_records = operation(
     "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, accepts=Accept.JSON, errors=_WRITE,
     summary="Add choices to registration fields.", row="A51", scope="profile:create",
 )  # fmt: skip
-managed_records = state(
+managed_records = operation(
     "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, errors=_LIST,
     summary="List the choices of a registration field, with their codes.", row="A52", scope="profile:read",
 )  # fmt: skip
-change_record = state(
+change_record = operation(
     "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M,
     accepts=Accept.JSON, errors=(e.UnknownRecord, *_WRITE), summary="Change a choice.", row="A53", scope="profile:update",
 )  # fmt: skip
-remove_record = state(
+remove_record = operation(
     "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M,
     errors=(e.UnknownRecord,), summary="Delete a choice.", row="A54", scope="profile:delete",
 )  # fmt: skip
-remove_type = state(
+remove_type = operation(
     "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M,
     errors=(e.NoRecords,), summary="Delete every choice of a registration field.", row="A55", scope="profile:delete",
 )  # fmt: skip

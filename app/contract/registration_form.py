@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.profile import FIELDS, Kind, Write
-from app.contract.stated import Stated
 from app.kit.wire import pascal
 
 CUSTOM, TERMS = "cf_", "terms"
@@ -23,14 +23,14 @@ _TYPES = {"password": "password", TERMS: "multi"}
 Text = Annotated[str, Field(max_length=300)]
 
 
-class Option(Stated):
+class Option(ConfigurationModel):
     """One choice; the text by language, the value itself where there is none."""
 
     value: Annotated[str, Field(min_length=1, max_length=200)]
     text: dict[str, Text] = Field(default_factory=dict)
 
 
-class FormField(Stated):
+class FormField(ConfigurationModel):
     """One field. `name` is email, username, phone, password, terms, a text of the profile (first_name), or cf_ and the name
     of a custom field."""
 

@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 
 Action = Literal["none", "notify", "demand", "refuse", "block"]
 
 
-class Risk(Stated):
+class Risk(ConfigurationModel):
     """What happens at a sign-in from a new place. All actions notify the account holder, who may answer
     "this was not me"; `notify` does no more. `demand` asks for one more proof, whatever the first one was and however much the browser
     is trusted: a second factor where one is enrolled, else a code to the account's own proved mailbox or number, or its security
@@ -40,7 +40,7 @@ class Risk(Stated):
         return "demand" in (self.device, self.browser, self.city, self.country, self.ip)
 
 
-class SecondFactors(Stated):
+class SecondFactors(ConfigurationModel):
     """Which authenticators people may use beside the first factor, where `two_factor` is not `disabled`."""
 
     totp: bool = True  # an authenticator app

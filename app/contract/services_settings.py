@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.values import WebAddress
 
 
@@ -20,7 +20,7 @@ Secret = Annotated[str, Field(max_length=20_000)]
 DUO_HOST = r"^(api-[a-z0-9]+\.(duosecurity|duofederal)\.com)?$"
 
 
-class PushAndroid(Stated):
+class PushAndroid(ConfigurationModel):
     """The application for Android, as SNS knows it."""
 
     enabled: bool = False
@@ -28,7 +28,7 @@ class PushAndroid(Stated):
     store_url: WebAddress | None = None
 
 
-class PushIos(Stated):
+class PushIos(ConfigurationModel):
     """The application for iOS, as SNS knows it."""
 
     enabled: bool = False
@@ -42,7 +42,7 @@ class PushIos(Stated):
         return self.environment.strip().lower() in ("sandbox", "development")
 
 
-class PushSettings(Stated):
+class PushSettings(ConfigurationModel):
     """Approval on another device. `settings.second_factors.push` switches it."""
 
     service: Annotated[str, AfterValidator(_service), Field(max_length=50)] = "AWS"
@@ -57,7 +57,7 @@ class PushSettings(Stated):
     ios: PushIos = PushIos()
 
 
-class PushSecrets(Stated):
+class PushSecrets(ConfigurationModel):
     """What the services gave you."""
 
     access_key_id: Secret = ""
@@ -66,7 +66,7 @@ class PushSecrets(Stated):
     apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password: likewise
 
 
-class DuoSettings(Stated):
+class DuoSettings(ConfigurationModel):
     """Duo's Universal Prompt. `settings.second_factors.duo` switches it."""
 
     client_id: str = Field(default="", max_length=100)

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.access import NEVER, READ, STANDARD, WRITE
-from app.contract.families import BEFORE_POLICY
+from app.contract.error_profiles import BEFORE_POLICY
 from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
@@ -49,22 +49,22 @@ class EndOwnToken(AT):
     prevent_refresh: Annotated[bool, Query] = False
 
 
-info = state(
+info = operation(
     "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ,
-    family=BEFORE_POLICY,
+    error_profile=BEFORE_POLICY,
     summary="Read the provider of an access token and whether it is remembered.", row="U42",
 )  # fmt: skip
-validate = state(
+validate = operation(
     "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U, access=READ,
-    family=BEFORE_POLICY,
+    error_profile=BEFORE_POLICY,
     summary="Check an access token and read when it expires.", row="U43",
 )  # fmt: skip
-invalidate = state(
+invalidate = operation(
     "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U, access=WRITE,
-    family=BEFORE_POLICY,
+    error_profile=BEFORE_POLICY,
     summary="Revoke the access token of the request.", row="U44",
 )  # fmt: skip
-slide = state(
+slide = operation(
     "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER,
     errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Extend an access token by a full lifetime.",
     row="U45",
@@ -83,22 +83,22 @@ class EndRefreshTokens(Uid):
     pass
 
 
-impersonate = state(
+impersonate = operation(
     "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M,
     errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens for an account without its password.",
     row="A22", scope="all",
 )  # fmt: skip
-refresh = state(
+refresh = operation(
     "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M,
     errors=(e.WrongRefreshToken,), summary="Exchange a refresh token for a new access token and a new refresh token.", row="A23",
     scope="all",
 )  # fmt: skip
-revoke_refresh = state(
+revoke_refresh = operation(
     "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
     auth=K & S | M, errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.", row="A24",
     scope="profile:update",
 )  # fmt: skip
-revoke_refresh_of_account = state(
+revoke_refresh_of_account = operation(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
     EndRefreshTokens, Deleted, auth=K & S | M, errors=UID_REFUSALS, summary="Revoke every refresh token of an account.",
     row="A25", scope="profile:update",
@@ -164,24 +164,24 @@ class TokenEnded(Posted):
     is_posted_camel: bool = Field(default=True, alias="isPosted")
 
 
-exchange = state(
+exchange = operation(
     "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S,
     errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.", row="A26",
 )  # fmt: skip
-validate_shown = state(
+validate_shown = operation(
     "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
     summary="Check any account's access token and read when it expires.", row="A27",
 )  # fmt: skip
-invalidate_shown = state(
+invalidate_shown = operation(
     "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.", row="A28",
 )  # fmt: skip
-refresh_shown = state(
+refresh_shown = operation(
     "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER,
     errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Set when any account's access token expires.", row="A29",
 )  # fmt: skip
-active_sessions = state(
+active_sessions = operation(
     "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ,
     errors=(e.InvalidAccessToken, *UID_REFUSALS, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account's live access tokens.", row="A30",

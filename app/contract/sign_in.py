@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, MF, PW, F, Options
+from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.groups import RBQ, Template
-from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Wire
 
@@ -63,7 +63,7 @@ LOGIN_REFUSALS = (
     e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff, e.DelegationFailed,
 )  # fmt: skip
 
-with_password = state(
+with_password = operation(
     "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K,
     errors=(*LOGIN_REFUSALS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.", row="U12",
 )  # fmt: skip

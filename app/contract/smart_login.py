@@ -7,10 +7,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
+from app.contract.operations import operation
 from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
 from app.contract.passwords import CAPTCHA, LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import FactorLogin
-from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Wire
 
@@ -89,7 +89,7 @@ _NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused)
 _CLICKED = (*MAIL_CODE, *SMS_CODE, *LOCKED, e.UnknownPhone, e.PhoneLoginOff)
 """A code in the place of the link."""
 
-start = state(
+start = operation(
     "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True,
     errors=(
         e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified,
@@ -97,12 +97,12 @@ start = state(
     ),
     summary="Email a link that approves a sign-in on this device, which polls for it.", row="U55",
 )  # fmt: skip
-poll = state(
+poll = operation(
     "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K,
     errors=(e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink, *_NEW, *ENTRY, *CLAIM),
     summary="Poll for the session that was approved by email; it is handed over once.", row="U56",
 )  # fmt: skip
-approve = state(
+approve = operation(
     "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K,
     errors=(
         e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink,
@@ -110,7 +110,7 @@ approve = state(
     ),
     summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.", row="U57",
 )  # fmt: skip
-touch_mail = state(
+touch_mail = operation(
     "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True,
     errors=(
         e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
@@ -118,7 +118,7 @@ touch_mail = state(
     ),
     summary="Email a link that signs in, and registers an address that is new.", row="U58",
 )  # fmt: skip
-touch_sms = state(
+touch_sms = operation(
     "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K,
     errors=(
         e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests, e.RegistrationOff,
@@ -126,7 +126,7 @@ touch_sms = state(
     ),
     summary="Text a code that signs in, and registers a phone number that is new.", row="U59",
 )  # fmt: skip
-touch_code = state(
+touch_code = operation(
     "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K,
     errors=(
         e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY,
@@ -134,7 +134,7 @@ touch_code = state(
     ),
     summary="Sign in with a texted code.", row="U60",
 )  # fmt: skip
-touch_link = state(
+touch_link = operation(
     "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K,
     errors=(
         e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED,

@@ -13,11 +13,11 @@ from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.access import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
 from app.contract.services_settings import DuoFile, PushFile
-from app.contract.stated import Stated
 from app.contract.values import Picture, WebAddress, plain, web_origin
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
@@ -140,7 +140,7 @@ class ApplicationFile(ApplicationSettings):
         return ApplicationSettings.model_validate(stated)
 
 
-class AccountFile(Stated):
+class AccountFile(ConfigurationModel):
     """An account. Made where no account has its email, username or phone; an existing password is never overwritten."""
 
     email: Annotated[str, Field(max_length=320)] | None = None
@@ -180,7 +180,7 @@ class AccountFile(Stated):
         return self.email or self.username or self.phone or ""
 
 
-class TenantFile(Stated):
+class TenantFile(ConfigurationModel):
     """One tenant. `theme` names a folder with theme.yaml, whose keys are those of `brand`, and with the logo."""
 
     name: Annotated[
@@ -249,7 +249,7 @@ class TenantFile(Stated):
         return self
 
 
-class ConfigurationFile(Stated):
+class ConfigurationFile(ConfigurationModel):
     """The whole file."""
 
     tenants: tuple[TenantFile, ...]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract.configuration import Mode
-from app.contract.stating import state
+from app.contract.operations import operation
 from app.kit.operation import K
 from app.kit.wire import From, Wire
 
@@ -48,11 +48,11 @@ class Serverinfo(Wire):
     sott: SottPeriod
 
 
-appinfo = state(
+appinfo = operation(
     "tenants.appinfo", "GET /ciam/appinfo", AppinfoRead, Appinfo, auth=K,
     summary="Read the tenant's configuration for pages.", row="U48",
 )  # fmt: skip
-serverinfo = state(
+serverinfo = operation(
     "tenants.serverinfo", "GET /identity/v2/serverinfo", ServerinfoRead, Serverinfo, auth=K,
     summary="Read the service's clock.", row="U47",
 )  # fmt: skip

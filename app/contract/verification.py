@@ -7,8 +7,8 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import WRITE
 from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
+from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.contract.stating import state
 from app.kit.operation import K, U
 from app.kit.wire import From, Lower, Wire
 
@@ -92,7 +92,7 @@ class MailOwn(AT):
     client_guid: Annotated[str | None, Query] = None
 
 
-resend = state(
+resend = operation(
     "verification.resend", "PUT /identity/v2/auth/register", MailAgain, PostedWithId, auth=K,
     errors=(
         e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.MailLimitReached,
@@ -100,20 +100,20 @@ resend = state(
     ),
     summary="Resend the verification email.", row="U03",
 )  # fmt: skip
-by_link = state(
+by_link = operation(
     "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K,
     when=("verificationtoken", "otp"), errors=(*LINK_REFUSALS, *CODE_REFUSALS),
     summary="Verify an email address with an emailed link; a HEAD request leaves it unused.", row="U05",
 )  # fmt: skip
-email_availability = state(
+email_availability = operation(
     "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K,
     errors=(e.MalformedEmail, e.TooManyRequests), summary="Check whether an email address is taken.", row="U04",
 )  # fmt: skip
-by_code = state(
+by_code = operation(
     "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K,
     errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.", row="U06",
 )  # fmt: skip
-send_own = state(
+send_own = operation(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
     errors=(
         e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached,
@@ -121,11 +121,11 @@ send_own = state(
     ),
     summary="Send a verification email to the signed-in account.", row="U07",
 )  # fmt: skip
-phone_availability = state(
+phone_availability = operation(
     "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K,
     errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Check whether a phone number is taken.", row="U08",
 )  # fmt: skip
-username_availability = state(
+username_availability = operation(
     "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K,
     errors=(e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.TooManyRequests),
     summary="Check whether a username is taken.", row="U09",

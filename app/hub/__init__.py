@@ -13,7 +13,7 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
-from app.hub import arrival, callback, connections, drawing, older_addresses, protocol, turns, visit
+from app.hub import arrival, callback, connections, drawing, hash_queue, older_addresses, protocol, visit
 from app.hub import pages as page_modules
 from app.hub.arrival import Workings
 from app.hub.door import Door
@@ -25,7 +25,7 @@ from app.hub.tenancy import Tenancy
 from app.kit.client import ServiceUnavailable
 from app.kit.clock import Clock, SystemClock
 from app.kit.errors import ApiError
-from app.kit.occasional import Occasional
+from app.kit.throttled_log import ThrottledLog
 from app.settings import Settings
 
 log = logging.getLogger("gatehouse.hub")
@@ -53,7 +53,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         seal=Seal(settings.secrets),
     )
     arrival.install(app)
-    app.before_request(turns.refuse_shed)
+    app.before_request(hash_queue.refuse_shed)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
     for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views, connections.views):
@@ -68,7 +68,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
 
 def _explain_errors(app: Flask) -> None:
     """Every refusal is a page in the visitor's language, with a reference number that the log line bears."""
-    unavailable = Occasional(log, logging.ERROR)
+    unavailable = ThrottledLog(log, logging.ERROR)
 
     @app.errorhandler(UnknownTenant)
     def nobody_lives_here(_: UnknownTenant) -> Response:

@@ -15,7 +15,7 @@ from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.tenancy import Tenancy
 from app.hub.visit import Visit
-from app.kit.client import Client, Told
+from app.kit.client import Client, ResponseHeaders
 from app.kit.clock import Clock
 from app.settings import Settings
 
@@ -74,12 +74,12 @@ def api() -> Client:
     """Return the client of the identity service for this visit."""
     shared, here = workings(), visit.current()
 
-    def heard(headers: Told) -> None:
-        shared.tenancy.heard(here.host, headers)
+    def on_response(headers: ResponseHeaders) -> None:
+        shared.tenancy.on_response(here.host, headers)
         if cost := headers.get(COST_HEADER):
             here.costs.append(cost)
 
-    return shared.door.for_visit(here.signed(), heard)
+    return shared.door.for_visit(here.signed(), on_response)
 
 
 def install(app: Flask) -> None:

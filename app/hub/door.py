@@ -13,10 +13,10 @@ import httpx  # noqa: TID251 - this is the door
 
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
-from app.kit.client import Client, Told, within
+from app.kit.client import Client, ResponseHeaders, wsgi_transport
 from app.kit.clock import Clock
+from app.kit.probed_http import ProbedHttp
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
-from app.kit.watched_http import WatchedHttp
 
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
 """Seconds. A sign-in may wait for its hash and for an external provider; `WatchedHttp` stops waiting earlier if the service hangs."""
@@ -50,10 +50,10 @@ class Door:
     ) -> None:
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=limits)
-        self._carry = (
-            within(transport.app, self.http.base_url.scheme)
+        self._transport = (
+            wsgi_transport(transport.app, self.http.base_url.scheme)
             if isinstance(transport, httpx.WSGITransport)
-            else WatchedHttp(self.http)
+            else ProbedHttp(self.http)
         )
         self._keys = keys
         self._clock = clock
@@ -62,7 +62,7 @@ class Door:
         """Return a transport for standard clients, to which the addresses of our own metadata lead to the service."""
         return _Inward(self)
 
-    def for_visit(self, visited: SignedVisit, heard: Callable[[Told], None]) -> Client:
+    def for_visit(self, visited: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
         """Return the client of one visit; `heard` is told the headers of every answer."""
         text = visited.to_header()
 
@@ -71,4 +71,4 @@ class Door:
             mark = signature(self._keys, method, address, body, text, at, randomness.token(16))
             return {VISIT_HEADER: text, SIGNATURE_HEADER: mark}
 
-        return Client(self._carry, sign, heard)
+        return Client(self._transport, sign, on_response)

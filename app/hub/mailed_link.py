@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from flask import request
 
 from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
-from app.kit.agents import is_machine
+from app.kit.user_agents import is_automated
 
 PARAMETER: Final = "vtoken"
 QUERY: Final = {PARAMETER: MOST_TOKEN_LETTERS}
@@ -29,5 +29,5 @@ def looked_at(shown: str) -> LinkRead:
     """Return the question where a link stands, and whether a machine asks: a scanner of mail, a preview, a browser beforehand."""
     headers = request.headers
     is_beforehand = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
-    machine = request.method == "HEAD" or is_beforehand or is_machine(headers.get("User-Agent", ""))
+    machine = request.method == "HEAD" or is_beforehand or is_automated(headers.get("User-Agent", ""))
     return LinkRead(token=shown[:MOST_TOKEN_LETTERS], is_machine=machine)

@@ -18,7 +18,7 @@ from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.hub.brand import HOUSE_COLOUR, Brand
 from app.hub.captcha_widget import Widget
-from app.kit.client import Client, ServiceUnavailable, Told
+from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
 from app.kit.web_addresses import is_web_address, web_address
@@ -125,7 +125,7 @@ class Tenancy:
         copy = self._copies.get(host)
         return copy.tenant.name if copy is not None and copy.tenant is not None else ""
 
-    def heard(self, host: str, headers: Told) -> None:
+    def on_response(self, host: str, headers: ResponseHeaders) -> None:
         """Take note of the version that an answer bears: an older copy is read anew at the next visit."""
         version, copy = headers.get(VERSION_HEADER), self._copies.get(host)
         if version and copy is not None and copy.tenant is not None and copy.tenant.version != version:

@@ -14,7 +14,7 @@ from app.identity.outbox import Outbox
 from app.identity.store.unit import Cost, UnitOfWork
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.limits import OverLimit, Rate
-from app.kit.operation import AnyOperation, Letter
+from app.kit.operation import AnyOperation, AuthScheme
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
@@ -52,7 +52,7 @@ class Call:
     ledger: Ledger
     outbox: Outbox
     raw: RawRequest
-    letters: frozenset[Letter] = frozenset()
+    schemes: frozenset[AuthScheme] = frozenset()
     visit: Visit | None = None  # H
     holder: TokenHolder | None = None  # U
     client: Application | None = None  # C

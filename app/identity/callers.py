@@ -22,7 +22,7 @@ from app.identity.sign_in import sessions
 from app.identity.store.unit import Cost
 from app.identity.tenants.tenant import Tenant
 from app.identity.tokens import service as tokens
-from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.operation import AnyOperation, AuthScheme, Host
 from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
@@ -76,7 +76,7 @@ def tenant_of_key(house: House, operation: AnyOperation, raw: RawRequest, cost: 
     key = api_key(raw)
     if key is None:
         raise (
-            operation.family.bad_parameter.names("apikey")
+            operation.error_profile.bad_parameter.names("apikey")
             if operation.name.startswith("oauth.")
             else _missing_key(operation, raw)
         )
@@ -183,12 +183,12 @@ def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
 
 def admit_person(call: Call, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
     """Admit what may stand in the body: C and U, by the first way of the statement that is fully met."""
-    letters = operation.auth.letters()
-    if Letter.C in letters:
+    schemes = operation.auth.schemes()
+    if AuthScheme.CLIENT in schemes:
         call.client = clients.authenticate(call, raw, body)
-    if Letter.U in letters:
+    if AuthScheme.ACCESS_TOKEN in schemes:
         shown = access_token(raw, body)
-        optional = any(Letter.U not in way for way in operation.auth.ways)
+        optional = any(AuthScheme.ACCESS_TOKEN not in way for way in operation.auth.alternatives)
         if shown is None and optional:
             return
         call.holder = tokens.holder_of(call, shown, operation)
@@ -224,21 +224,21 @@ def _refuse_unproved(call: Call, operation: AnyOperation, holder: TokenHolder, b
     if operation.access is None or not operation.access.needs_proof(body):
         return
     if holder.actor is not None:
-        raise (operation.family.access_refused or e.NotAuthenticated)(
+        raise (operation.error_profile.access_refused or e.NotAuthenticated)(
             "An impersonation token cannot change credentials."
         )
     if holder.client_id is None and not call.tenant.settings.fresh_proof_for_credentials:
         return
     at = sessions.proved_at(call, holder)
     if at is None or call.now - at > FRESH:
-        raise operation.family.proof_needed or e.NotAuthenticated
+        raise operation.error_profile.proof_needed or e.NotAuthenticated
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
     """Return whether the caller comes as a machine: a bearer token, and no other proof that the operation would take."""
-    letters = operation.auth.letters()
-    if Letter.M not in letters or letters == {Letter.M}:
-        return Letter.M in letters
+    schemes = operation.auth.schemes()
+    if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
+        return AuthScheme.MACHINE_TOKEN in schemes
     return raw.bearer() is not None and api_secret(raw) is None and "digest" not in raw.headers
 
 

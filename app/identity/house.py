@@ -18,9 +18,9 @@ from app.identity.tenants.tenant import Tenant
 from app.identity.vault import Vault, derive
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
+from app.kit.lru_cache import LruCache
 from app.kit.nonces import Nonces
 from app.kit.public_addresses import Resolver
-from app.kit.recent import Recent
 from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
 
@@ -41,7 +41,7 @@ class House:
     keyring: Keyring = field(init=False)
     breaches: Breaches = field(init=False)
     locations: Locations = field(init=False)
-    letter_templates: Recent[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
+    letter_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
     upstreams: Upstreams = field(init=False)
     hub_keys: tuple[bytes, ...] = field(init=False)
     nonces: Nonces = field(init=False)
@@ -56,7 +56,7 @@ class House:
         self.locations = locations(self.settings.locations_file)
         self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
         self.upstreams = Upstreams(self.clock, Resolver(self.settings.reachable_networks))
-        self.letter_templates = Recent(_MOST_TEMPLATES)
+        self.letter_templates = LruCache(_MOST_TEMPLATES)
         self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
         self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.stating import CATALOGUE, RESERVED_PATHS
+from app.contract.operations import CATALOGUE, RESERVED_PATHS
 from app.identity import callers
 from app.identity.call import Call
 from app.identity.house import House
@@ -17,7 +17,7 @@ from app.identity.store.database import StoreContended
 from app.identity.store.unit import Cost, UnitOfWork
 from app.kit.errors import ApiError
 from app.kit.logs import bind
-from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.operation import AnyOperation, AuthScheme, Host
 from app.kit.reading import RawRequest
 from app.kit.server import Server
 
@@ -30,26 +30,26 @@ class Border:
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Call:
         """Admit K, S, M and H, in the interface's order of checks."""
-        letters = operation.auth.letters()
+        schemes = operation.auth.schemes()
         cost = Cost()
         visit = None
-        if Letter.H in letters:
+        if AuthScheme.HUB in schemes:
             visit = callers.visit_of(self.house, raw)
             self._go_on_as(raw, visit.reference)
             tenant = callers.tenant_at(self.house, visit.host, cost)
         elif operation.on is Host.TENANT:
             tenant = callers.tenant_at(self.house, raw.host, cost)
             self._check_key(operation, raw, tenant.api_key)
-        elif callers.is_machine(operation, raw) and (Letter.K not in letters or callers.api_key(raw) is None):
+        elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
             tenant = machines.tenant_of(self.house, raw.bearer(), cost)
-        elif Letter.K not in letters and callers.api_key(raw) is None:
+        elif AuthScheme.API_KEY not in schemes and callers.api_key(raw) is None:
             tenant = callers.tenant_of_secret(self.house, raw, cost)
         else:
             tenant = callers.tenant_of_key(self.house, operation, raw, cost)
         work = UnitOfWork(self.house.database, tenant.tenant_id, cost)
         ledger = Ledger(self.house.clock, visit.address if visit else raw.address, raw.request_id)
         outbox = Outbox(work, self.house.clock, self.house.vault)
-        call = Call(self.house, tenant, work, ledger, outbox, raw, letters, visit, cost=cost, operation=operation)
+        call = Call(self.house, tenant, work, ledger, outbox, raw, schemes, visit, cost=cost, operation=operation)
         try:
             self._admit_program(call, operation)
         except Exception as refusal:
@@ -67,7 +67,7 @@ class Border:
     def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
         """On a tenant's host the key is demanded where stated; one that is sent must be right."""
         shown = callers.api_key(raw)
-        if shown is None and Letter.K in operation.auth.letters():
+        if shown is None and AuthScheme.API_KEY in operation.auth.schemes():
             raise e.BadParameter.names("apikey")
         if shown is not None and shown.lower() != expected.lower():
             raise e.UnknownKey
@@ -75,7 +75,7 @@ class Border:
     def _admit_program(self, call: Call, operation: AnyOperation) -> None:
         if callers.is_machine(operation, call.raw):
             callers.admit_machine(call, operation)
-        elif Letter.S in call.letters:
+        elif AuthScheme.API_SECRET in call.schemes:
             callers.admit_secret(call)
         elif operation.takes_secret and callers.shows_secret(call.raw):
             callers.admit_secret(call)
@@ -88,7 +88,7 @@ class Border:
     def close(self, call: Call, refusal: Exception | None) -> None:
         """Commit with the audit entries, or roll back and write them on their own."""
         try:
-            if refusal is None or (isinstance(refusal, ApiError) and refusal.keeps_work):
+            if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
                 call.ledger.write(call.work)
                 call.work.commit()
                 return

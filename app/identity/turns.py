@@ -10,8 +10,8 @@ from app.contract.visit import Visit
 from app.identity import callers
 from app.identity.house import House
 from app.identity.oauth import machines
-from app.kit.admission import Place
-from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.admission import QueueSlot
+from app.kit.operation import AnyOperation, AuthScheme, Host
 from app.kit.reading import RawRequest
 from app.kit.routing import choose
 from app.kit.server import Server, path_of, raw_request
@@ -25,7 +25,7 @@ class Turns:
         self._house = house
         self._server = server
 
-    def place_of(self, environ: Mapping[str, Any]) -> Place | None:
+    def queue_slot(self, environ: Mapping[str, Any]) -> QueueSlot | None:
         """Return where a request waits; None for one that computes no hash.
 
         The tenant named by the caller is not verified: naming another tenant only gains a place in that tenant's queue, as
@@ -41,14 +41,14 @@ class Turns:
         operation = choose(standing, raw.query)
         if operation is None or operation.hashing is None or not operation.hashing.may(query, body):
             return None
-        return Place(self._tenant(operation, raw), operation.hashing.work)
+        return QueueSlot(self._tenant(operation, raw), operation.hashing.work)
 
     def _tenant(self, operation: AnyOperation, raw: RawRequest) -> str:
         """Return the tenant's name; empty where it is not known yet or not at all: those share one line."""
         directory = self._house.directory
         if operation.on is Host.TENANT:
             return self._at(raw.host)
-        if Letter.H in operation.auth.letters():
+        if AuthScheme.HUB in operation.auth.schemes():
             try:
                 return self._at(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
             except ValueError:

@@ -14,7 +14,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 
 @dataclass(frozen=True)
-class Place:
+class QueueSlot:
     """Where a request waits: tenants are served in turn, and within a tenant its classes of work."""
 
     tenant: str
@@ -22,7 +22,7 @@ class Place:
     work: str
 
 
-PlaceOf = Callable[[Mapping[str, Any]], Place | None]
+QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 """Given the environment of a WSGI call: where it waits for a hash, or None for a request that computes none."""
 
 
@@ -31,7 +31,7 @@ class Application:
     """A WSGI application, and which of its requests may compute a hash."""
 
     wsgi: WSGIApplication
-    place_of: PlaceOf = lambda _environ: None
+    queue_slot: QueueSlotOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
     """The current duration of a hash."""
 

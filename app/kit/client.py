@@ -38,8 +38,8 @@ class ServiceUnavailable(Exception):
         self.reference = reference
 
 
-class Told(Protocol):
-    """The headers of an answer; letter case does not count."""
+class ResponseHeaders(Protocol):
+    """Response headers; names ignore letter case."""
 
     def get(self, name: str, /) -> str | None: ...
 
@@ -49,43 +49,43 @@ class Reply:
     """What came back."""
 
     status: int
-    headers: Told
+    headers: ResponseHeaders
     content: bytes
 
 
-Carry = Callable[[str, str, bytes, Mapping[str, str]], Reply]
-"""Takes method, address, body and headers to the service; raises ServiceUnavailable where nobody answers."""
+Transport = Callable[[str, str, bytes, Mapping[str, str]], Reply]
+"""Sends method, address, body and headers to the service; raises ServiceUnavailable if it does not answer."""
 
 
-def over_http(http: httpx.Client) -> Carry:
-    """Return the way over the network; the client has a base URL."""
+def http_transport(http: httpx.Client) -> Transport:
+    """Return the transport over the network; the client has a base URL."""
 
-    def carry(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+    def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         try:
             answer = http.request(method, address, content=body or None, headers=headers)
         except httpx.HTTPError as problem:
             raise ServiceUnavailable from problem
         return Reply(answer.status_code, answer.headers, answer.content)
 
-    return carry
+    return send
 
 
-def within(app: WSGIApplication, scheme: str = "http") -> Carry:
-    """Return the way to a service in this process: a call of the function that its server would call."""
+def wsgi_transport(app: WSGIApplication, scheme: str = "http") -> Transport:
+    """Return the transport to a WSGI application in this process."""
 
-    def carry(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        told: list[tuple[int, Headers]] = []
+    def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        started: list[tuple[int, Headers]] = []
 
         def start(status: str, given: list[tuple[str, str]], _exc_info: Any = None, /) -> Callable[[bytes], object]:
-            told.append((int(status[:3]), Headers(given)))
+            started.append((int(status[:3]), Headers(given)))
             return lambda _: None
 
         parts = app(_environ(method, address, body, headers, scheme), start)
         content = b"".join(parts)
-        status, answered = told[-1]
-        return Reply(status, answered, content)
+        status, received = started[-1]
+        return Reply(status, received, content)
 
-    return carry
+    return send
 
 
 def _environ(method: str, address: str, body: bytes, headers: Mapping[str, str], scheme: str) -> WSGIEnvironment:
@@ -119,15 +119,17 @@ class Client:
     """Calls operations.
 
     Args:
-        carry: the way to the service.
-        sign: given method, address and body, the headers that show who calls.
-        heard: told of every answer's headers (costs, versions).
+        transport: sends requests to the service.
+        sign: returns the headers that authenticate a request, given its method, address and body.
+        on_response: called with the headers of every response (costs, versions).
     """
 
-    def __init__(self, carry: Carry, sign: Sign, heard: Callable[[Told], None] | None = None) -> None:
-        self._carry = carry
+    def __init__(
+        self, transport: Transport, sign: Sign, on_response: Callable[[ResponseHeaders], None] | None = None
+    ) -> None:
+        self._transport = transport
         self._sign = sign
-        self._heard = heard
+        self._on_response = on_response
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
         """Return the operation's response.
@@ -142,9 +144,9 @@ class Client:
             sent["Content-Type"] = "application/json"
         path, mark, query = address.partition("?")
         sent.update(self._sign(operation.method, unquote(path) + mark + query, body))  # as the service reads it
-        answer = self._carry(operation.method, address, body, sent)
-        if self._heard is not None:
-            self._heard(answer.headers)
+        answer = self._transport(operation.method, address, body, sent)
+        if self._on_response is not None:
+            self._on_response(answer.headers)
         if 200 <= answer.status < 300:
             if issubclass(operation.response, Document):
                 return operation.response(answer.content, answer.headers.get("content-type") or "")
@@ -196,7 +198,7 @@ def _error(operation: AnyOperation, answer: Reply) -> Exception:
     return known(text, data=body.get("Data"), problems=problems, retry_after_seconds=int(wait) if wait else None)
 
 
-__all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "Told", "over_http", "within"]
+__all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "ResponseHeaders", "http_transport", "wsgi_transport"]
 
 
 def reachable(url: str) -> None:

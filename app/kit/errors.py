@@ -21,6 +21,7 @@ class ApiError(Exception):
         data: the `Data` member (`Data:{LoginLockedTimeout}` and the like).
         problems: field problems as `(field, sentence)`, the `Errors` member.
         retry_after_seconds: sent as `Retry-After`.
+        commit_on_raise: the unit of work commits what was written before this error, which ends a step and not the interaction.
     """
 
     code: ClassVar[int | str] = 950
@@ -28,7 +29,7 @@ class ApiError(Exception):
     message: ClassVar[str] = "Operation failed due to an unknown error"
     description: str = "An unexpected failure. Try again later."
     camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
-    stated: ClassVar[type["ApiError"] | None] = None  # the class that an `.at()` restates
+    original: ClassVar[type["ApiError"] | None] = None  # the class that an `.at()` declares at another status
 
     def __init__(
         self,
@@ -37,18 +38,14 @@ class ApiError(Exception):
         data: Mapping[str, Any] | None = None,
         problems: Sequence[tuple[str, str]] = (),
         retry_after_seconds: int | None = None,
+        commit_on_raise: bool = False,
     ) -> None:
         super().__init__(description or self.description)
         self.description = description or type(self).description
         self.data = dict(data) if data else None
         self.problems = tuple(problems)
         self.retry_after_seconds = retry_after_seconds
-        self.keeps_work = False
-
-    def as_step(self) -> Self:
-        """Return this refusal as a step on the way: what was written until here stands."""
-        self.keeps_work = True
-        return self
+        self.commit_on_raise = commit_on_raise
 
     @classmethod
     def at(cls, status: int) -> type[Self]:
@@ -65,7 +62,7 @@ class ApiError(Exception):
 
 @cache
 def _restated(cls: Any, status: int) -> Any:
-    return type(cls.__name__, (cls,), {"status": status, "stated": cls, "__module__": cls.__module__})
+    return type(cls.__name__, (cls,), {"status": status, "original": cls, "__module__": cls.__module__})
 
 
 class OAuthError(ApiError):
@@ -82,6 +79,6 @@ def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[Api
     the operation states of it.
     """
     for kind in declared:
-        if isinstance(error, kind) or (kind.stated is not None and isinstance(error, kind.stated)):
+        if isinstance(error, kind) or (kind.original is not None and isinstance(error, kind.original)):
             return kind
     return None

@@ -16,7 +16,7 @@ from redis.exceptions import TimeoutError as RedisHangs
 from redis.retry import Retry
 
 from app.kit.clock import Clock, SystemClock
-from app.kit.waiting import Circuit, CircuitOpen, counted
+from app.kit.time_budget import CircuitBreaker, CircuitOpen, measured
 from app.kit.window_counts import WindowCounts
 
 REDIS_OPTIONS: Final[dict[str, Any]] = {
@@ -54,7 +54,7 @@ class Limits:
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
         self._storage: Storage = RedisStorage(redis_url, **REDIS_OPTIONS) if redis_url else WindowCounts()
-        self._circuit = Circuit()
+        self._circuit = CircuitBreaker()
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()
 
@@ -75,7 +75,7 @@ class Limits:
         item = RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
         try:
             self._circuit.admit()
-            with counted():
+            with measured():
                 is_allowed = question(item, *who)
             self._circuit.worked()
             if is_allowed:

@@ -11,14 +11,14 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import REGISTRY, Collector
 
-from app.kit.observing import Told
+from app.kit.instrumentation import RequestObserver
 
 log = logging.getLogger("gatehouse.metrics")
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
-def measure(api_host: str) -> Told:
+def measure(api_host: str) -> RequestObserver:
     """Return what counts and times each request, by kind of host, method and status."""
     requests = Counter("gatehouse_requests", "Requests answered.", ("surface", "method", "status"))
     seconds = Histogram("gatehouse_request_seconds", "Time to the answer.", ("surface", "method"), buckets=_BUCKETS)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.kit.errors import ApiError, OAuthError
-from app.kit.operation import Access, AnyOperation, Catalogue, Host, Letter
+from app.kit.operation import Access, AnyOperation, AuthScheme, Catalogue, Host
 from app.kit.wire import Document, From, Wire, shape_of
 
 JSON = "application/json"
@@ -24,33 +24,37 @@ _ERRORS = {
     "CamelError": "An error whose members are in camel case: `errorCode` says which.",
     "OAuthError": "An OAuth error (RFC 6749 section 5.2): `error` says which.",
 }
-_SCHEMES: dict[Letter, dict[str, Any]] = {
-    Letter.K: {
+_SCHEMES: dict[AuthScheme, dict[str, Any]] = {
+    AuthScheme.API_KEY: {
         "type": "apiKey",
         "in": "query",
         "name": "apikey",
         "description": "The tenant's API key; also as header X-Gatehouse-ApiKey.",
     },
-    Letter.S: {
+    AuthScheme.API_SECRET: {
         "type": "apiKey",
         "in": "header",
         "name": "X-Gatehouse-ApiSecret",
         "description": "The tenant's API secret; also as query apisecret.",
     },
-    Letter.U: {
+    AuthScheme.ACCESS_TOKEN: {
         "type": "http",
         "scheme": "bearer",
         "description": "An account's access token; also as query or body member access_token. "
         "One that was issued to an application opens what `x-application-access` says.",
     },
-    Letter.M: {
+    AuthScheme.MACHINE_TOKEN: {
         "type": "http",
         "scheme": "bearer",
         "bearerFormat": "JWT",
         "description": "A machine token of client_credentials.",
     },
-    Letter.T: {"type": "apiKey", "in": "query", "name": "secondfactorauthenticationtoken"},
-    Letter.C: {"type": "http", "scheme": "basic", "description": "client_id and client_secret; also as body members."},
+    AuthScheme.SECOND_FACTOR_TOKEN: {"type": "apiKey", "in": "query", "name": "secondfactorauthenticationtoken"},
+    AuthScheme.CLIENT: {
+        "type": "http",
+        "scheme": "basic",
+        "description": "client_id and client_secret; also as body members.",
+    },
 }
 _PLACES = {From.PATH: "path", From.QUERY: "query", From.HEADER: "header"}
 
@@ -78,7 +82,7 @@ def document(catalogue: Catalogue, api_url: str, tenant_url: str = "", title: st
         "paths": paths,
         "components": {
             "schemas": {**_error_schemas(), **schemas.shared()},
-            "securitySchemes": {letter.name: scheme for letter, scheme in _SCHEMES.items()},
+            "securitySchemes": {scheme.value: shown for scheme, shown in _SCHEMES.items()},
         },
     }
 
@@ -166,12 +170,13 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     found: list[dict[str, list[str]]] = []
     for operation in held:
-        for way in operation.every_auth.ways or (frozenset(),):
-            letters = [letter for letter in sorted(way, key=lambda one: one.name) if letter in _SCHEMES]
-            stated = {
-                letter.name: [operation.scope] if letter is Letter.M and operation.scope else [] for letter in letters
+        for alternative in operation.every_auth.alternatives or (frozenset(),):
+            schemes = sorted(alternative & _SCHEMES.keys(), key=lambda scheme: str(scheme.value))
+            requirement = {
+                scheme.value: [operation.scope] if scheme is AuthScheme.MACHINE_TOKEN and operation.scope else []
+                for scheme in schemes
             }
-            found += [stated] if stated not in found else []
+            found += [requirement] if requirement not in found else []
     return found
 
 

@@ -13,40 +13,42 @@ from app.kit.errors import ApiError
 from app.kit.wire import Document, Wire
 
 
-class Letter(Enum):
-    """Who calls, in the letters of the interface's tables."""
+class AuthScheme(Enum):
+    """A credential that a request presents; the value is its letter in the interface's tables."""
 
-    K = "tenant API key"
-    S = "tenant API secret"
-    U = "access token of an account"
-    M = "machine token"
-    T = "second-factor token"
-    C = "credentials of an application"
-    H = "hub"
+    API_KEY = "K"  # of the tenant
+    API_SECRET = "S"  # of the tenant
+    ACCESS_TOKEN = "U"  # of an account
+    MACHINE_TOKEN = "M"
+    SECOND_FACTOR_TOKEN = "T"
+    CLIENT = "C"  # client authentication of an application
+    HUB = "H"  # the hub's signature
 
 
 @dataclass(frozen=True)
 class Auth:
-    """The ways to be admitted: any one of `ways`, all letters of it together. No way at all: open to everyone."""
+    """The credentials that admit a request: all schemes of any one of `alternatives`. None: open to everyone."""
 
-    ways: tuple[frozenset[Letter], ...] = ()
+    alternatives: tuple[frozenset[AuthScheme], ...] = ()
 
     def __and__(self, other: Auth) -> Auth:
-        return Auth(tuple(mine | theirs for mine in self.ways for theirs in other.ways))
+        return Auth(tuple(mine | theirs for mine in self.alternatives for theirs in other.alternatives))
 
     def __or__(self, other: Auth) -> Auth:
-        return Auth(self.ways + other.ways)
+        return Auth(self.alternatives + other.alternatives)
 
-    def letters(self) -> frozenset[Letter]:
-        """Return every letter that some way needs."""
-        return frozenset().union(*self.ways)
+    def schemes(self) -> frozenset[AuthScheme]:
+        """Return every scheme of any alternative."""
+        return frozenset().union(*self.alternatives)
 
     def __str__(self) -> str:
-        return " or ".join("+".join(sorted(letter.name for letter in way)) for way in self.ways) or "open"
+        return (
+            " or ".join("+".join(sorted(scheme.value for scheme in schemes)) for schemes in self.alternatives) or "open"
+        )
 
 
 OPEN = Auth()
-K, S, U, M, T, C, H = (Auth((frozenset({letter}),)) for letter in Letter)
+K, S, U, M, T, C, H = (Auth((frozenset({scheme}),)) for scheme in AuthScheme)
 
 
 class Host(Enum):
@@ -97,8 +99,8 @@ def _folded(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Family:
-    """What operations of one family share: how they refuse malformed requests and how their errors are written."""
+class ErrorProfile:
+    """The errors that operations of one group share: for malformed requests, for each auth scheme and for failures."""
 
     name: str
     bad_parameter: type[ApiError]
@@ -112,16 +114,16 @@ class Family:
     access_refused: type[ApiError] | None = None  # an application's token that lacks the scope; None: never seen here
     proof_needed: type[ApiError] | None = None  # a sensitive operation, and the last proof of the person is too old
     common: tuple[type[ApiError], ...] = ()
-    by_letter: tuple[tuple[Letter, tuple[type[ApiError], ...]], ...] = ()
+    by_scheme: tuple[tuple[AuthScheme, tuple[type[ApiError], ...]], ...] = ()
 
     def body_error(self, method: str) -> type[ApiError]:
         """Return the refusal of a body that cannot be read, which the interface numbers by method."""
         return {"PUT": self.bad_put_body, "DELETE": self.bad_delete_body}.get(method) or self.bad_body
 
     def errors_for(self, auth: Auth) -> tuple[type[ApiError], ...]:
-        """Return what any operation of this family with these callers may answer."""
-        letters = auth.letters()
-        asked = [error for letter, errors in self.by_letter if letter in letters for error in errors]
+        """Return the errors that any operation of this profile with these auth schemes may answer."""
+        schemes = auth.schemes()
+        asked = [error for scheme, errors in self.by_scheme if scheme in schemes for error in errors]
         shape = [self.bad_parameter, self.bad_body, self.bad_content_type, self.broken, self.dangerous]
         shape += [kind for kind in (self.bad_put_body, self.bad_delete_body) if kind]
         return tuple(dict.fromkeys([*self.common, *asked, *shape]))
@@ -161,7 +163,7 @@ class Operation(Generic[Req, Res]):
     request: type[Req]
     response: type[Res]
     auth: Auth
-    family: Family
+    error_profile: ErrorProfile
     also: tuple[str, ...] = ()  # further addresses, as "/path" or "METHOD /path"
     when: tuple[str, ...] = ()  # query names of which one must be present: tells apart operations at one address
     on: Host = Host.API
@@ -188,15 +190,15 @@ class Operation(Generic[Req, Res]):
 
     def __post_init__(self) -> None:
         own = [kind for kind in (self.no_object, *self._access_errors()) if kind]
-        of_callers = self.family.errors_for(self.every_auth)
+        of_callers = self.error_profile.errors_for(self.every_auth)
         object.__setattr__(self, "every_error", tuple(dict.fromkeys((*self.errors, *own, *of_callers))))
 
     def _access_errors(self) -> tuple[type[ApiError] | None, ...]:
         """Return how a person's token is refused here."""
-        if Letter.U not in self.auth.letters():
+        if AuthScheme.ACCESS_TOKEN not in self.auth.schemes():
             return ()
         may_need_proof = self.access is not None and self.access.may_need_proof
-        return self.family.access_refused, self.family.proof_needed if may_need_proof else None
+        return self.error_profile.access_refused, self.error_profile.proof_needed if may_need_proof else None
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Yield (method, path) for the operation's own address and its aliases."""
@@ -207,7 +209,7 @@ class Operation(Generic[Req, Res]):
 
     @property
     def every_auth(self) -> Auth:
-        """Return the ways to be admitted, with those that show more than is demanded."""
+        """Return the alternatives of `auth`, and those with the API secret where `takes_secret` allows it."""
         return self.auth | self.auth & S if self.takes_secret else self.auth
 
     @property
@@ -229,7 +231,7 @@ class Catalogue:
 
     def add(self, operation: AnyOperation) -> None:
         if operation.name in self._by_name:
-            raise ValueError(f"operation {operation.name} is stated twice")
+            raise ValueError(f"operation {operation.name} is declared twice")
         self._by_name[operation.name] = operation
 
     def __iter__(self) -> Iterator[AnyOperation]:

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from app.kit import danger
+from app.kit import input_filter
 from app.kit.admission import Shed
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, AnyOperation
@@ -82,11 +82,11 @@ class RawRequest:
 def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
     """Refuse an address with what is dangerous in it, or with a flood of parameters: error 1214 of the interface."""
     if not raw.has_few_parameters:
-        raise operation.family.dangerous("The address has too many parameters.")
+        raise operation.error_profile.dangerous("The address has too many parameters.")
     for name, value in (*raw.query_pairs, *raw.parameters.items()):
-        has_tag = operation.public and danger.opens_tag(value)
-        if has_tag or danger.is_control(name) or danger.is_control(value):
-            raise operation.family.dangerous
+        has_tag = operation.public and input_filter.opens_tag(value)
+        if has_tag or input_filter.has_control_character(name) or input_filter.has_control_character(value):
+            raise operation.error_profile.dangerous
 
 
 def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     too large, nests too deeply, or holds what is dangerous, and no body where the request states one. What only our
     pages ask (`public` is false) may hold markup: they hand over raw requests, and say themselves what they refuse.
     """
-    family = operation.family
-    unreadable = family.body_error(raw.method)
+    error_profile = operation.error_profile
+    unreadable = error_profile.body_error(raw.method)
     no_object = operation.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
@@ -118,7 +118,7 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
 
 
 def _bad_content_type(operation: AnyOperation) -> ApiError:
-    return operation.family.bad_content_type(f"Send the body as {' or '.join(operation.accepts.value)}.")
+    return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.accepts.value)}.")
 
 
 def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
@@ -128,8 +128,8 @@ def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     read: dict[str, Any] = {}
     for name, value in pairs:
-        if danger.is_in({name: value}, with_markup=operation.public and not operation.takes_markup):
-            raise operation.family.dangerous
+        if input_filter.is_dangerous({name: value}, with_markup=operation.public and not operation.takes_markup):
+            raise operation.error_profile.dangerous
         if value != "":
             read.setdefault(name, value)
     return read
@@ -144,8 +144,10 @@ def _read_json(
         raise unreadable from None
     if not isinstance(members, dict):
         raise no_object("The body must be one JSON object.")
-    if danger.may_hold_any(body) and danger.is_in(members, with_markup=operation.public and not operation.takes_markup):
-        raise operation.family.dangerous
+    if input_filter.may_be_dangerous(body) and input_filter.is_dangerous(
+        members, with_markup=operation.public and not operation.takes_markup
+    ):
+        raise operation.error_profile.dangerous
     return members
 
 
@@ -185,8 +187,8 @@ def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:
     first = problem.errors(include_url=False, include_input=False)[0]
     name = _public_name(operation.request, first["loc"])
     if first["type"] == "missing":
-        return operation.family.bad_parameter.names(name)
-    return operation.family.bad_parameter(f"The {name} is not formatted correctly: {first['msg']}.")
+        return operation.error_profile.bad_parameter.names(name)
+    return operation.error_profile.bad_parameter(f"The {name} is not formatted correctly: {first['msg']}.")
 
 
 def _public_name(request: type[Wire], location: tuple[int | str, ...]) -> str:

@@ -22,10 +22,10 @@ from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 from app.kit import request_ids
 from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
-from app.kit.occasional import Occasional
 from app.kit.operation import AnyOperation, Catalogue, Host, Operation
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, read_body, read_request, refuse_dangerous
 from app.kit.routing import Found, Router, choose
+from app.kit.throttled_log import ThrottledLog
 from app.kit.wire import Document, Wire
 
 log = logging.getLogger("gatehouse.api")
@@ -89,7 +89,7 @@ class Server:
         self.catalogue = catalogue
         self.border = border
         self._host_of = host_of
-        self._unavailable = Occasional(log)
+        self._unavailable = ThrottledLog(log)
         self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
         self._routers = {host: Router(catalogue.on(host), reserved) for host in Host}
 
@@ -140,8 +140,8 @@ class Server:
 
     def _wrong_method(self, found: Found, raw: RawRequest) -> Answer:
         """Refuse as the family of what stands here does, and say what would be answered (RFC 9110 section 15.5.6)."""
-        family = next(held[0].family for held in found.methods.values())
-        response = self._write_error((family.wrong_method or _WrongMethod)(), raw, None, None)
+        error_profile = next(held[0].error_profile for held in found.methods.values())
+        response = self._write_error((error_profile.wrong_method or _WrongMethod)(), raw, None, None)
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
@@ -174,7 +174,7 @@ class Server:
             return self._write_error(problem, raw, call, operation, known.status)
         if isinstance(problem, Shed):
             return self._write_error(_shed_as(problem, operation), raw, call, operation, problem.unavailable_status)
-        broken = operation.family.broken
+        broken = operation.error_profile.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             facts = {"operation": operation.name, "reference": raw.request_id, "problem": str(problem)}
@@ -237,7 +237,7 @@ def _content_type(media_type: str) -> str:
 def _shed_as(shed: Shed, operation: AnyOperation) -> ApiError:
     """Return the family's own words for too many requests, or for a service that is too busy."""
     kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
-    kind = next(kinds, operation.family.broken)
+    kind = next(kinds, operation.error_profile.broken)
     sentence = "Too many requests are waiting. Try again later."
     return kind(sentence, retry_after_seconds=shed.retry_after_seconds)
 

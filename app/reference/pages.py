@@ -18,7 +18,7 @@ from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 from app import contract
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.kit.openapi import document
 from app.reference.reading import operations
 from app.settings import Settings

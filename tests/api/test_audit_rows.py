@@ -14,7 +14,7 @@ from app.identity.ledger import Ledger
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks import audit_retention, cleaning
 from app.identity.tasks.tables import audit
-from app.kit.observing import Observed
+from app.kit.instrumentation import Instrumented
 from tests.support.customers import OLD
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, refused
@@ -48,7 +48,7 @@ def test_a_try_against_a_locked_account_leaves_a_row(new_tenant_server: NewTenan
 
 def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server)
-    client = Client(Observed(who.tenant.app))
+    client = Client(Instrumented(who.tenant.app))
     query = {"apikey": who.tenant.api_key}
     base = f"http://{who.tenant.house.settings.api_hostname}"
     body = {"email": who.email, "password": WRONG}

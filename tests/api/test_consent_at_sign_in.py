@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.operations import CATALOGUE
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.contract.stating import CATALOGUE
 from app.identity import areas
 from app.identity.store.unit import UnitOfWork
 from app.identity.tokens import store as tokens

@@ -6,7 +6,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
-from app.contract.stating import CATALOGUE, RESERVED_PATHS, taken_uids
+from app.contract.operations import CATALOGUE, RESERVED_PATHS, taken_uids
 from app.identity import areas
 from app.kit.operation import Host
 from app.kit.routing import Router

@@ -13,7 +13,7 @@ from app.identity.letters import service as sent_messages
 from app.identity.tasks import claims
 from app.identity.tasks.worker import Worker
 from app.kit.clock import FixedClock
-from app.kit.operation import Letter
+from app.kit.operation import AuthScheme
 from tests.support.callers import call_of
 from tests.support.mailbox import sent_messages as posted
 from tests.support.smtp_server import mailbox
@@ -93,9 +93,9 @@ def test_a_message_bears_its_sid_and_is_limited(acme: TenantServer) -> None:
 
 
 def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantServer) -> None:
-    def one(number: int, *letters_shown: Letter) -> None:
+    def one(number: int, *letters_shown: AuthScheme) -> None:
         with call_of(acme.house, acme.name) as call:
-            call.letters = frozenset(letters_shown)
+            call.schemes = frozenset(letters_shown)
             sent_messages.sms(
                 call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"}
             )
@@ -104,7 +104,7 @@ def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantS
         one(number)
     with pytest.raises(e.SmsLimitReached):
         one(20)
-    one(21, Letter.S)  # a program that shows the secret asks for many people
+    one(21, AuthScheme.API_SECRET)  # a program that shows the secret asks for many people
 
 
 def test_a_day_of_messages_ends_without_a_setting() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
-from app.kit.operation import AnyOperation, Letter
+from app.kit.operation import AnyOperation, AuthScheme
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked
 from tests.support.registering import primary
@@ -322,11 +322,13 @@ ROWS = [
 
 def takes_a_name(operation: AnyOperation) -> bool:
     """Whether whoever knows the tenant's public key alone, or sits at a page, may name somebody."""
-    callers = operation.auth.letters()
-    needs_token = Letter.U in callers and not any(Letter.U not in way for way in operation.auth.ways)
-    if needs_token or callers & {Letter.S, Letter.M, Letter.C}:
+    callers = operation.auth.schemes()
+    needs_token = AuthScheme.ACCESS_TOKEN in callers and not any(
+        AuthScheme.ACCESS_TOKEN not in way for way in operation.auth.alternatives
+    )
+    if needs_token or callers & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN, AuthScheme.CLIENT}:
         return False
-    return bool(set(operation.request.model_fields) & (NAMES | {"fields"} if Letter.H in callers else NAMES))
+    return bool(set(operation.request.model_fields) & (NAMES | {"fields"} if AuthScheme.HUB in callers else NAMES))
 
 
 def test_every_operation_that_takes_a_name_is_asked() -> None:

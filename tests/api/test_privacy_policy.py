@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
-from app.kit.operation import Letter
+from app.kit.operation import AuthScheme
 from tests.api.test_self_service_profile import OWN, Person
 from tests.support.registering import ADA, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
@@ -77,7 +77,7 @@ def test_every_operation_of_a_token_says_that_the_policy_stands_before_it() -> N
     said = {
         operation.row
         for operation in CATALOGUE
-        if Letter.U in operation.auth.letters() and e.PrivacyPolicyOutdated not in operation.every_error
+        if AuthScheme.ACCESS_TOKEN in operation.auth.schemes() and e.PrivacyPolicyOutdated not in operation.every_error
     }
     assert said == OPEN
 

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.contract.configuration import ApplicationSettings
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import applications

@@ -13,11 +13,11 @@ from werkzeug.test import Client, EnvironBuilder
 
 from app import create_both, create_hub
 from app.contract.hashing import HASHING
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity.configuration.apply import apply
 from app.identity.configuration.reading import read
 from app.identity.passwords.hashing import HashingBusy, HashLimiter
-from app.kit.admission import SHED, Application, Place, Shed, may_wait
+from app.kit.admission import SHED, Application, QueueSlot, Shed, may_wait
 from app.settings import Settings
 from tests.support.house import SECRET, make_house
 
@@ -48,11 +48,11 @@ def both(settings: Settings) -> Application:
     return create_both(settings)
 
 
-def place(app: Application, path: str, base: str, **sent: Any) -> Place | None:
+def place(app: Application, path: str, base: str, **sent: Any) -> QueueSlot | None:
     builder = EnvironBuilder(path, base, method=sent.pop("method", "POST"), **sent)
     environ = builder.get_environ()
     environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read())
-    found = app.place_of(environ)
+    found = app.queue_slot(environ)
     assert environ["wsgi.input"].tell() == 0, "the body was taken from the application"
     return found
 
@@ -68,10 +68,10 @@ def test_every_stated_operation_exists_and_changes_something() -> None:
 def test_unknown_tenants_share_one_line(settings: Settings) -> None:
     fresh = create_both(settings)
     for key in (KEY, "99999999-2222-3333-4444-555555555555", "x" * 500):
-        assert place(fresh, f"{LOGIN}?apikey={key}", API, json={}) == Place("", "sign-in")
+        assert place(fresh, f"{LOGIN}?apikey={key}", API, json={}) == QueueSlot("", "sign-in")
     for host in ("acme", "invented", "invented.invented"):
         form = {"password": "x"}
-        assert place(fresh, "/login", f"http://{host}.localhost:8000", data=form) == Place("", "sign-in")
+        assert place(fresh, "/login", f"http://{host}.localhost:8000", data=form) == QueueSlot("", "sign-in")
 
 
 def test_known_tenant_has_one_line_whatever_names_it(both: Application) -> None:
@@ -84,8 +84,8 @@ def test_known_tenant_has_one_line_whatever_names_it(both: Application) -> None:
         place(both, "/login", ACME, data={"password": "x"}),
         place(both, "/api/oidc/token", ACME, data={"grant_type": "password"}),
     }
-    assert named == {Place("acme", "sign-in")}
-    assert place(both, f"/identity/v2/auth/register?apikey={KEY}", API, json={}) == Place("acme", "bulk")
+    assert named == {QueueSlot("acme", "sign-in")}
+    assert place(both, f"/identity/v2/auth/register?apikey={KEY}", API, json={}) == QueueSlot("acme", "bulk")
 
 
 @pytest.mark.parametrize("grant", ["client_credentials", "refresh_token", "authorization_code"])
@@ -147,6 +147,6 @@ def test_form_that_is_shed_leads_to_a_page_in_the_visitors_language(both: Applic
 
 def test_hub_apart_knows_its_tenants_once_they_were_visited(settings: Settings) -> None:
     apart = create_hub(replace(settings, api_url="http://127.0.0.1:9"))
-    assert place(apart, "/login", ACME, data={"password": "x"}) == Place("", "sign-in")
-    assert place(apart, "/register", ACME, data={"password": "x"}) == Place("", "bulk")
+    assert place(apart, "/login", ACME, data={"password": "x"}) == QueueSlot("", "sign-in")
+    assert place(apart, "/register", ACME, data={"password": "x"}) == QueueSlot("", "bulk")
     assert place(apart, "/consent", ACME, data={"csrf": "x"}) is None

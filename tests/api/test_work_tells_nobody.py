@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
 from tests.support.account_states import HIDING, Subject
 from tests.support.tenant_server import NewTenantServer

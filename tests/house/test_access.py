@@ -13,8 +13,8 @@ from werkzeug.test import TestResponse
 
 from app.contract.access import INTERFACE_SCOPES, NEVER, READ, STANDARD
 from app.contract.configuration import ApplicationSettings
-from app.contract.families import OAUTH
-from app.contract.stating import CATALOGUE
+from app.contract.error_profiles import OAUTH
+from app.contract.operations import CATALOGUE
 from app.identity import areas
 from app.identity.store.unit import UnitOfWork
 from app.identity.tenants.tables import applications
@@ -22,7 +22,7 @@ from app.identity.tickets.service import TicketKind
 from app.identity.tickets.tables import tickets
 from app.identity.tokens.tables import access_tokens
 from app.kit import randomness
-from app.kit.operation import AnyOperation, Letter
+from app.kit.operation import AnyOperation, AuthScheme
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, Caller, refusal
 from tests.support.house import before_the_store
@@ -41,15 +41,17 @@ READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89",
 
 def takes_token_as_parameter(operation: AnyOperation) -> bool:
     """Return whether a member of the request is the access token of an account."""
-    if operation.family is OAUTH or not operation.public or operation.name in OTHER_TOKENS:
+    if operation.error_profile is OAUTH or not operation.public or operation.name in OTHER_TOKENS:
         return False
     places = shape_of(operation.request).places
     named = {wire.lower() for place in (From.QUERY, From.BODY, From.HEADER) for wire in places[place].values()}
     return bool(named & AS_PARAMETER)
 
 
-CARRIED = [one for one in CATALOGUE if Letter.U in one.auth.letters()]
-SHOWN = [one for one in CATALOGUE if Letter.U not in one.auth.letters() and takes_token_as_parameter(one)]
+CARRIED = [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.auth.schemes()]
+SHOWN = [
+    one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN not in one.auth.schemes() and takes_token_as_parameter(one)
+]
 
 
 def test_who_takes_a_token_says_what_applications_need() -> None:
@@ -190,7 +192,7 @@ def is_admitted(operation: AnyOperation, answer: TestResponse, kind: str) -> boo
     """Return whether the token passed: whatever the operation itself then said."""
     if operation in SHOWN:
         return refusal(answer) not in ((403, 905), (403, 906))
-    if operation.family is OAUTH:
+    if operation.error_profile is OAUTH:
         return (
             refusal(answer) != (401, "invalid_token") or kind == "application that is gone"
         )  # the client is userinfo's to check

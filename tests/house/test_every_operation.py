@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract.stating import CATALOGUE
-from app.kit.operation import Accept, AnyOperation, Host, Letter
+from app.contract.operations import CATALOGUE
+from app.kit.operation import Accept, AnyOperation, AuthScheme, Host
 from app.kit.reading import MOST_BODY_BYTES
 from app.kit.wire import From, shape_of
 from tests.support.asking import (
@@ -45,7 +45,7 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
 
 
 @before_the_store
-@every(Letter.K, without=(Letter.H,))
+@every(AuthScheme.API_KEY, without=(AuthScheme.HUB,))
 def test_a_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={"apikey": None})
     assert refusal(answer)[0] == 400
@@ -54,7 +54,7 @@ def test_a_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperatio
     assert is_declared(operation, answer)
 
 
-@every(Letter.K)
+@every(AuthScheme.API_KEY)
 def test_a_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for key in (GUID, "not a key", "é\u2028"):
         answer = caller.ask(operation, query={"apikey": key})
@@ -63,14 +63,14 @@ def test_a_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None
 
 
 @before_the_store
-@every(Letter.S)
+@every(AuthScheme.API_SECRET)
 def test_a_missing_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={"apisecret": None})
     assert refusal(answer) == (400, 923)
     assert is_declared(operation, answer)
 
 
-@every(Letter.S)
+@every(AuthScheme.API_SECRET)
 def test_a_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for secret in (GUID, "x", "é"):
         answer = caller.ask(operation, query={"apisecret": secret})
@@ -78,7 +78,7 @@ def test_a_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> N
         assert is_declared(operation, answer), secret
 
 
-@every(Letter.K, Letter.S)
+@every(AuthScheme.API_KEY, AuthScheme.API_SECRET)
 def test_the_secret_of_another_tenant_opens_nothing(
     caller: Caller, globex: TenantServer, operation: AnyOperation
 ) -> None:
@@ -86,7 +86,7 @@ def test_the_secret_of_another_tenant_opens_nothing(
 
 
 @before_the_store
-@asked_of([one for one in CATALOGUE if Letter.U in one.auth.letters() and not may_be_anybody(one)])
+@asked_of([one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.auth.schemes() and not may_be_anybody(one)])
 def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):
         answer = caller.ask(operation, headers={"Authorization": shown})
@@ -98,14 +98,14 @@ def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> 
             assert set(answer.get_json()) == {"errorCode", "message", "description"}
 
 
-@every(Letter.U)
+@every(AuthScheme.ACCESS_TOKEN)
 def test_an_unknown_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, headers={"Authorization": f"Bearer {GUID}"})
     assert answer.status_code in (400, 401, 403)
     assert is_declared(operation, answer)
 
 
-@every(Letter.C)
+@every(AuthScheme.CLIENT)
 def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -> None:
     shown = base64.b64encode(b"nobody:nothing").decode()
     answer = caller.ask(operation, headers={"Authorization": f"Basic {shown}"})
@@ -114,18 +114,18 @@ def test_an_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -
 
 
 @before_the_store
-@every(Letter.M)
+@every(AuthScheme.MACHINE_TOKEN)
 def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: AnyOperation) -> None:
     for token in ("", "x", "a.b.c", "a.e30.c"):
         shown = {"Authorization": f"Bearer {token}"}
         answer = caller.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
-        wanted = (400, 908) if not token and Letter.K in operation.auth.letters() else (403, 6002)
+        wanted = (400, 908) if not token and AuthScheme.API_KEY in operation.auth.schemes() else (403, 6002)
         assert refusal(answer) == wanted, token
         assert is_declared(operation, answer), token
 
 
 @before_the_store
-@every(Letter.H)
+@every(AuthScheme.HUB)
 def test_only_the_hub_is_admitted(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, is_signed=False)
     assert refusal(answer) == (403, 909)
@@ -133,7 +133,7 @@ def test_only_the_hub_is_admitted(caller: Caller, operation: AnyOperation) -> No
 
 
 @before_the_store
-@every(Letter.H)
+@every(AuthScheme.HUB)
 def test_a_signature_holds_for_one_body_and_one_address(caller: Caller, operation: AnyOperation) -> None:
     signed = caller.signed(operation.method, caller.path_of(operation), b"{}")
     assert refusal(caller.ask(operation, body=b'{"Attempt":"x"}', headers=signed)) == (403, 909)
@@ -159,7 +159,7 @@ def test_a_host_without_a_tenant_serves_nothing(caller: Caller, operation: AnyOp
 def test_a_body_that_is_not_one_json_object_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for body in (b"{", b"[]", b'"x"', b"null", b"1", b'{"a":NaN}', b"\xff\xfe", b"{}{}"):
         is_json = body in (b"[]", b'"x"', b"null", b"1")
-        wanted = (operation.no_object if is_json else None) or operation.family.body_error(operation.method)
+        wanted = (operation.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
         assert refusal(caller.ask(operation, body=body)) == (wanted.status, wanted.code), body
 
 
@@ -172,7 +172,7 @@ WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
 def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyOperation) -> None:
     assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
     for method, path in operation.addresses():
-        wanted = operation.no_object or operation.family.body_error(method)
+        wanted = operation.no_object or operation.error_profile.body_error(method)
         for kind in ("application/json", None):
             headers = {"Content-Type": kind}
             answer = caller.ask(
@@ -185,11 +185,11 @@ def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyO
 @before_the_store
 @with_body()
 def test_another_content_type_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    wanted = operation.family.bad_content_type
+    wanted = operation.error_profile.bad_content_type
     for kind in ("text/plain", "application/xml", "", "multipart/form-data; boundary=x"):
         answer = caller.ask(operation, body=b'{"a":1}', kind=kind)
         assert refusal(answer) == (wanted.status, wanted.code), kind
-        if operation.family.name == "main":
+        if operation.error_profile.name == "main":
             assert refusal(answer) == (400, 1083), kind
 
 
@@ -287,7 +287,7 @@ def test_a_hostile_body_is_refused_in_the_interface_s_words(caller: Caller, oper
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
         if len(body) > MOST_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
-            is_unread = len(body) > MOST_BODY_BYTES and Letter.H in operation.auth.letters()
+            is_unread = len(body) > MOST_BODY_BYTES and AuthScheme.HUB in operation.auth.schemes()
             # what was not read is not signed
             assert answer.status_code == (403 if is_unread else 400), (what, answer.text)
 
@@ -315,13 +315,13 @@ def test_a_hostile_address_is_refused_not_broken(caller: Caller, operation: AnyO
         answer = caller.renew().ask(operation, query=dict.fromkeys([*names, "x"], spelt))
         assert is_answered(operation, answer), (value, answer.text)
         if (
-            value == "\x00" and Letter.H not in operation.auth.letters()
+            value == "\x00" and AuthScheme.HUB not in operation.auth.schemes()
         ):  # of the hub nothing is read that is not signed
-            assert refusal(answer) == (400, operation.family.dangerous.code), answer.text
+            assert refusal(answer) == (400, operation.error_profile.dangerous.code), answer.text
 
 
 @before_the_store
-@every(without=(Letter.H,))
+@every(without=(AuthScheme.HUB,))
 def test_too_many_parameters_are_refused_not_broken(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, query={f"x{number}": "1" for number in range(1_500)})
     assert answer.status_code == 400, answer.text

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
-from app.kit.operation import AnyOperation, Letter
+from app.kit.operation import AnyOperation, AuthScheme
 
 assert areas.AREAS  # importing the areas states every operation
 RESOURCES = (  # interface tenant-config.md section 1
@@ -19,9 +19,9 @@ OF_SERVERS = [one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", o
 
 @pytest.mark.parametrize("operation", OF_SERVERS, ids=lambda operation: operation.name)
 def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
-    assert frozenset({Letter.M}) in operation.auth.ways
+    assert frozenset({AuthScheme.MACHINE_TOKEN}) in operation.auth.alternatives
     assert operation.scope in SCOPES
 
 
 def test_who_admits_no_machine_states_no_scope() -> None:
-    assert [one.name for one in CATALOGUE if one.scope and Letter.M not in one.auth.letters()] == []
+    assert [one.name for one in CATALOGUE if one.scope and AuthScheme.MACHINE_TOKEN not in one.auth.schemes()] == []

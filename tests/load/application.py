@@ -16,9 +16,9 @@ from typing import Any
 from argon2 import PasswordHasher
 from flask import Flask, Response, request
 
-from app.kit.admission import Application, Place
+from app.kit.admission import Application, QueueSlot
 from app.kit.health import Health
-from app.kit.serving import Limits, Room, serve
+from app.kit.serving import HashLimits, Limits, serve
 
 application = Flask(__name__)
 closed = threading.Event()
@@ -113,8 +113,8 @@ def in_turn(seconds: float) -> str:
     return "had its turn"
 
 
-def place_of(environ: Mapping[str, Any]) -> Place | None:
-    return Place("acme", "sign-in") if environ["PATH_INFO"].startswith("/turn/") else None
+def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
+    return QueueSlot("acme", "sign-in") if environ["PATH_INFO"].startswith("/turn/") else None
 
 
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
@@ -140,12 +140,12 @@ def background(stop: threading.Event) -> None:
 
 
 def main(settings: dict[str, Any]) -> int:
-    limits, room = Limits(**settings.pop("limits", {})), Room(**settings.pop("room", {}))
+    limits, room = Limits(**settings.pop("limits", {})), HashLimits(**settings.pop("room", {}))
     if not settings.pop("job_falls", False):
         falls.set()
     bind = settings.pop("bind", "127.0.0.1:0")
     return serve(
-        lambda: Application(Health(raising, {}), place_of),
+        lambda: Application(Health(raising, {}), queue_slot),
         bind=bind,
         limits=limits,
         room=room,

@@ -13,11 +13,11 @@ from flask import Flask
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import RequestLimits
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.contract.visit import Visit
 from app.identity import areas
 from app.kit import randomness
-from app.kit.operation import AnyOperation, Host, Letter
+from app.kit.operation import AnyOperation, AuthScheme, Host
 from app.kit.reading import INSIDE
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 from app.kit.wire import shape_of
@@ -31,12 +31,12 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
 
 
-def every(*letters: Letter, without: tuple[Letter, ...] = ()) -> pytest.MarkDecorator:
+def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> pytest.MarkDecorator:
     """Ask of each operation whose callers need these letters."""
     held = [
         operation
         for operation in CATALOGUE
-        if set(letters) <= operation.auth.letters() and not set(without) & operation.auth.letters()
+        if set(schemes) <= operation.auth.schemes() and not set(without) & operation.auth.schemes()
     ]
     return asked_of(held)
 
@@ -48,7 +48,9 @@ def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
 
 def may_be_anybody(operation: AnyOperation) -> bool:
     """Return whether the tenant's key is enough, or the operation is a client's."""
-    return frozenset({Letter.K}) in operation.auth.ways or Letter.C in operation.auth.letters()
+    return (
+        frozenset({AuthScheme.API_KEY}) in operation.auth.alternatives or AuthScheme.CLIENT in operation.auth.schemes()
+    )
 
 
 def with_body() -> pytest.MarkDecorator:
@@ -98,13 +100,13 @@ class Caller:
         asked = {
             name: value for name, value in {**self.query_of(operation), **(query or {})}.items() if value is not None
         }
-        letters = operation.auth.letters()
+        schemes = operation.auth.schemes()
         known: dict[str, str | None] = {"Content-Type": kind if sent else None}
-        if Letter.U in letters:
+        if AuthScheme.ACCESS_TOKEN in schemes:
             known["Authorization"] = f"Bearer {self.bearer}"
-        elif letters == {Letter.M}:
+        elif schemes == {AuthScheme.MACHINE_TOKEN}:
             known["Authorization"] = f"Bearer {self.machine}"
-        if Letter.H in letters and is_signed:
+        if AuthScheme.HUB in schemes and is_signed:
             known.update(self.signed(method, path, sent))
             asked = {}
         held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
@@ -134,10 +136,10 @@ class Caller:
         return f"{self.tenant.name}.{settings.hub_domain}" if operation.on is Host.TENANT else settings.api_hostname
 
     def query_of(self, operation: AnyOperation) -> dict[str, str | None]:
-        letters = operation.auth.letters()
+        schemes = operation.auth.schemes()
         return {
-            "apikey": self.tenant.api_key if Letter.K in letters else None,
-            "apisecret": self.tenant.api_secret if Letter.S in letters else None,
+            "apikey": self.tenant.api_key if AuthScheme.API_KEY in schemes else None,
+            "apisecret": self.tenant.api_secret if AuthScheme.API_SECRET in schemes else None,
             **dict.fromkeys(operation.when, "1"),
         }
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.kit.agents import Agent, read_agent
+from app.kit.user_agents import UserAgent, parse_user_agent
 
 KHTML = "AppleWebKit/537.36 (KHTML, like Gecko)"
 
@@ -14,43 +14,43 @@ KHTML = "AppleWebKit/537.36 (KHTML, like Gecko)"
     [
         (
             f"Mozilla/5.0 (Windows NT 10.0; Win64; x64) {KHTML} Chrome/140.0.0.0 Safari/537.36",
-            Agent("Chrome", "Windows", None, "desktop"),
+            UserAgent("Chrome", "Windows", None, "desktop"),
         ),
         (
             f"Mozilla/5.0 (Windows NT 10.0; Win64; x64) {KHTML} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
-            Agent("Edge", "Windows", None, "desktop"),
+            UserAgent("Edge", "Windows", None, "desktop"),
         ),
         (
             "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
-            Agent("Firefox", "Linux", None, "desktop"),
+            UserAgent("Firefox", "Linux", None, "desktop"),
         ),
         (
             "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile/15E148 Safari/604.1",
-            Agent("Safari", "iOS", "iPhone", "phone"),
+            UserAgent("Safari", "iOS", "iPhone", "phone"),
         ),
         (
             "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/18.5 Safari/605.1.15",
-            Agent("Safari", "macOS", "Mac", "desktop"),
+            UserAgent("Safari", "macOS", "Mac", "desktop"),
         ),
         (
             f"Mozilla/5.0 (Linux; Android 10; K) {KHTML} Chrome/140.0.0.0 Mobile Safari/537.36",
-            Agent("Chrome", "Android", None, "phone"),
+            UserAgent("Chrome", "Android", None, "phone"),
         ),
         (
             f"Mozilla/5.0 (Linux; Android 10; K) {KHTML} Chrome/140.0.0.0 Safari/537.36",
-            Agent("Chrome", "Android", None, "tablet"),
+            UserAgent("Chrome", "Android", None, "tablet"),
         ),
-        ("python-httpx/0.28.1", Agent("python-httpx")),
-        ("curl/8.5.0", Agent("curl")),
-        ("Mozilla/5.0", Agent()),
-        ("<script>alert(1)</script>", Agent()),
-        ("", Agent()),
+        ("python-httpx/0.28.1", UserAgent("python-httpx")),
+        ("curl/8.5.0", UserAgent("curl")),
+        ("Mozilla/5.0", UserAgent()),
+        ("<script>alert(1)</script>", UserAgent()),
+        ("", UserAgent()),
     ],
 )
-def test_an_agent_is_named_without_its_version(text: str, agent: Agent) -> None:
-    assert read_agent(text) == agent
+def test_an_agent_is_named_without_its_version(text: str, agent: UserAgent) -> None:
+    assert parse_user_agent(text) == agent
 
 
 @given(st.text(max_size=400))
 def test_whatever_is_sent_gives_a_short_name_or_none(text: str) -> None:
-    assert len(read_agent(text).browser or "") <= 40
+    assert len(parse_user_agent(text).browser or "") <= 40

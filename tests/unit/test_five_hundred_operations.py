@@ -10,11 +10,11 @@ import jsonschema_rs
 import pytest
 from pydantic import Field, create_model
 
-from app.kit.client import Client, over_http
+from app.kit.client import Client, http_transport
 from app.kit.clock import monotonic
 from app.kit.errors import ApiError
 from app.kit.openapi import document
-from app.kit.operation import OPEN, Catalogue, Family, Host, Operation
+from app.kit.operation import OPEN, Catalogue, ErrorProfile, Host, Operation
 from app.kit.reading import RawRequest
 from app.kit.routing import Router, choose
 from app.kit.server import Server
@@ -33,7 +33,7 @@ class Odd(ApiError):
     code, status, message = 8, 409, "Odd"
 
 
-FAMILY = Family("generated", Wrong, Wrong, Wrong, Wrong, Wrong)
+FAMILY = ErrorProfile("generated", Wrong, Wrong, Wrong, Wrong, Wrong)
 
 
 def stated(number: int) -> Operation[Any, Any]:
@@ -110,7 +110,7 @@ def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Itera
     print(f"{AMOUNT} operations served after {(monotonic() - begun) * 1000:.0f} ms")
     assert server.missing() == []
     with httpx.Client(transport=httpx.WSGITransport(app=server), base_url="http://api.example.com") as http:
-        yield Client(over_http(http), lambda _method, _address, _body: {})
+        yield Client(http_transport(http), lambda _method, _address, _body: {})
 
 
 def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from app.kit.admission import Place, Shed
-from app.kit.serving.lane import FRESH_SECONDS, Grant, Lane, Room
+from app.kit.admission import QueueSlot, Shed
+from app.kit.serving.hash_queue import FRESH_SECONDS, Grant, HashLimits, HashQueue
 from tests.support.event_loop import run_coroutine
 
-LOUD, QUIET = Place("loud", "sign-in"), Place("quiet", "sign-in")
+LOUD, QUIET = QueueSlot("loud", "sign-in"), QueueSlot("quiet", "sign-in")
 
 
 def looped(test: Callable[[], Awaitable[None]]) -> None:
@@ -27,9 +27,9 @@ async def settle() -> None:
 
 def test_quiet_tenant_runs_in_the_first_round() -> None:
     async def test() -> None:
-        lane, order = Lane(Room(places=1), patience_seconds=20), list[str]()
+        lane, order = HashQueue(HashLimits(places=1), patience_seconds=20), list[str]()
 
-        async def one(place: Place) -> None:
+        async def one(place: QueueSlot) -> None:
             grant = await lane.enter(place)
             order.append(place.tenant)
             await asyncio.sleep(0)
@@ -48,7 +48,7 @@ def test_quiet_tenant_runs_in_the_first_round() -> None:
 
 def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
     async def test() -> None:
-        lane = Lane(Room(places=1), patience_seconds=1)  # a turn is taken to last 50 ms until one was seen
+        lane = HashQueue(HashLimits(places=1), patience_seconds=1)  # a turn is taken to last 50 ms until one was seen
         await lane.enter(LOUD)
         line = [asyncio.create_task(lane.enter(LOUD)) for _ in range(30)]
         await settle()
@@ -69,9 +69,9 @@ def test_wait_that_can_be_foretold_is_refused_at_once() -> None:
 
 def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
     async def test() -> None:
-        lane = Lane(Room(places=1), patience_seconds=1)
+        lane = HashQueue(HashLimits(places=1), patience_seconds=1)
         await lane.enter(LOUD)
-        line = [asyncio.create_task(lane.enter(Place(f"tenant {number}", "sign-in"))) for number in range(20)]
+        line = [asyncio.create_task(lane.enter(QueueSlot(f"tenant {number}", "sign-in"))) for number in range(20)]
         await settle()
         with pytest.raises(Shed) as refusal:
             await lane.enter(QUIET)
@@ -85,7 +85,7 @@ def test_who_waits_behind_many_tenants_is_refused_with_503() -> None:
 
 def test_who_has_waited_too_long_is_refused_and_leaves_the_line() -> None:
     async def test() -> None:
-        lane = Lane(Room(places=1), patience_seconds=0.06)
+        lane = HashQueue(HashLimits(places=1), patience_seconds=0.06)
         lane._pace_seconds = 0.001  # it expects to be quick
         held = await lane.enter(LOUD)
         with pytest.raises(Shed):
@@ -98,11 +98,11 @@ def test_who_has_waited_too_long_is_refused_and_leaves_the_line() -> None:
 
 @pytest.mark.parametrize(
     ("room", "status"),
-    [(Room(places=1, waiting_of_tenant=2), 429), (Room(places=1, waiting=2), 429)],
+    [(HashLimits(places=1, waiting_of_tenant=2), 429), (HashLimits(places=1, waiting=2), 429)],
 )
-def test_line_is_bounded_however_quick_it_is(room: Room, status: int) -> None:
+def test_line_is_bounded_however_quick_it_is(room: HashLimits, status: int) -> None:
     async def test() -> None:
-        lane = Lane(room, patience_seconds=20)
+        lane = HashQueue(room, patience_seconds=20)
         lane._pace_seconds = 0.0
         await lane.enter(LOUD)
         line = [asyncio.create_task(lane.enter(LOUD)) for _ in range(2)]
@@ -121,7 +121,7 @@ def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
     """A captcha's provider that does not answer: its tenant's sign-ins hold threads, and the others still sign in."""
 
     async def test() -> None:
-        lane = Lane(Room(places=1, threads=4), patience_seconds=20)
+        lane = HashQueue(HashLimits(places=1, threads=4), patience_seconds=20)
         hanging = [asyncio.create_task(lane.enter(LOUD)) for _ in range(8)]
         await asyncio.sleep(FRESH_SECONDS * 5)
         assert sum(task.done() for task in hanging) == 3
@@ -135,7 +135,7 @@ def test_requests_that_hang_keep_neither_places_nor_all_threads() -> None:
 
 def test_client_that_leaves_gives_its_turn_back() -> None:
     async def test() -> None:
-        lane = Lane(Room(places=1), patience_seconds=20)
+        lane = HashQueue(HashLimits(places=1), patience_seconds=20)
         held = await lane.enter(LOUD)
         gone, stays = asyncio.create_task(lane.enter(LOUD)), asyncio.create_task(lane.enter(QUIET))
         await settle()

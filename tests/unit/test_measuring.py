@@ -11,8 +11,8 @@ from prometheus_client.registry import REGISTRY
 
 from app.commands.measuring import SharedFolder
 from app.kit import metrics
-from app.kit.occasional import Occasional
 from app.kit.serving.refusals import Reason, Refusals
+from app.kit.throttled_log import ThrottledLog
 
 log = logging.getLogger("gatehouse.tests")
 
@@ -85,7 +85,7 @@ def _own(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
 
 
 def test_flood_of_lines_becomes_one_and_a_count(caplog: pytest.LogCaptureFixture) -> None:
-    told = Occasional(log)
+    told = ThrottledLog(log)
     with caplog.at_level(logging.WARNING, logger="gatehouse.tests"):
         for number in range(100):
             told.write("full", "serving.refused", number=number)

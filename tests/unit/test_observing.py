@@ -15,9 +15,9 @@ from werkzeug.test import Client
 from app.identity import health as identity_health
 from app.identity.store import migrate
 from app.kit.health import Health
+from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
 from app.kit.metrics import Exposition, measure
-from app.kit.observing import Observed
 from app.kit.proxies import Proxies
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, Redis
@@ -107,7 +107,7 @@ def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
 
 def test_a_request_is_one_line_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="gatehouse.access"):
-        Client(Observed(house)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
+        Client(Instrumented(house)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
     (line,) = caplog.records
     assert (line.__dict__["path"], line.__dict__["status"], line.__dict__["host"]) == ("/x", 418, "acme.localhost")
     assert "S3CRET" not in str(line.__dict__)
@@ -119,12 +119,12 @@ def test_a_request_that_breaks_is_told_as_500() -> None:
 
     told: list[tuple[str, str, int, float]] = []
     with pytest.raises(RuntimeError):
-        Client(Observed(broken, (lambda *facts: told.append(facts),))).get("/")
+        Client(Instrumented(broken, (lambda *facts: told.append(facts),))).get("/")
     assert told[0][2] == 500
 
 
 def test_metrics_are_served_on_a_port_of_their_own_and_no_client_invents_a_label() -> None:
-    client = Client(Observed(house, (measure("api.localhost:8000"),)))
+    client = Client(Instrumented(house, (measure("api.localhost:8000"),)))
     client.get("/invented-path", base_url="http://invented-host.localhost:8000")
     client.open("/", method="INVENTED", base_url="http://api.localhost:8000")
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -158,7 +158,7 @@ def test_a_probe_is_json() -> None:
 
 def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gatehouse.access"):
-        answers = [Client(Observed(house)).get("/") for _ in range(2)]
+        answers = [Client(Instrumented(house)).get("/") for _ in range(2)]
     first, second = (answer.headers["X-Request-Id"] for answer in answers)
     assert first != second
     assert re.fullmatch(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", second)
@@ -179,6 +179,6 @@ def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture
     ],
 )
 def test_the_id_of_a_trusted_proxy_is_taken_where_it_is_one(sent: str, peer: str, is_taken: bool) -> None:
-    client = Client(Observed(house, proxies=Proxies.of(["10.0.0.0/24"])))
+    client = Client(Instrumented(house, proxies=Proxies.of(["10.0.0.0/24"])))
     answer = client.get("/", environ_overrides={"REMOTE_ADDR": peer, "HTTP_X_REQUEST_ID": sent})
     assert (answer.headers["X-Request-Id"] == sent) is is_taken

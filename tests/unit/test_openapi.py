@@ -11,7 +11,7 @@ from pydantic import Field
 from app.commands.catalogue import _catalogue
 from app.kit.errors import ApiError
 from app.kit.openapi import document
-from app.kit.operation import OPEN, Catalogue, Family, Host, K, Operation, S, U
+from app.kit.operation import OPEN, Catalogue, ErrorProfile, Host, K, Operation, S, U
 from app.kit.wire import From, Wire
 
 
@@ -23,7 +23,7 @@ class Gone(ApiError):
     code, status, message = 8, 404, "Gone"
 
 
-FAMILY = Family("test", Wrong, Wrong, Wrong, Wrong, Wrong)
+FAMILY = ErrorProfile("test", Wrong, Wrong, Wrong, Wrong, Wrong)
 
 
 class ById(Wire):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.stating import CATALOGUE
+from app.contract.operations import CATALOGUE
 from app.identity import areas
 from app.kit.openapi import document
 

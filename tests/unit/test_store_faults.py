@@ -23,7 +23,7 @@ from app.identity.store.database import StoreUnavailable
 from app.identity.store.unit import UnitOfWork
 from app.identity.tasks.tables import audit
 from app.identity.tenants.tables import tenants
-from app.kit import randomness, waiting
+from app.kit import randomness, time_budget
 from app.settings import Settings
 
 MANAGE = "/identity/v2/manage/account"
@@ -188,7 +188,7 @@ def test_a_fault_halfway_takes_back_what_was_written_before_it(place: Place) -> 
 
 def hurried(ask: Callable[[], Any]) -> Any:
     """Ask as a request that may wait for half a second."""
-    waiting.allow(0.5)
+    time_budget.begin(0.5)
     return ask()
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from app.identity.store.database import Database, StoreUnavailable
 from app.identity.store.unit import UnitOfWork
-from app.kit import waiting
+from app.kit import time_budget
 from tests.support.servers import Postgres
 
 on_postgres = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
@@ -22,7 +22,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
     """Do it as a request that may wait so long."""
 
     def request() -> Any:
-        waiting.allow(seconds)
+        time_budget.begin(seconds)
         return work()
 
     return copy_context().run(request)
@@ -80,20 +80,20 @@ def test_a_server_that_hangs_is_waited_for_once(own_postgres: Postgres) -> None:
     with pytest.raises(StoreUnavailable, match="recently"):
         within(1.5, lambda: ask(database, "SELECT 1"))
     own_postgres.thaw()
-    time.sleep(waiting.RETRY_SECONDS)
+    time.sleep(time_budget.RETRY_SECONDS)
     assert within(1.5, lambda: ask(database, "SELECT 1")) == 1
     database.dispose()
 
 
 def test_an_open_circuit_lets_one_caller_try() -> None:
-    circuit = waiting.Circuit()
+    circuit = time_budget.CircuitBreaker()
     assert circuit.admit() is False
     circuit.failed()
-    with pytest.raises(waiting.CircuitOpen):
+    with pytest.raises(time_budget.CircuitOpen):
         circuit.admit()
-    time.sleep(waiting.RETRY_SECONDS)
+    time.sleep(time_budget.RETRY_SECONDS)
     assert circuit.admit() is True
-    with pytest.raises(waiting.CircuitOpen):
+    with pytest.raises(time_budget.CircuitOpen):
         circuit.admit()
     circuit.worked()
     assert circuit.admit() is False
@@ -101,13 +101,13 @@ def test_an_open_circuit_lets_one_caller_try() -> None:
 
 def test_only_waits_count_against_the_budget() -> None:
     def request() -> tuple[float, float]:
-        waiting.allow(1.0)
+        time_budget.begin(1.0)
         time.sleep(0.05)
-        untouched = waiting.left(9.0)
-        with waiting.counted():
+        untouched = time_budget.remaining_seconds(9.0)
+        with time_budget.measured():
             time.sleep(0.05)
-        return untouched, waiting.left(9.0)
+        return untouched, time_budget.remaining_seconds(9.0)
 
     untouched, after = copy_context().run(request)
     assert (untouched, after <= 0.95) == (1.0, True)
-    assert waiting.left(9.0) == 9.0
+    assert time_budget.remaining_seconds(9.0) == 9.0

@@ -7,9 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS, READ
 from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.own import FactorOf, OwnFactor
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From
 
@@ -29,29 +29,29 @@ class PasskeyOf(FactorOf):
     passkey_id: Id
 
 
-begin = state(
+begin = operation(
     "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Begin to add a passkey to the signed-in account.", row="M57",
 )  # fmt: skip
-add = state(
+add = operation(
     "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured),
     summary="Add a passkey to the signed-in account, and list all of them.", row="M58",
 )  # fmt: skip
-listed = state(
+listed = operation(
     "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ,
     errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.", row="M59",
 )  # fmt: skip
-remove = state(
+remove = operation(
     "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
     accepts=Accept.JSON, errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
 )  # fmt: skip
-managed_listed = state(
+managed_listed = operation(
     "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read",
     errors=(*UID_REFUSALS, e.NoPasskey), summary="List an account's passkeys.", row="M61",
 )  # fmt: skip
-managed_remove = state(
+managed_remove = operation(
     "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M,
     scope="profile:update", errors=(*UID_REFUSALS, e.UnknownPasskey), summary="Remove a passkey of an account.", row="M62",
 )  # fmt: skip

@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from app.contract.stated import Stated
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.values import Different, web_origin
 
 RelatedOrigin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 
 
-class Passkeys(Stated):
+class Passkeys(ConfigurationModel):
     """How passkeys are offered, where `passkeys` is on."""
 
     selection: Literal["autofill", "button", "both"] = "both"  # autofill alone strands people: both is safe

@@ -6,12 +6,12 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.groups import CAP, MF, PW, F, Posted
+from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, LoginBegin, RegisterBegin, ShownCredential
 from app.contract.passwords import CAPTCHA, LINK
 from app.contract.registration import REGISTRATION_REFUSALS, Registered, RegistrationModel
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import GATE_REFUSALS
-from app.contract.stating import state
 from app.kit.operation import K
 from app.kit.wire import From, Lower
 
@@ -68,7 +68,7 @@ ENTERING = (
     e.LockedForCaptcha, e.LockedForSecurityQuestion,
 )  # fmt: skip
 
-begin_sign_up = state(
+begin_sign_up = operation(
     "passkeys.begin_sign_up", f"GET {_A}/register/passkey/begin", SignUpBegin, RegisterBegin, auth=K,
     errors=(
         e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.EmailRegistered, e.MalformedEmail,
@@ -76,12 +76,12 @@ begin_sign_up = state(
     ),
     summary="Start registering with a passkey instead of a password.", row="M48",
 )  # fmt: skip
-finish_sign_up = state(
+finish_sign_up = operation(
     "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=K,
     errors=(*SHOWN, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
     summary="Register with a passkey instead of a password.", row="M49",
 )  # fmt: skip
-begin_sign_in = state(
+begin_sign_in = operation(
     "passkeys.begin_sign_in", f"GET {_A}/login/passkey/begin", SignInBegin, LoginBegin, auth=K,
     errors=(
         e.PasskeysOff, e.PasskeyMisconfigured, e.NoPasskey, e.PasskeyNeedsEmail, e.UnknownAccount, e.EmailUnverified,
@@ -89,22 +89,22 @@ begin_sign_in = state(
     ),
     summary="Start signing in with a passkey of one account.", row="M50",
 )  # fmt: skip
-finish_sign_in = state(
+finish_sign_in = operation(
     "passkeys.finish_sign_in", f"POST {_A}/login/passkey/finish", SignInFinish, FactorLogin, auth=K,
     errors=(*SHOWN, e.NoPasskey, e.PasskeyNeedsEmail, *ENTERING, e.TooManyRequests),
     summary="Sign in with a passkey; one that verified its user counts as two factors.", row="M51",
 )  # fmt: skip
-begin_autofill = state(
+begin_autofill = operation(
     "passkeys.begin_autofill", f"GET {_A}/login/passkey/autofill/begin", AutofillBegin, LoginBegin, auth=K,
     errors=(e.PasskeysOff, e.PasskeyAutofillOff, e.PasskeyMisconfigured, e.TooManyRequests),
     summary="Start signing in with any passkey that the browser offers (conditional mediation).", row="M52",
 )  # fmt: skip
-finish_autofill = state(
+finish_autofill = operation(
     "passkeys.finish_autofill", f"POST {_A}/login/passkey/autofill/finish", SignInFinish, FactorLogin, auth=K,
     errors=(*SHOWN, e.PasskeyAutofillOff, e.NoPasskey, *ENTERING, e.TooManyRequests),
     summary="Sign in with the passkey that was chosen; its user handle names the account.", row="M53",
 )  # fmt: skip
-forgot = state(
+forgot = operation(
     "passkeys.forgot", f"POST {_A}/passkey/forgot", Forgot, Posted, auth=K,
     errors=(
         e.PasskeysOff, e.NoPasskey, e.PasskeyUrlRefused, e.UnknownAccount, e.MalformedEmail, e.AccountBlocked,
@@ -112,12 +112,12 @@ forgot = state(
     ),
     summary="Email a link that replaces lost passkeys.", row="M54",
 )  # fmt: skip
-begin_reset = state(
+begin_reset = operation(
     "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=K,
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, *LINK, e.AccountBlocked, e.TooManyRequests),
     summary="Start replacing lost passkeys with an emailed link, which stays unused.", row="M55",
 )  # fmt: skip
-finish_reset = state(
+finish_reset = operation(
     "passkeys.finish_reset", f"POST {_A}/passkey/reset/finish", ResetFinish, Posted, auth=K,
     errors=(*SHOWN, *LINK, e.AccountBlocked, e.TooManyRequests),
     summary="Replace every passkey of the account with a new one, with an emailed link.", row="M56",

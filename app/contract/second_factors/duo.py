@@ -7,12 +7,12 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, Deleted, F
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.contract.stating import state
 from app.kit.operation import K, M, S, U
 
 _AUTH = "/identity/v2/auth"
@@ -35,21 +35,21 @@ class OwnDuo(AT, F):
 
 DUO_REFUSALS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
 
-with_duo = state(
+with_duo = operation(
     "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",),
     errors=(*TOKEN_REFUSALS, *DUO_REFUSALS),
     summary="Answer a challenge with Duo's result; the first one enrols Duo.", row="M12",
 )  # fmt: skip
-prove_duo = state(
+prove_duo = operation(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
     errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo with the result of a first prompt.", row="M26",
 )  # fmt: skip
-remove_duo = state(
+remove_duo = operation(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/duo",), errors=(e.DuoOff, e.DuoNotEnrolled),
     summary="Remove Duo from the signed-in account.", row="M35",
 )  # fmt: skip
-managed_remove_duo = state(
+managed_remove_duo = operation(
     "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/duo",), errors=(*BY_ID, e.DuoNotEnrolled), summary="Remove Duo from an account.",
     row="M39",

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.families import MANAGE
-from app.contract.stating import state
+from app.contract.error_profiles import MANAGE
+from app.contract.operations import operation
 from app.kit.operation import Accept, M
 from app.kit.wire import Nothing, Wire
 
@@ -80,32 +80,33 @@ _PUSH, _DUO, _CONFIG = (
     f"/v2/manage/2fa/{name}" for name in ("push-notification-settings", "duo-authenticator-settings", "config")
 )
 
-read_push = state(
-    "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, family=MANAGE,
+read_push = operation(
+    "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, error_profile=MANAGE,
     scope="security:read", errors=(e.NoPushSettings,), summary="Read the push notification settings.",
 )  # fmt: skip
-add_push = state(
+add_push = operation(
     "second_factor_settings.add_push", f"POST {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON, scope="security:create", summary="Set the push notification settings.",
+    error_profile=MANAGE, accepts=Accept.JSON, scope="security:create", summary="Set the push notification settings.",
 )  # fmt: skip
-change_push = state(
+change_push = operation(
     "second_factor_settings.change_push", f"PUT {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON,
+    error_profile=MANAGE, accepts=Accept.JSON,
     scope="security:update", errors=(e.NoPushSettings,), summary="Replace the push notification settings.",
 )  # fmt: skip
-read_duo = state(
-    "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, family=MANAGE,
+read_duo = operation(
+    "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, error_profile=MANAGE,
     scope="security:read", errors=(e.DuoMisconfigured,), summary="Read the Duo settings.",
 )  # fmt: skip
-change_duo = state(
+change_duo = operation(
     "second_factor_settings.change_duo", f"PUT {_DUO}", DuoAuthenticatorSettings, DuoAuthenticatorSettings, auth=M,
-    family=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.MalformedDuoRedirect,), summary="Replace the Duo settings.",
+    error_profile=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.MalformedDuoRedirect,),
+    summary="Replace the Duo settings.",
 )  # fmt: skip
-read_config = state(
-    "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, family=MANAGE,
+read_config = operation(
+    "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, error_profile=MANAGE,
     scope="security:read", summary="Read which second factors are on.",
 )  # fmt: skip
-change_config = state(
-    "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, family=MANAGE,
+change_config = operation(
+    "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, error_profile=MANAGE,
     accepts=Accept.JSON, scope="security:update", summary="Set which second factors are on.",
 )  # fmt: skip

@@ -7,10 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import DUO_REDIRECT, Code, Factors
-from app.contract.stating import state
 from app.kit.operation import K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
@@ -71,12 +71,12 @@ class BackupCodes(Wire):
     back_up_codes: list[str]
 
 
-read = state(
+read = operation(
     "second_factors.read", f"GET {_OWN}", OwnFactorsRead, OwnFactors, auth=K & U, access=CREDENTIALS,
     errors=(e.TwoFactorOff, e.NoTwoFactorMethod, *DUO_REDIRECT),
     summary="Read the signed-in account's second factors, and what is needed to enrol an authenticator app.", row="M19",
 )  # fmt: skip
-prove_totp = state(
+prove_totp = operation(
     "second_factors.prove_totp", f"PUT {_OWN}/totp", OwnTotp, Profile, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/verification/authenticatorcode", f"{_OWN}/verification/googleauthenticatorcode"),
     errors=(
@@ -84,44 +84,44 @@ prove_totp = state(
     ),
     summary="Enrol an authenticator app with its first code.", row="M20",
 )  # fmt: skip
-make_backup_codes = state(
+make_backup_codes = operation(
     "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
     errors=(e.BackupCodesMade, e.NoSecondFactor), summary="Create ten backup codes; this works once.", row="M27",
 )  # fmt: skip
-renew_backup_codes = state(
+renew_backup_codes = operation(
     "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", OwnFactor, BackupCodes, auth=K & U, access=CREDENTIALS,
     errors=(e.NoSecondFactor, e.NoBackupCodes), summary="Create ten new backup codes; the old ones stop working.", row="M28",
 )  # fmt: skip
-remove_totp = state(
+remove_totp = operation(
     "second_factors.remove_totp", f"DELETE {_OWN}/totp", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.TotpNotEnrolled,),
     summary="Remove the signed-in account's authenticator app.", row="M31",
 )  # fmt: skip
-remove_older = state(
+remove_older = operation(
     "second_factors.remove_older", f"DELETE {_OWN}/authenticator", OlderRemoval, Deleted, auth=K & U, access=CREDENTIALS,
     errors=(e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove the authenticator app or the SMS factor that the body names.", row="M31",
 )  # fmt: skip
 
 BY_ID = UID_REFUSALS
-managed_read = state(
+managed_read = operation(
     "second_factors.managed_read", f"GET {_MANAGED}", FactorOf, OwnFactors, auth=K & S | M, scope=READ, errors=BY_ID,
     summary="Read an account's second factors, without secrets.", row="M47",
 )  # fmt: skip
-managed_make_backup_codes = state(
+managed_make_backup_codes = operation(
     "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", FactorOf, BackupCodes, auth=K & S | M,
     scope=WRITE, errors=(*BY_ID, e.BackupCodesMade, e.NoSecondFactor), summary="Create an account's backup codes; this works once.",
     row="M45",
 )  # fmt: skip
-managed_renew_backup_codes = state(
+managed_renew_backup_codes = operation(
     "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", FactorOf, BackupCodes,
     auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.NoSecondFactor), summary="Replace an account's backup codes.",
     row="M46",
 )  # fmt: skip
-managed_remove_totp = state(
+managed_remove_totp = operation(
     "second_factors.managed_remove_totp", f"DELETE {_MANAGED}/totp", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
     errors=(*BY_ID, e.TotpNotEnrolled), summary="Remove an account's authenticator app.", row="M41",
 )  # fmt: skip
-managed_remove_older = state(
+managed_remove_older = operation(
     "second_factors.managed_remove_older", f"DELETE {_MANAGED}/authenticator", OlderManagedRemoval, Deleted,
     auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.FactorRemovalRefused, e.TotpNotEnrolled, e.NoPhoneRegistered),
     summary="Remove an account's authenticator app or its SMS factor.", row="M41",

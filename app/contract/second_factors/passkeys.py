@@ -5,12 +5,12 @@ from typing import Annotated
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, UID_REFUSALS, Deleted
+from app.contract.operations import operation
 from app.contract.passkeys.own import NewPasskey
 from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From
 
@@ -28,7 +28,7 @@ class PasskeyProof(Factored, PKC):
     """A credential with a challenge's token."""
 
 
-begin_enrolment = state(
+begin_enrolment = operation(
     "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin,
     auth=K & U | K, access=CREDENTIALS,
     errors=(
@@ -37,37 +37,37 @@ begin_enrolment = state(
     ),
     summary="Start enrolling a passkey as second factor, with the token of a challenge.", row="M15",
 )  # fmt: skip
-enrol = state(
+enrol = operation(
     "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K,
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
     summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.", row="M16",
 )  # fmt: skip
-begin = state(
+begin = operation(
     "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K,
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
     summary="Start answering a challenge with a passkey.", row="M17",
 )  # fmt: skip
-prove = state(
+prove = operation(
     "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K,
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
     summary="Answer a challenge with a passkey.", row="M18",
 )  # fmt: skip
-begin_own = state(
+begin_own = operation(
     "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Start enrolling a passkey as second factor.",
     row="M29",
 )  # fmt: skip
-enrol_own = state(
+enrol_own = operation(
     "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
     errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured),
     summary="Enrol a passkey as second factor.", row="M30",
 )  # fmt: skip
-remove_own = state(
+remove_own = operation(
     "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/passkey",), errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
     summary="Remove the signed-in account's passkeys of the second factor.", row="M37",
 )  # fmt: skip
-managed_remove = state(
+managed_remove = operation(
     "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M,
     also=(f"{_MANAGED}/authenticator/passkey",), scope="profile:update", accepts=Accept.JSON,
     errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),

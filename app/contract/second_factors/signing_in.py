@@ -2,10 +2,10 @@
 
 from app.contract import errors as e
 from app.contract.groups import CAP, LOCK, PW, F
+from app.contract.operations import operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_REFUSALS, Code, FactorLogin
 from app.contract.second_factors.groups import RBQ
 from app.contract.sign_in import LOGIN_REFUSALS, PasswordLogin
-from app.contract.stating import state
 from app.kit.operation import K
 
 _LOGIN = "/identity/v2/auth/login/2fa"
@@ -30,18 +30,18 @@ class BackupCodeProof(Factored):
     backup_code: Code = None
 
 
-with_password = state(
+with_password = operation(
     "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K,
     errors=(*LOGIN_REFUSALS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.", row="M01",
 )  # fmt: skip
-with_totp = state(
+with_totp = operation(
     "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"),
     errors=(*TOKEN_REFUSALS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing),
     summary="Answer a challenge with a code from an authenticator app; the first code enrols it.", row="M03",
 )  # fmt: skip
-with_backup_code = state(
+with_backup_code = operation(
     "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/backupcode",),
     errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),

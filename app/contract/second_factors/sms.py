@@ -7,13 +7,13 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.access import CREDENTIALS
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
+from app.contract.operations import operation
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.phones import NOT_TEXTED
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.contract.stating import state
 from app.kit.operation import Accept, K, M, S, U
 from app.kit.wire import From, Lower
 
@@ -58,35 +58,35 @@ class OwnNumber(AT, Number):
 
 OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
 
-with_sms = state(
+with_sms = operation(
     "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",),
     errors=(*TOKEN_REFUSALS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
     summary="Answer a challenge with a texted code; the first code enrols the number.", row="M04",
 )  # fmt: skip
-set_number = state(
+set_number = operation(
     "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", NumberAtLogin, SmsSent, auth=K, also=(_LOGIN,),
     errors=(*TOKEN_REFUSALS, *OFF, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed, *NOT_TEXTED),
     summary="Set the phone number of the second factor, and text a first code.", row="M05",
 )  # fmt: skip
-text_again = state(
+text_again = operation(
     "second_factors.text_again", f"GET {_LOGIN}/sms/resend", SmsAgain, SmsSent, auth=K, also=(f"{_LOGIN}/resend",),
     errors=(*TOKEN_REFUSALS, *OFF, *NOT_TEXTED), summary="Text another code for a challenge.", row="M06",
 )  # fmt: skip
-prove_sms = state(
+prove_sms = operation(
     "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/otp",),
     accepts=Accept.JSON,
     errors=(*OFF, *SMS_CODE, *LOCKED), summary="Enrol a phone number as second factor with a texted code.", row="M21",
 )  # fmt: skip
-set_own_number = state(
+set_own_number = operation(
     "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, access=CREDENTIALS, also=(_OWN,),
     errors=(*OFF, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
     summary="Set the phone number of the signed-in account's second factor, and text a first code.", row="M22",
 )  # fmt: skip
-remove_sms = state(
+remove_sms = operation(
     "second_factors.remove_sms", f"DELETE {_OWN}/sms", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS, errors=(e.NoPhoneRegistered,),
     summary="Remove the phone number from the signed-in account's second factors.", row="M32",
 )  # fmt: skip
-managed_remove_sms = state(
+managed_remove_sms = operation(
     "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
     errors=(*BY_ID, e.NoPhoneRegistered), summary="Remove the phone number from an account's second factors.", row="M42",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.contract.configuration import TenantSettings
-from app.contract.stating import taken_uids
+from app.contract.operations import taken_uids
 from app.identity.accounts import identifiers, lookalikes
 from app.kit import randomness
 

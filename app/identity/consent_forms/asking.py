@@ -31,7 +31,7 @@ def refusal(call: Call, account: Account, way: Mapping[str, Any]) -> e.ConsentNe
     facts = {"way": dict(way), "events": events, "password_changed_at": iso(account.password_changed_at)}
     ticket = tickets.issue(call, TicketKind.CONSENT, account.uid, lives_for=LIFETIME, facts=facts)
     call.ledger.record("consent.asked", uid=account.uid, events=events)
-    return e.ConsentNeeded(data={"ConsentToken": ticket.text}).as_step()
+    return e.ConsentNeeded(data={"ConsentToken": ticket.text}, commit_on_raise=True)
 
 
 def waiting(call: Call, token: str) -> tuple[Ticket, Account]:

@@ -19,9 +19,9 @@ from app.identity.oauth.access import Access
 from app.identity.second_factors import trusted
 from app.identity.second_factors.trusted import Trusted
 from app.identity.sign_in import sessions
-from app.kit.agents import read_agent
 from app.kit.clock import iso
 from app.kit.server import Server
+from app.kit.user_agents import parse_user_agent
 
 
 def register(server: Server) -> None:
@@ -93,7 +93,7 @@ def _application(call: Call, one: Access) -> contract.ApplicationView:
 
 
 def _browser(one: Trusted) -> contract.BrowserView:
-    agent = read_agent(one.agent)
+    agent = parse_user_agent(one.agent)
     return contract.BrowserView(
         id=one.browser_id,
         browser=agent.browser,

@@ -19,8 +19,8 @@ from app.identity.proofs import service as proofs
 from app.identity.proofs.service import Proof, ProofKind
 from app.identity.sign_in import sessions
 from app.identity.tickets.service import Ticket
-from app.kit.agents import read_agent
 from app.kit.server import Server
+from app.kit.user_agents import parse_user_agent
 
 _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
 
@@ -110,7 +110,7 @@ def _view(call: Call, token: str, held: Proof | None, found: Ticket | None) -> c
     label = str(held.facts.get("email") or "")
     if found is None:
         return contract.RequestView(state="expired", label=label)
-    agent, asking = read_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
+    agent, asking = parse_user_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
     party = steps.asking_party(call, asking)
     return contract.RequestView(
         state=_STATES.get(State(found.state)) or _request_state(call, held, token),

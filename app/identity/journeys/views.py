@@ -10,8 +10,8 @@ from app.identity.connections import service as connections
 from app.identity.passwordless import ways
 from app.identity.sign_in.sessions import BrowserSession
 from app.identity.tenants import registration_form
-from app.kit.agents import read_agent
 from app.kit.clock import iso
+from app.kit.user_agents import parse_user_agent
 
 
 def tenant(call: Call) -> hub.TenantView:
@@ -69,7 +69,7 @@ def session(call: Call, held: BrowserSession, current: BrowserSession) -> hub.Se
     names = [
         found.display_name for client_id in held.relying_parties if (found := call.application(client_id=client_id))
     ]
-    agent = read_agent(held.agent)
+    agent = parse_user_agent(held.agent)
     own = call.application(client_id=held.client_id) if held.client_id else None
     return hub.SessionView(
         id=held.session_id,

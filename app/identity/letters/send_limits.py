@@ -10,7 +10,7 @@ from app.contract.letters import MailKind, SendLimit, SmsKind
 from app.identity.accounts import identifiers
 from app.identity.call import Call
 from app.kit.limits import OverLimit, Rate
-from app.kit.operation import Letter
+from app.kit.operation import AuthScheme
 
 NEW_PLACES: Final = (
     MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP,
@@ -157,7 +157,7 @@ def spend_sms(call: Call, kind: SmsKind, to: str, uid: str | None = None) -> Non
     whom = [identifiers.normal_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
     if not all(_spend(call, f"sms {kind}", rate, who) for who in whom):
         raise e.SmsLimitReached
-    if not call.letters & {Letter.S, Letter.M} and not _spend(
+    if not call.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _spend(
         call, "sms asked for", _rate(sending.sms_per_address), call.network
     ):
         raise e.SmsLimitReached

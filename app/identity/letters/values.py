@@ -10,8 +10,8 @@ from app.identity.call import Call
 from app.identity.letters.drawing import span
 from app.identity.letters.letter import Facts, Look, friendly, one_line
 from app.identity.letters.placeholders import ADDRESS
-from app.kit.agents import read_agent
 from app.kit.languages import Language
+from app.kit.user_agents import parse_user_agent
 
 _TO_STRANGERS = frozenset(
     {MailKind.VERIFICATION, MailKind.ADD_EMAIL, MailKind.ACCOUNT_EXISTS, MailKind.NO_ACCOUNT, MailKind.ONE_TOUCH}
@@ -27,7 +27,7 @@ def of(
     profile: dict[str, Any] = account.profile if account else {}
     url = said.url or f"{call.issuer}/profile"
     username = friendly(said.username) if kind in _TO_STRANGERS else said.username
-    agent = read_agent(call.agent)
+    agent = parse_user_agent(call.agent)
     values = {
         **_address(profile),
         "Name": friendly(full_name(account)) if account else "",

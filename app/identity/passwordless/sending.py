@@ -19,8 +19,8 @@ from app.identity.proofs import service as proofs
 from app.identity.proofs.service import NOBODY, ProofKind
 from app.identity.recovery.sending import MAIL, SMS, address_of, address_of_nobody, stranger
 from app.identity.tenants import whitelist
-from app.kit.agents import read_agent
 from app.kit.limits import Rate
+from app.kit.user_agents import parse_user_agent
 
 NOT_SENT: Final = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,
@@ -161,7 +161,7 @@ def minutes(call: Call) -> int:
 
 def device(call: Call) -> str:
     """Return which browser asks, and from where, as people read it."""
-    agent = read_agent(call.agent)
+    agent = parse_user_agent(call.agent)
     named = ", ".join(one for one in (agent.browser, agent.system) if one)
     return " · ".join(one for one in (named, call.address) if one)
 

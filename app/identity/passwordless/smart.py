@@ -109,7 +109,8 @@ def demand_number(call: Call, found: Ticket, typed: str | None) -> None:
             return
     except e.TooManyRequests as over:
         deny(call, found)
-        raise over.as_step() from None
+        over.commit_on_raise = True
+        raise over from None
     call.ledger.record("smart_login.wrong_number", uid=found.uid)
     raise e.WrongMailCode("The number does not match the one on the waiting device.")
 

@@ -20,7 +20,7 @@ def refusal(call: Call, account: Account, way: Mapping[str, Any]) -> e.PinRequir
     """Return the refusal of a sign-in that is whole and recorded; its token goes on once, in the `way` that it began."""
     ticket = tickets.issue(call, TicketKind.PIN_SETTING, account.uid, lives_for=LIFETIME, facts={"way": dict(way)})
     call.ledger.record("pin.asked", uid=account.uid)
-    return e.PinRequired(data={"PINAuthToken": ticket.text}).as_step()
+    return e.PinRequired(data={"PINAuthToken": ticket.text}, commit_on_raise=True)
 
 
 def waiting(call: Call, token: str | None) -> tuple[Ticket, Account]:

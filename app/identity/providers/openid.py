@@ -23,8 +23,8 @@ from app.identity.providers import outside
 from app.identity.providers.oauth2 import UNREADABLE, Endpoints, code_of, exchanged, led, token_of
 from app.identity.providers.social import Asked, Claimed, ProviderUnavailable, claimed_by
 from app.kit.clock import Clock
+from app.kit.lru_cache import LruCache
 from app.kit.public_addresses import Resolver
-from app.kit.recent import Recent
 
 GOOGLE = "https://accounts.google.com"
 _OF_GOOGLE: Final = ("gmail.com", "googlemail.com")
@@ -75,8 +75,8 @@ class Upstreams:
     def __init__(self, clock: Clock, resolver: Resolver) -> None:
         self._clock = clock
         self.resolver = resolver
-        self._configurations: Recent[str, Configuration] = Recent(_MOST_PROVIDERS)
-        self._keys: Recent[str, _Keys] = Recent(_MOST_PROVIDERS)
+        self._configurations: LruCache[str, Configuration] = LruCache(_MOST_PROVIDERS)
+        self._keys: LruCache[str, _Keys] = LruCache(_MOST_PROVIDERS)
 
     def configuration(self, issuer: str) -> Configuration:
         """Return the configuration of an issuer. Raises ProviderUnavailable."""

@@ -104,7 +104,7 @@ def registered(
     if outcome.account is None or not outcome.may_sign_in:
         return contract.Registered()
     if not is_two and factors.wanted(call, outcome.account) is not None:
-        raise e.TwoFactorOn().as_step()
+        raise e.TwoFactorOn(commit_on_raise=True)
     way = {"methods": [*methods], "is_silent": req.is_silent}
     if asking.is_due(call, outcome.account):
         raise asking.refusal(call, outcome.account, way)

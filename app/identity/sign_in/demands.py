@@ -45,14 +45,14 @@ def answered(call: Call, wanted: Wanted, way: Way, req: PasswordLogin) -> Login:
         if kind is FactorKind.QUESTIONS and req.security_answer:
             return _by_answers(call, found, req)
         if kind is FactorKind.QUESTIONS:
-            raise e.RiskAsksQuestions(data=_told(call, found)).as_step()
+            raise e.RiskAsksQuestions(data=_told(call, found), commit_on_raise=True)
         try:
             _send(call, found, kind, req)
         except second_factor.UNSENT as reason:
             call.ledger.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
             unsent = reason
             continue
-        raise _SENT[kind](data=_told(call, found)).as_step()
+        raise _SENT[kind](data=_told(call, found), commit_on_raise=True)
     raise unsent or e.UnknownFactorToken
 
 

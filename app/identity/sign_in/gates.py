@@ -38,7 +38,7 @@ def _policy_refusal(call: Call, account: Account, way: Way) -> ApiError:
     """Its token accepts the policy, and says who one is; what else it opens stands behind the policy (identity/callers.py)."""
     issued = service.issue(call, account, way.methods, **{BEFORE: kept(way)})
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
-    return e.PrivacyPolicyOutdated(data=data).as_step()
+    return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
 
 
 def _consent_refusal(call: Call, account: Account, way: Way) -> ApiError:

@@ -23,7 +23,7 @@ from app.identity.tickets import service as tickets
 from app.identity.tickets.service import Ticket, TicketKind
 from app.identity.verification import notices
 from app.kit import randomness
-from app.kit.agents import read_agent
+from app.kit.user_agents import parse_user_agent
 
 _LETTERS: Final = {
     "device": (MailKind.NEW_DEVICE, SmsKind.NEW_DEVICE), "browser": (MailKind.NEW_BROWSER, SmsKind.NEW_BROWSER),
@@ -133,7 +133,7 @@ def _digest(account: Account, name: str, seen: str) -> str:
 
 
 def _seen(call: Call) -> dict[str, str]:
-    agent, place = read_agent(call.agent), call.house.locations.place_of(call.address)
+    agent, place = parse_user_agent(call.agent), call.house.locations.place_of(call.address)
     return {
         "device": " ".join(one for one in (agent.device_type, agent.system) if one),
         "browser": " ".join(one for one in (agent.browser, agent.system) if one),
@@ -144,7 +144,7 @@ def _seen(call: Call) -> dict[str, str]:
 
 
 def _said(call: Call) -> str:
-    agent, place = read_agent(call.agent), call.house.locations.place_of(call.address)
+    agent, place = parse_user_agent(call.agent), call.house.locations.place_of(call.address)
     named = ", ".join(one for one in (agent.browser, agent.system) if one)
     where = ", ".join(one for one in (place.city, place.country) if one)
     return " · ".join(one for one in (named, where, call.address) if one)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from app.kit import waiting
+from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
 
@@ -55,7 +55,7 @@ class Database:
         self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error  # of the one driver that is loaded
         self.writing = threading.Lock()  # one writer at a time in this process: a queue instead of busy waiting
 
-        self._circuit = waiting.Circuit()
+        self._circuit = time_budget.CircuitBreaker()
 
     def connect(self) -> Connection:
         """Return a connection of the pool; raises StoreUnavailable, at once while the server hangs."""
@@ -63,9 +63,9 @@ class Database:
             return self._connected()
         try:
             is_trial = self._circuit.admit()
-        except waiting.CircuitOpen:
+        except time_budget.CircuitOpen:
             raise StoreUnavailable("The database did not answer recently.") from None
-        if waiting.left(1.0) <= 0:
+        if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
         return self._tried() if is_trial else self._connected()
 
@@ -83,19 +83,19 @@ class Database:
         Raises:
             StoreUnavailable: another thread has it for too long, or another process writes for longer than anybody waits.
         """
-        with waiting.counted():
-            if not self.writing.acquire(timeout=waiting.left(6 * LOCK_SECONDS)):
+        with time_budget.measured():
+            if not self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS)):
                 raise StoreUnavailable("Another transaction holds the write lock for longer than the request may wait.")
         begun, is_trial = monotonic(), False
-        patience = min(LOCK_SECONDS, waiting.left(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
+        patience = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
             is_trial = self._circuit.admit()
-            with waiting.counted():
+            with time_budget.measured():
                 yield int(patience * 4) * 250  # in steps, so that few transactions have to set it anew
             self._circuit.worked()
         except BaseException as problem:
             self.writing.release()
-            if isinstance(problem, waiting.CircuitOpen):
+            if isinstance(problem, time_budget.CircuitOpen):
                 raise StoreUnavailable("Another process is holding the write lock of the file.") from None
             if is_trial or monotonic() - begun >= 1.0:  # only another process's lock takes that long
                 self._circuit.failed()

@@ -14,7 +14,7 @@ from psycopg.errors import ConnectionTimeout, _WaitTimeout
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
-from app.kit import waiting
+from app.kit import time_budget
 from app.kit.clock import monotonic
 
 HANGS_AFTER_SECONDS: Final = 1.0
@@ -51,7 +51,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """As the base class; raises NoAnswer where nothing came in the time that is left."""
-        allowed = waiting.left(self.patience_seconds)
+        allowed = time_budget.remaining_seconds(self.patience_seconds)
         begun = monotonic()
         try:
             return super().wait(gen, interval, allowed if timeout is None else min(timeout, allowed))
@@ -61,11 +61,11 @@ class BoundedConnection(psycopg.Connection[Any]):
             problem.is_hang = monotonic() - begun >= max(self.statement_seconds, HANGS_AFTER_SECONDS)
             raise problem from None
         finally:
-            waiting.take(monotonic() - begun)
+            time_budget.spend(monotonic() - begun)
 
     def timeouts(self) -> str:
         """Return the expressions that give the transaction its timeouts; they end with it, so they work through PgBouncer."""
-        seconds = waiting.left(self.patience_seconds)
+        seconds = time_budget.remaining_seconds(self.patience_seconds)
         self.statement_seconds = seconds * _ANSWER_SHARE
         computing = max(1, int(self.statement_seconds * 1000))
         idle = int(max(_IDLE_SECONDS, seconds) * 1000)
@@ -78,7 +78,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
         """As the base class; raises NoAnswer where nobody answered in `connect_timeout`."""
         try:
-            with waiting.counted():
+            with time_budget.measured():
                 return super().connect(conninfo, **parameters)
         except ConnectionTimeout as silence:
             problem = NoAnswer(str(silence))

@@ -11,7 +11,7 @@ from app.identity.tenants import own, store
 from app.identity.tenants.changes import secret_digest
 from app.identity.tenants.tenant import Application, Tenant
 from app.kit.clock import monotonic
-from app.kit.recent import Recent
+from app.kit.lru_cache import LruCache
 
 FRESH_SECONDS = 2.5  # the hub keeps a copy for 2 s more: together within the 5 s that a change may take
 _MOST_TENANTS = 2_000
@@ -37,9 +37,9 @@ class Directory:
         self._database = database
         self._read_anew = read_anew
         self._hub_url = hub_url
-        self._tenants: Recent[tuple[str, str], _Held] = Recent(_MOST_TENANTS)
-        self._applications: Recent[tuple[str, int, str, str], Application] = Recent(_MOST_APPLICATIONS)
-        self._origins: Recent[tuple[str, int], frozenset[str]] = Recent(_MOST_TENANTS)
+        self._tenants: LruCache[tuple[str, str], _Held] = LruCache(_MOST_TENANTS)
+        self._applications: LruCache[tuple[str, int, str, str], Application] = LruCache(_MOST_APPLICATIONS)
+        self._origins: LruCache[tuple[str, int], frozenset[str]] = LruCache(_MOST_TENANTS)
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant whose subdomain this is."""

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
+from app.contract.configuration_model import ConfigurationModel
 from app.contract.second_factors import managed_settings as contract
 from app.contract.services_settings import DuoSettings, PushSettings
-from app.contract.stated import Stated
 from app.identity.call import Call
 from app.identity.outbox import Outbox
 from app.identity.tenants import changes, factor_rules, services
@@ -33,7 +33,7 @@ _SWITCHES: Final = {
     "minimum_security_questions_to_ask": "minimum_questions", "is_push_authenticator_enabled": "push",
     "is_duo_authenticator_enabled": "duo", "is_passkey_mfa_enabled": "passkey",
 }  # fmt: skip
-Kind = TypeVar("Kind", bound=Stated)
+Kind = TypeVar("Kind", bound=ConfigurationModel)
 
 
 def register(server: Server) -> None:
@@ -143,7 +143,7 @@ def _locked(call: Call) -> HeldTenant:
 
 
 def _kept(
-    call: Call, held: HeldTenant, service: str, stated: Stated, secrets: Mapping[str, str], *, is_on: bool
+    call: Call, held: HeldTenant, service: str, stated: ConfigurationModel, secrets: Mapping[str, str], *, is_on: bool
 ) -> HeldTenant:
     """Keep a service's settings and its secrets, and its switch among the second factors."""
     factors = {**held.settings.get("second_factors", {}), service: is_on}

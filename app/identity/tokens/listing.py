@@ -7,8 +7,8 @@ from app.contract.sessions import ActiveSession, ListSessions
 from app.identity.accounts import service as accounts
 from app.identity.call import Call, TokenHolder
 from app.identity.tokens import service
-from app.kit.agents import read_agent
 from app.kit.clock import iso
+from app.kit.user_agents import parse_user_agent
 
 
 def live(call: Call, req: ListSessions) -> list[ActiveSession]:
@@ -39,7 +39,7 @@ def _uid(call: Call, req: ListSessions) -> str:
 
 def _entry(holder: TokenHolder) -> ActiveSession:
     address = holder.facts.get("address")
-    agent = read_agent(str(holder.facts.get("agent") or ""))
+    agent = parse_user_agent(str(holder.facts.get("agent") or ""))
     return ActiveSession(
         access_token=holder.token_hash,
         browser=agent.browser,

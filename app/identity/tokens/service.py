@@ -9,7 +9,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
-from app.contract.families import OAUTH
+from app.contract.error_profiles import OAUTH
 from app.identity.call import Call, TokenHolder
 from app.identity.tokens import access, store
 from app.identity.tokens.store import HeldBy
@@ -122,9 +122,9 @@ def holder_of(call: Call, shown: str | None, operation: AnyOperation) -> TokenHo
     found = store.access(call.work, randomness.digest(shown)) if shown else None
     if found is not None and found.expires_at > call.now and found.uid is not None:
         if not access.may_open(call, found):
-            raise operation.family.access_refused or e.NotAuthenticated
+            raise operation.error_profile.access_refused or e.NotAuthenticated
         return replace(found, token=shown or "")
-    if operation.family is OAUTH:
+    if operation.error_profile is OAUTH:
         raise oauth.InvalidToken
     if found is not None and e.ExpiredAccessToken in operation.errors:
         raise e.ExpiredAccessToken

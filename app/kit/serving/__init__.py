@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from wsgiref.types import WSGIApplication
 
 from app.kit.serving.address import listen, name_of
-from app.kit.serving.lane import Room
+from app.kit.serving.hash_queue import HashLimits
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import OnRefusal, RefusalPage, nobody, plain_page
 from app.kit.serving.supervisor import Supervisor
 from app.kit.serving.worker import Job, Plan, run_worker
 
-__all__ = ["Job", "Limits", "OnRefusal", "RefusalPage", "Room", "serve"]
+__all__ = ["Job", "Limits", "OnRefusal", "RefusalPage", "HashLimits", "serve"]
 
 MakeApp = Callable[[], WSGIApplication]
 
@@ -28,7 +28,7 @@ def serve(
     bind: str,
     workers: int = 1,
     threads: int = 16,
-    room: Room | None = None,
+    room: HashLimits | None = None,
     limits: Limits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
@@ -64,7 +64,7 @@ def serve(
     plan = Plan(
         make_app=_imported(make_app) if isinstance(make_app, str) else make_app,
         threads=threads,
-        room=room or Room(),
+        room=room or HashLimits(),
         limits=limits or Limits(),
         page=page,
         on_refusal=on_refusal,

@@ -11,7 +11,7 @@ from app.kit.admission import LEAVING, SHED, Application, Shed
 from app.kit.serving.bodies import Bodies
 from app.kit.serving.environ import environ_of
 from app.kit.serving.exchange import Answer, Exchange
-from app.kit.serving.lane import Grant, Lane
+from app.kit.serving.hash_queue import Grant, HashQueue
 from app.kit.serving.limits import Limits
 from app.kit.serving.pool import GrowingPool, Pool
 from app.kit.serving.refusals import Gone, Reason, Refusal, Refusals, send_last
@@ -31,7 +31,7 @@ class Threads:
 
     main: Pool
     hashing: GrowingPool
-    lane: Lane
+    lane: HashQueue
     """Who may have one of `hashing`."""
     reserved: Mapping[str, Pool] = field(default_factory=dict)
     """By path."""
@@ -120,7 +120,7 @@ class Bridge:
 
     async def _turn(self, exchange: Exchange) -> Grant | None:
         """Wait for the turn of a request that may compute a hash; None for any other, and where the application has to shed it."""
-        place = self._app.place_of(exchange.environ)
+        place = self._app.queue_slot(exchange.environ)
         if place is None:
             return None
         try:

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from app.kit import request_ids
-from app.kit.occasional import Occasional
+from app.kit.throttled_log import ThrottledLog
 
 logger = logging.getLogger("gatehouse.serving")
 _REQUEST_ID = request_ids.HEADER.lower()
@@ -79,7 +79,7 @@ class Refusals:
     ) -> None:
         self._page = page
         self._on_refusal = on_refusal
-        self._told = Occasional(logger)
+        self._told = ThrottledLog(logger)
         self._retry_after = str(retry_after_seconds).encode()
 
     def note(self, reason: Reason, status: int, request_id: str | None = None) -> None:

@@ -23,7 +23,7 @@ from app.kit.admission import Application
 from app.kit.serving.address import BACKLOG, turn_away
 from app.kit.serving.bridge import Bridge, Threads
 from app.kit.serving.connections import Book, Connection, GuardedConfig
-from app.kit.serving.lane import Lane, Room
+from app.kit.serving.hash_queue import HashLimits, HashQueue
 from app.kit.serving.limits import Limits
 from app.kit.serving.pool import GrowingPool, Pool
 from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, nobody, plain_page
@@ -49,7 +49,7 @@ class Plan:
 
     make_app: Callable[[], WSGIApplication]
     threads: int
-    room: Room
+    room: HashLimits
     limits: Limits = field(default_factory=Limits)
     page: RefusalPage = plain_page
     on_refusal: OnRefusal = nobody
@@ -202,7 +202,7 @@ def run_worker(
 
 
 def _threads(plan: Plan, app: Application) -> Threads:
-    lane = Lane(plan.room, plan.limits.hash_wait_seconds, app.hash_seconds)
+    lane = HashQueue(plan.room, plan.limits.hash_wait_seconds, app.hash_seconds)
     main = Pool(threads=plan.threads, waiting=plan.limits.waiting)
     reserved = {path: Pool(threads=1, waiting=plan.limits.waiting) for path in plan.reserved_paths}
     return Threads(main, GrowingPool(plan.room.threads), lane, reserved)

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 
-class Stated(BaseModel):
+class ConfigurationModel(BaseModel):
     """A part of a configuration file: unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)

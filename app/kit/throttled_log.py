@@ -18,7 +18,7 @@ class _Kind:
     held: int = 0
 
 
-class Occasional:
+class ThrottledLog:
     """Writes the first line of a kind at once, and counts what follows within a second.
 
     The number of suppressed lines is logged at the end of that second, so no count is lost.

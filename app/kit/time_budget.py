@@ -31,19 +31,19 @@ class Budget:
 _BUDGET: ContextVar[Budget | None] = ContextVar("waiting_budget", default=None)
 
 
-def allow(seconds: float) -> None:
+def begin(seconds: float) -> None:
     """Begin a request in the present context: it may wait that long in all."""
     _BUDGET.set(Budget(seconds))
 
 
-def left(otherwise: float) -> float:
+def remaining_seconds(otherwise: float) -> float:
     """Return the seconds that this request may still wait, at least 0; `otherwise` outside of a request."""
     budget = _BUDGET.get()
     return otherwise if budget is None else max(0.0, budget.left_seconds)
 
 
 @contextmanager
-def counted() -> Iterator[None]:
+def measured() -> Iterator[None]:
     """Take the time that the block lasts from the request's budget."""
     budget = _BUDGET.get()
     if budget is None:
@@ -56,14 +56,14 @@ def counted() -> Iterator[None]:
         budget.left_seconds -= monotonic() - begun
 
 
-def take(seconds: float) -> None:
+def spend(seconds: float) -> None:
     """Take seconds from the request's budget."""
     budget = _BUDGET.get()
     if budget is not None:
         budget.left_seconds -= seconds
 
 
-class Bounded:
+class TimeBudget:
     """WSGI middleware: gives each request its budget."""
 
     def __init__(self, app: WSGIApplication, seconds: float) -> None:
@@ -71,7 +71,7 @@ class Bounded:
         self._seconds = seconds
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        allow(self._seconds)
+        begin(self._seconds)
         return self._app(environ, start_response)
 
 
@@ -79,7 +79,7 @@ class CircuitOpen(Exception):
     """The circuit is open: the dependency did not answer recently."""
 
 
-class Circuit:
+class CircuitBreaker:
     """A circuit breaker: keeps callers from waiting for a dependency that hangs.
 
     The first that waits in vain opens it. While it is open everybody is refused at once, but for one caller at a time,

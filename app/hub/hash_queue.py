@@ -11,7 +11,7 @@ from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from app.hub.arrival import Workings
 from app.hub.pages import not_me
-from app.kit.admission import SHED, Place, Shed
+from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
 
 SECRETS: Final = Hashing("sign-in", ("password", "pin", "answer"))
@@ -21,7 +21,7 @@ _WITHOUT_SECRET: Final = frozenset({not_me.ADDRESS})
 _BULK: Final = frozenset({"/register"})
 
 
-def place_of(app: Flask, environ: Mapping[str, Any]) -> Place | None:
+def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue of a page's request; None if it computes no hash. Makes no call."""
     path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
@@ -29,7 +29,7 @@ def place_of(app: Flask, environ: Mapping[str, Any]) -> Place | None:
         return None
     shared: Workings = app.extensions["gatehouse"]
     tenant = shared.tenancy.known(environ.get("HTTP_HOST", "").lower())
-    return Place(tenant, "bulk" if path in _BULK else SECRETS.work)
+    return QueueSlot(tenant, "bulk" if path in _BULK else SECRETS.work)
 
 
 def refuse_shed() -> None:

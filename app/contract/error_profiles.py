@@ -1,14 +1,14 @@
-"""The families of operations: how each refuses malformed requests (interface errors.md, user.md section 0)."""
+"""Error profiles: the errors that groups of operations share (interface errors.md, user.md section 0)."""
 
 from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
-from app.kit.operation import Family, Letter
+from app.kit.operation import AuthScheme, ErrorProfile
 
-_OF_MACHINES = (e.MachineRefused, e.TrialExpired, e.IpRefused)
+_MACHINE_ERRORS = (e.MachineRefused, e.TrialExpired, e.IpRefused)
 
-MAIN = Family(
+MAIN = ErrorProfile(
     name="main",
     bad_parameter=e.BadParameter,
     bad_body=e.BadPostBody,
@@ -20,10 +20,10 @@ MAIN = Family(
     access_refused=e.AccessRefused,
     proof_needed=e.ProofNeeded,
     common=(e.UnknownKey, e.TooManyRequests),
-    by_letter=(
-        (Letter.K, (e.TrialExpired,)),
+    by_scheme=(
+        (AuthScheme.API_KEY, (e.TrialExpired,)),
         (
-            Letter.S,
+            AuthScheme.API_SECRET,
             (
                 e.WrongSecret,
                 e.MissingSecret,
@@ -34,16 +34,16 @@ MAIN = Family(
                 e.TrialExpired,
             ),
         ),
-        (Letter.U, (e.NotAuthenticated, e.PrivacyPolicyOutdated)),
-        (Letter.M, _OF_MACHINES),
+        (AuthScheme.ACCESS_TOKEN, (e.NotAuthenticated, e.PrivacyPolicyOutdated)),
+        (AuthScheme.MACHINE_TOKEN, _MACHINE_ERRORS),
     ),
 )
 
-_ANY_PERSON = tuple((letter, held) for letter, held in MAIN.by_letter if letter is not Letter.U)
-BEFORE_POLICY = replace(MAIN, by_letter=(*_ANY_PERSON, (Letter.U, (e.NotAuthenticated,))))
-"""Of what a token opens before its owner accepted the privacy policy: all else of MAIN waits for that (1194)."""
+_WITHOUT_TOKEN = tuple((scheme, errors) for scheme, errors in MAIN.by_scheme if scheme is not AuthScheme.ACCESS_TOKEN)
+BEFORE_POLICY = replace(MAIN, by_scheme=(*_WITHOUT_TOKEN, (AuthScheme.ACCESS_TOKEN, (e.NotAuthenticated,))))
+"""Operations that an account may call before it has accepted the privacy policy; all others of MAIN answer 1194 until then."""
 
-MANAGE = Family(
+MANAGE = ErrorProfile(
     name="manage",
     bad_parameter=e.BadField,
     bad_body=e.BadManagePost,
@@ -53,10 +53,10 @@ MANAGE = Family(
     broken=e.BrokenManage,
     dangerous=e.Dangerous,
     common=(e.TooManyRequests,),
-    by_letter=((Letter.M, _OF_MACHINES),),
+    by_scheme=((AuthScheme.MACHINE_TOKEN, _MACHINE_ERRORS),),
 )
 
-OAUTH = Family(
+OAUTH = ErrorProfile(
     name="oauth",
     bad_parameter=oauth.InvalidRequest,
     bad_body=oauth.InvalidRequest,
@@ -66,10 +66,13 @@ OAUTH = Family(
     wrong_method=oauth.WrongMethod,
     access_refused=oauth.InsufficientScope,
     common=(e.BadParameter, e.UnknownKey, e.UnknownTenant, oauth.SlowDown),
-    by_letter=((Letter.C, (oauth.InvalidClient, oauth.UnauthorizedClient)), (Letter.U, (oauth.InvalidToken,))),
+    by_scheme=(
+        (AuthScheme.CLIENT, (oauth.InvalidClient, oauth.UnauthorizedClient)),
+        (AuthScheme.ACCESS_TOKEN, (oauth.InvalidToken,)),
+    ),
 )
 
-HUB = Family(
+HUB = ErrorProfile(
     name="hub",
     bad_parameter=e.BadParameter,
     bad_body=e.BadPostBody,

@@ -28,7 +28,7 @@ _SECRET = re.compile(
 )
 
 
-def is_control(text: str) -> bool:
+def has_control_character(text: str) -> bool:
     """Return whether the text holds a character that none may hold."""
     return _CONTROL.search(text) is not None
 
@@ -38,7 +38,7 @@ def opens_tag(text: str) -> bool:
     return _ANY_TAG.search(text) is not None
 
 
-def is_active(text: str) -> bool:
+def has_active_markup(text: str) -> bool:
     """Return whether a browser that took the text for HTML would run or load something. One pass, whatever the text."""
     if "<" not in text:
         return False
@@ -46,18 +46,24 @@ def is_active(text: str) -> bool:
     return _ELEMENT.search(text) is not None or (tag is not None and _ATTRIBUTE.search(text, tag.end()) is not None)
 
 
-def may_hold_any(body: bytes) -> bool:
+def may_be_dangerous(body: bytes) -> bool:
     """Return whether a JSON text is worth a walk through its members."""
-    return b"<" in body or b"\\u00" in body or b"\\ud" in body.lower() or is_control(body.decode("utf-8", "replace"))
+    return (
+        b"<" in body
+        or b"\\u00" in body
+        or b"\\ud" in body.lower()
+        or has_control_character(body.decode("utf-8", "replace"))
+    )
 
 
-def is_in(value: Any, *, with_markup: bool) -> bool:
+def is_dangerous(value: Any, *, with_markup: bool) -> bool:
     """Return whether a body's member, or anything within it, is dangerous; `with_markup`: control characters are not all."""
     if isinstance(value, str):
-        return is_control(value) or (with_markup and is_active(value))
+        return has_control_character(value) or (with_markup and has_active_markup(value))
     if isinstance(value, dict):
         return any(
-            is_in(name, with_markup=with_markup) or is_in(item, with_markup=with_markup and not _SECRET.search(name))
+            is_dangerous(name, with_markup=with_markup)
+            or is_dangerous(item, with_markup=with_markup and not _SECRET.search(name))
             for name, item in value.items()
         )
-    return isinstance(value, list) and any(is_in(item, with_markup=with_markup) for item in value)
+    return isinstance(value, list) and any(is_dangerous(item, with_markup=with_markup) for item in value)

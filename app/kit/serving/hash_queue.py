@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from app.kit.admission import Place, Shed
+from app.kit.admission import QueueSlot, Shed
 from app.kit.fair_queue import FairQueue
 
 FRESH_SECONDS: Final = 0.25
@@ -25,7 +25,7 @@ _LONGEST_RETRY_SECONDS: Final = 60
 
 
 @dataclass(frozen=True)
-class Room:
+class HashLimits:
     """How many requests that may compute a hash run and wait."""
 
     places: int = 4
@@ -52,26 +52,26 @@ class Grant:
     ageing: asyncio.TimerHandle | None = None
 
 
-Turn = asyncio.Future[Grant]
+Waiter = asyncio.Future[Grant]
 
 
-class Lane:
+class HashQueue:
     """Lets requests run in turn. Used by the event loop's thread alone.
 
     What would wait longer than `patience_seconds` is shed: at its arrival where that can be foretold, else when the time is up.
     """
 
-    def __init__(self, room: Room, patience_seconds: float, hash_seconds: Callable[[], float] = float) -> None:
+    def __init__(self, room: HashLimits, patience_seconds: float, hash_seconds: Callable[[], float] = float) -> None:
         self._room = room
         self._hash_seconds = hash_seconds
         self._patience_seconds = patience_seconds
         self._fresh = 0
         self._running: Counter[str] = Counter()
-        self._queue: FairQueue[tuple[str, Turn]] = FairQueue()
+        self._queue: FairQueue[tuple[str, Waiter]] = FairQueue()
         self._pace_seconds = _FIRST_PACE_SECONDS
         self._granted_at: float | None = None
 
-    async def enter(self, place: Place) -> Grant:
+    async def enter(self, place: QueueSlot) -> Grant:
         """Wait for permission to run; release it with `leave`. Raises Shed."""
         loop = asyncio.get_running_loop()
         if not self._queue and self._has_room_for(place.tenant):
@@ -79,7 +79,7 @@ class Lane:
         refusal = self._foretold(place)
         if refusal.retry_after_seconds > self._patience_seconds or self._is_full(place):
             raise refusal
-        turn: Turn = loop.create_future()
+        turn: Waiter = loop.create_future()
         waiting = (place.tenant, turn)
         self._queue.push(place.tenant, place.work, waiting)
         self._serve()  # those before may all be of tenants that have their threads already
@@ -117,11 +117,11 @@ class Lane:
     def _has_room(self) -> bool:
         return self._fresh < self._room.places and self._running.total() < self._room.threads
 
-    def _is_full(self, place: Place) -> bool:
+    def _is_full(self, place: QueueSlot) -> bool:
         is_own = self._queue.size_of(place.tenant) >= self._room.waiting_of_tenant
         return is_own or len(self._queue) >= self._room.waiting
 
-    def _foretold(self, place: Place) -> Shed:
+    def _foretold(self, place: QueueSlot) -> Shed:
         """What the request is refused with, if it is; 429 if most requests ahead of it are its own tenant's."""
         ahead, own = self._queue.ahead(place.tenant, place.work), self._queue.own_ahead(place.tenant, place.work)
         wait_seconds = math.ceil((ahead + 1) * self._pace_seconds)
@@ -160,7 +160,7 @@ class Lane:
             self._pace_seconds += _PACE_WEIGHT * (now - self._granted_at - self._pace_seconds)
         self._granted_at = now
 
-    def _give_up(self, place: Place, waiting: tuple[str, Turn], refusal: Shed) -> None:
+    def _give_up(self, place: QueueSlot, waiting: tuple[str, Waiter], refusal: Shed) -> None:
         self._queue.discard(place.tenant, place.work, waiting)
         if not waiting[1].done():
             waiting[1].set_exception(refusal)

@@ -36,7 +36,7 @@ _PROGRAM: Final = re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{0,39}(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class UserAgent:
     """Who sent a request, as far as it says so; None where it does not."""
 
     browser: str | None = None
@@ -49,13 +49,13 @@ class Agent:
 
 
 @lru_cache(maxsize=1024)
-def read_agent(text: str) -> Agent:
+def parse_user_agent(text: str) -> UserAgent:
     """Return what a User-Agent header field says."""
     system = _first(_SYSTEMS, text)
-    return Agent(_first(_BROWSERS, text) or _program(text), system, _first(_DEVICES, text), _kind(text, system))
+    return UserAgent(_first(_BROWSERS, text) or _program(text), system, _first(_DEVICES, text), _kind(text, system))
 
 
-def is_machine(text: str) -> bool:
+def is_automated(text: str) -> bool:
     """Return whether a User-Agent says that no person looks: a scanner of mail, a preview, a program. Many pretend."""
     return not text or bool(_MACHINES.search(text))
 

@@ -15,9 +15,9 @@ from typing import Final
 
 import httpx  # noqa: TID251 - the hub's way out, beside kit/client
 
-from app.kit.client import Carry, Reply, ServiceUnavailable, over_http
+from app.kit.client import Reply, ServiceUnavailable, Transport, http_transport
 from app.kit.health import LIVE
-from app.kit.waiting import Circuit, CircuitOpen
+from app.kit.time_budget import CircuitBreaker, CircuitOpen
 
 QUIET_SECONDS: Final = 2.2
 """How long a call may go without an answer before the service is asked whether it lives. The page's answer is due within 3 s."""
@@ -25,13 +25,13 @@ PROBE_SECONDS: Final = 0.5
 _MOST_CALLS: Final = 128
 
 
-class WatchedHttp:
-    """Carries calls (`client.Carry`). The client has a base URL, and a timeout for the slowest call."""
+class ProbedHttp:
+    """A transport (`client.Transport`). The client has a base URL, and a timeout for the slowest call."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._http = http
-        self._send: Carry = over_http(http)
-        self._circuit = Circuit()
+        self._send: Transport = http_transport(http)
+        self._circuit = CircuitBreaker()
         self._calls = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="call")
 
     def __call__(self, method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:

@@ -16,20 +16,22 @@ log = logging.getLogger("gatehouse.access")
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-Told = Callable[[str, str, int, float], object]
+RequestObserver = Callable[[str, str, int, float], object]
 """(host, method, status, seconds), after each request."""
 
 
-class Observed:
+class Instrumented:
     """Assigns every request an id and logs it. The query is never logged, because it may contain keys and tokens.
 
     The id of a trusted proxy (`X-Request-Id`) is taken where it is well-formed. A call of the hub from another process goes
     on under the id of the browser's request, once its signature is believed.
     """
 
-    def __init__(self, app: WSGIApplication, told: tuple[Told, ...] = (), proxies: Proxies | None = None) -> None:
+    def __init__(
+        self, app: WSGIApplication, observers: tuple[RequestObserver, ...] = (), proxies: Proxies | None = None
+    ) -> None:
         self._app = app
-        self._told = told
+        self._observers = observers
         self._proxies = proxies or Proxies()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -63,5 +65,5 @@ class Observed:
                 "request",
                 extra={**facts, "milliseconds": round(seconds * 1000, 1), "address": environ.get("REMOTE_ADDR", "")},
             )
-        for told in self._told:
-            told(host, method, status, seconds)
+        for observer in self._observers:
+            observer(host, method, status, seconds)
