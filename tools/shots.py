@@ -19,7 +19,7 @@ from werkzeug.serving import make_server
 from app.contract.configuration import Brand as TenantBrand
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.hub import create_app
-from app.hub.gallery import TENANTS, every_sample
+from app.hub.gallery import TENANTS, all_samples
 from app.identity.configuration.reading import read_file
 from app.identity.letters import gallery
 from app.identity.letters.letter import Look
@@ -76,7 +76,7 @@ class Pages:
 
 def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
     with app.test_request_context("/"):
-        samples = [(page.__name__, state) for page, state in every_sample()]
+        samples = [(page.__name__, state) for page, state in all_samples()]
     for name, state in samples:
         if asked.page and asked.page.lower() not in name.lower():
             continue

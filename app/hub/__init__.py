@@ -13,15 +13,16 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
-from app.hub import arrival, callback, connections, drawing, hash_queue, older_addresses, protocol, visit
+from app.hub import arrival, callback, connections, drawing, hash_queue, older_addresses, protocol
 from app.hub import pages as page_modules
-from app.hub.arrival import Workings
-from app.hub.door import Door
-from app.hub.folding import Folded
+from app.hub.arrival import Services
+from app.hub.folding import LowercasePaths
 from app.hub.gallery import gallery
-from app.hub.keys import Seal, derive
+from app.hub.identity_client import IdentityClient
+from app.hub.keys import CookieCipher, derive_key
 from app.hub.pages.trouble import ErrorPage, RequestTrouble, UnknownTenantPage
 from app.hub.tenancy import Tenancy
+from app.hub.visit import current_visit, retry_address
 from app.kit.client import ServiceUnavailable
 from app.kit.clock import Clock, SystemClock
 from app.kit.errors import ApiError
@@ -44,13 +45,13 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     app = drawing.make_app(settings.secrets, development=settings.development)
     time = clock or SystemClock()
     address = settings.api_url or settings.base_url
-    keys = tuple(derive(secret, "hub calls") for secret in settings.secrets)
-    app.extensions["gatehouse"] = Workings(
+    keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
+    app.extensions["gatehouse"] = Services(
         settings=settings,
         clock=time,
-        door=Door(address, keys, time, transport),
+        identity_client=IdentityClient(address, keys, time, transport),
         tenancy=Tenancy(),
-        seal=Seal(settings.secrets),
+        seal=CookieCipher(settings.secrets),
     )
     arrival.install(app)
     app.before_request(hash_queue.refuse_shed)
@@ -62,7 +63,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         app.register_blueprint(gallery)
     _explain_errors(app)
     _explain_accidents(app)
-    app.wsgi_app = Folded(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
+    app.wsgi_app = LowercasePaths(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 
@@ -72,7 +73,7 @@ def _explain_errors(app: Flask) -> None:
 
     @app.errorhandler(UnknownTenant)
     def nobody_lives_here(_: UnknownTenant) -> Response:
-        return UnknownTenantPage(visit.current().host[:255]).render(404)
+        return UnknownTenantPage(current_visit().host[:255]).render(404)
 
     @app.errorhandler(TooManyRequests)
     def too_many(refusal: TooManyRequests) -> Response:
@@ -85,17 +86,17 @@ def _explain_errors(app: Flask) -> None:
     @app.errorhandler(Dangerous)
     def not_understood(_: ApiError) -> Response:
         """What came with the address or the form is nothing that the service reads: a zero byte, half a character."""
-        here = visit.current()
-        return ErrorPage(RequestTrouble.BAD_REQUEST, 400, here.reference, detail="invalid_request").render(400)
+        visit = current_visit()
+        return ErrorPage(RequestTrouble.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
 
     @app.errorhandler(HubRefused)
     def not_believed(_: HubRefused) -> Response:
-        log.error("hub.refused", extra={"problem": _NOT_BELIEVED, "reference": visit.current().reference})
+        log.error("hub.refused", extra={"problem": _NOT_BELIEVED, "reference": current_visit().reference})
         return _shortly()
 
     @app.errorhandler(ServiceUnavailable)
     def no_answer(problem: ServiceUnavailable) -> Response:
-        reference = visit.current().reference
+        reference = current_visit().reference
         if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
             cause = problem.__cause__ or problem
             unavailable.write("503", "hub.unavailable", reference=reference, problem=f"{type(cause).__name__}: {cause}")
@@ -119,7 +120,7 @@ def _explain_accidents(app: Flask) -> None:
 
     @app.errorhandler(Exception)
     def broken(problem: Exception) -> Response:
-        log.error("a page broke, reference %s", visit.current().reference, exc_info=problem)
+        log.error("a page broke, reference %s", current_visit().reference, exc_info=problem)
         return _page(500)
 
 
@@ -130,12 +131,12 @@ def _shortly() -> Response:
 
 
 def _page(status: int) -> Response:
-    here = visit.current()
-    is_house = not here.tenant.name
-    home = (here.attempt.relying_party, here.attempt.home) if here.attempt else ("", "")
-    again = visit.same_address() if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
+    visit = current_visit()
+    has_no_tenant = not visit.tenant.name
+    home = (visit.interaction.relying_party, visit.interaction.home) if visit.interaction else ("", "")
+    again = retry_address() if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     return ErrorPage.of(
-        status, reference=here.reference, relying_party=home[0], home=home[1], again=again, is_house=is_house
+        status, reference=visit.reference, relying_party=home[0], home=home[1], again=again, has_no_tenant=has_no_tenant
     ).render(status)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, AttemptRequest, Next, resume
-from app.hub import visit
 from app.hub.arrival import api
 from app.hub.brand import initials
+from app.hub.visit import current_visit
 
 
 @dataclass(frozen=True)
-class Again:
+class Reauthentication:
     """Whose session it is."""
 
     account: str
@@ -37,23 +37,23 @@ class Again:
         return self.ways.get(PASSWORD_WAY, "")
 
     @classmethod
-    def of(cls, step: Next) -> Again | None:
+    def of(cls, step: Next) -> Reauthentication | None:
         """Return whom a step asks once more; None where it asks anybody."""
         if not step.must_reauthenticate or step.person is None:
             return None
-        visit.current().meet(step.person)
+        current_visit().use_account_language(step.person)
         return cls(step.person.label, step.ways)
 
     @classmethod
-    def sample(cls, *ways: str) -> Again:
+    def sample(cls, *ways: str) -> Reauthentication:
         """Return somebody for samples."""
         name = "ada@example.com"
         return cls(name, dict.fromkeys(ways, name))
 
 
-def current() -> Again | None:
+def current_reauthentication() -> Reauthentication | None:
     """Return who is asked once more in this attempt; asks nobody where no session is there to tell."""
-    here = visit.current()
-    if not here.session or here.attempt is None:
+    visit = current_visit()
+    if not visit.session or visit.interaction is None:
         return None
-    return Again.of(api()(resume, AttemptRequest(attempt=here.attempt.id)))
+    return Reauthentication.of(api()(resume, AttemptRequest(attempt=visit.interaction.id)))

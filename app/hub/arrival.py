@@ -7,14 +7,14 @@ from typing import Final
 
 from flask import Flask, Response, current_app, request
 
-from app.hub import locale, visit
-from app.hub.attempt import KEPT_SECONDS, Attempt, AttemptCookies
-from app.hub.door import Door
-from app.hub.keys import Seal
+from app.hub import locale
+from app.hub.attempt import KEPT_SECONDS, Interaction, InteractionCookies
+from app.hub.identity_client import IdentityClient
+from app.hub.keys import CookieCipher
 from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.tenancy import Tenancy
-from app.hub.visit import Visit
+from app.hub.visit import Visit, current_visit, set_current_visit
 from app.kit.client import Client, ResponseHeaders
 from app.kit.clock import Clock
 from app.settings import Settings
@@ -27,14 +27,14 @@ _WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 
 
 @dataclass(frozen=True)
-class Workings:
+class Services:
     """What all visits of this process share."""
 
     settings: Settings
     clock: Clock
-    door: Door
+    identity_client: IdentityClient
     tenancy: Tenancy
-    seal: Seal
+    seal: CookieCipher
 
     @property
     def cookie_prefix(self) -> str:
@@ -56,47 +56,47 @@ class Workings:
         return f"{self.cookie_prefix}gatehouse-browser"
 
     @property
-    def attempts(self) -> AttemptCookies:
-        return AttemptCookies(self.seal, self.cookie_prefix)
+    def attempts(self) -> InteractionCookies:
+        return InteractionCookies(self.seal, self.cookie_prefix)
 
     def now(self) -> int:
         """Seconds since 1970."""
         return int(self.clock.now().timestamp())
 
 
-def workings() -> Workings:
+def services() -> Services:
     """Return what all visits of this process share."""
-    shared: Workings = current_app.extensions["gatehouse"]
+    shared: Services = current_app.extensions["gatehouse"]
     return shared
 
 
 def api() -> Client:
     """Return the client of the identity service for this visit."""
-    shared, here = workings(), visit.current()
+    shared, visit = services(), current_visit()
 
     def on_response(headers: ResponseHeaders) -> None:
-        shared.tenancy.on_response(here.host, headers)
+        shared.tenancy.on_response(visit.host, headers)
         if cost := headers.get(COST_HEADER):
-            here.costs.append(cost)
+            visit.costs.append(cost)
 
-    return shared.door.for_visit(here.signed(), on_response)
+    return shared.identity_client.for_visit(visit.signed(), on_response)
 
 
 def install(app: Flask) -> None:
     """Receive every visit, and see it off."""
-    app.before_request(receive)
-    app.after_request(see_off)
+    app.before_request(begin_request)
+    app.after_request(finish_response)
 
 
-def receive() -> None:
+def begin_request() -> None:
     """Find out who is visited, from where, and in which attempt.
 
     Raises:
         UnknownTenant: nobody lives at this host.
         ServiceUnavailable: the identity service does not answer.
     """
-    shared, cookies = workings(), request.cookies
-    here = visit.begin(
+    shared, cookies = services(), request.cookies
+    visit = set_current_visit(
         Visit(
             host=request.host.lower(),
             scheme=request.scheme,
@@ -108,73 +108,75 @@ def receive() -> None:
         )
     )
     chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
-    here.chosen_language = chosen if request.method == "GET" else ""
+    visit.chosen_language = chosen if request.method == "GET" else ""
     try:
         if not request.path.startswith(_WITHOUT_TENANT):
-            here.tenant = shared.tenancy.at(here.host, api)
-            if attempt_id := named_attempt():
-                here.attempt = shared.attempts.read(cookies, here.tenant.name, attempt_id)
+            visit.tenant = shared.tenancy.at(visit.host, api)
+            if attempt_id := requested_interaction_id():
+                visit.interaction = shared.attempts.read(cookies, visit.tenant.name, attempt_id)
     finally:  # the page that says what went wrong speaks a language too
-        here.choose_language()
+        visit.choose_language()
 
 
-def named_attempt() -> str:
+def requested_interaction_id() -> str:
     """The attempt that the address or the form names; whether this browser began it is another question."""
     if request.path == RETURN_FROM_PROVIDER:
         return request.args.get("state", "").partition(".")[0]
     return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
 
 
-def see_off(response: Response) -> Response:
+def finish_response(response: Response) -> Response:
     """Give the browser what it is to keep, and say what the visit cost where that is asked for."""
-    shared, here = workings(), visit.current()
-    if here.renewed:
-        keep(response, shared.session_cookie, here.renewed.token, here.renewed.lifetime_seconds)
-    if here.is_binding_new:
-        keep(response, shared.browser_cookie, here.binding, None)
-    if here.chosen_language in LANGUAGES:
-        keep(response, shared.cookie_prefix + locale.COOKIE, here.chosen_language, _YEAR_SECONDS)
-        if here.attempt:
-            keep_attempt(response, here.attempt.clicked(here.chosen_language))
+    shared, visit = services(), current_visit()
+    if visit.renewed:
+        set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
+    if visit.is_binding_new:
+        set_cookie(response, shared.browser_cookie, visit.binding, None)
+    if visit.chosen_language in LANGUAGES:
+        set_cookie(response, shared.cookie_prefix + locale.COOKIE, visit.chosen_language, _YEAR_SECONDS)
+        if visit.interaction:
+            set_interaction_cookie(response, visit.interaction.with_language(visit.chosen_language))
     if shared.settings.shows_cost:
-        response.headers[COST_HEADER] = _added(here.costs)
+        response.headers[COST_HEADER] = _added(visit.costs)
     return response
 
 
-def keep(response: Response, name: str, value: str, seconds: int | None) -> None:
+def set_cookie(response: Response, name: str, value: str, seconds: int | None) -> None:
     """Let the browser keep a cookie on this host; until it closes where no time is given."""
-    is_secure = workings().settings.public_scheme == "https"
+    is_secure = services().settings.public_scheme == "https"
     response.set_cookie(name, value, max_age=seconds, path="/", secure=is_secure, httponly=True, samesite="Lax")
 
 
-def drop(response: Response, name: str) -> None:
+def delete_cookie(response: Response, name: str) -> None:
     """Let the browser forget a cookie."""
-    is_secure = workings().settings.public_scheme == "https"
+    is_secure = services().settings.public_scheme == "https"
     response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
 
 
-def keep_attempt(response: Response, attempt: Attempt) -> None:
+def set_interaction_cookie(response: Response, attempt: Interaction) -> None:
     """Let the browser keep an attempt; the oldest of too many gives way, all but who had asked in it."""
-    attempts, tenant = workings().attempts, visit.current().tenant.name
+    attempts, tenant = services().attempts, current_visit().tenant.name
     name, value = attempts.write(attempt, tenant)
-    keep(response, name, value, KEPT_SECONDS)
+    set_cookie(response, name, value, KEPT_SECONDS)
     gone = attempts.too_many(request.cookies, tenant, name)
     for old in gone:
-        drop(response, old)
+        delete_cookie(response, old)
     if gone:
-        keep(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, gone), KEPT_SECONDS)
+        set_cookie(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, gone), KEPT_SECONDS)
 
 
-def keep_who_asked(response: Response, attempt_id: str, name: str, home: str) -> None:
+def remember_relying_party(response: Response, attempt_id: str, name: str, home: str) -> None:
     """Let the browser know which application had asked in an attempt that another browser began."""
-    attempts, tenant = workings().attempts, visit.current().tenant.name
-    told: dict[str, Attempt | None] = {attempts.name_of(attempt_id): Attempt(attempt_id, "", name, home)}
-    keep(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, told), KEPT_SECONDS)
+    attempts, tenant = services().attempts, current_visit().tenant.name
+    told: dict[str, Interaction | None] = {attempts.name_of(attempt_id): Interaction(attempt_id, "", name, home)}
+    set_cookie(response, attempts.asked_cookie, attempts.remember(request.cookies, tenant, told), KEPT_SECONDS)
 
 
-def who_asked() -> tuple[str, str]:
+def remembered_relying_party() -> tuple[str, str]:
     """Return name and home of the application that had asked in the attempt that the address names, if it is known still."""
-    return workings().attempts.who_asked(request.cookies, visit.current().tenant.name, named_attempt())
+    return services().attempts.remembered_relying_party(
+        request.cookies, current_visit().tenant.name, requested_interaction_id()
+    )
 
 
 def _added(costs: list[str]) -> str:

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
-from app.hub.keys import Seal
+from app.hub.keys import CookieCipher
 from app.kit import randomness
 
 MOST: Final = 5
@@ -23,7 +23,7 @@ KEPT_SECONDS: Final = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Interaction:
     """What the pages of one attempt show."""
 
     id: str
@@ -43,7 +43,7 @@ class Attempt:
     """`display` of the request; a pop-up keeps its tie to the page that opened it."""
     opened_at: int = 0
     """Seconds since 1970."""
-    lives_until: int = 0
+    expires_at: int = 0
 
     @property
     def redirect_scheme(self) -> str:
@@ -53,15 +53,15 @@ class Attempt:
         """
         return self.redirect_origin.partition(":")[0] + ":" if self.redirect_origin else ""
 
-    def clicked(self, language: str) -> Attempt:
+    def with_language(self, language: str) -> Interaction:
         """The same attempt, in the language that was chosen on its page."""
         return replace(self, languages=(language,))
 
 
-def begun(step: Next, binding: str, now: int) -> Attempt:
+def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
     """Return the attempt that an answer of the identity service begins."""
     asking = step.relying_party
-    return Attempt(
+    return Interaction(
         id=step.attempt or "",
         binding=binding,
         relying_party=asking.name[:80] if asking else "",
@@ -71,18 +71,18 @@ def begun(step: Next, binding: str, now: int) -> Attempt:
         hint=(step.login_hint or "")[:120],
         display=(step.display or "")[:10],
         opened_at=now,
-        lives_until=now + step.attempt_lifetime_seconds,
+        expires_at=now + step.attempt_lifetime_seconds,
     )
 
 
-class AttemptCookies:
+class InteractionCookies:
     """Reads and writes the attempts of one browser, one sealed cookie each.
 
     Args:
         prefix: what the cookies' names begin with, `__Host-` included where the browser is to enforce it.
     """
 
-    def __init__(self, seal: Seal, prefix: str) -> None:
+    def __init__(self, seal: CookieCipher, prefix: str) -> None:
         self._seal = seal
         self._prefix = f"{prefix}gatehouse-attempt-"
 
@@ -90,13 +90,13 @@ class AttemptCookies:
         """The cookie's name tells nothing of the attempt's id."""
         return self._prefix + randomness.digest(attempt_id)[:12]
 
-    def read(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> Attempt | None:
+    def read(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> Interaction | None:
         """Return the attempt if this browser began it."""
         name = self.name_of(attempt_id)
         attempt = self._opened(cookies.get(name, ""), tenant, name)
         return attempt if attempt is not None and attempt.id == attempt_id else None
 
-    def write(self, attempt: Attempt, tenant: str) -> tuple[str, str]:
+    def write(self, attempt: Interaction, tenant: str) -> tuple[str, str]:
         """Return the cookie's name and value."""
         name = self.name_of(attempt.id)
         held = [
@@ -105,7 +105,7 @@ class AttemptCookies:
         ]
         return name, self._seal.close(held, f"{tenant} {name}")
 
-    def too_many(self, cookies: Mapping[str, str], tenant: str, keeping: str) -> dict[str, Attempt | None]:
+    def too_many(self, cookies: Mapping[str, str], tenant: str, keeping: str) -> dict[str, Interaction | None]:
         """Return the cookies that give way to one more, by their names, each with its attempt where it can be read."""
         aged = []
         for name, value in cookies.items():
@@ -120,13 +120,13 @@ class AttemptCookies:
         """Remembers who had asked in attempts that gave way, so that their tabs find the way back."""
         return self._prefix.replace("attempt-", "asked")
 
-    def remember(self, cookies: Mapping[str, str], tenant: str, gone: Mapping[str, Attempt | None]) -> str:
+    def remember(self, cookies: Mapping[str, str], tenant: str, gone: Mapping[str, Interaction | None]) -> str:
         """Return the value of that cookie with the attempts that give way now; the oldest of too many are forgotten."""
         told = [[name, known.relying_party[:40], known.home[:160]] for name, known in gone.items() if known]
         kept = [*self._asked(cookies, tenant), *(entry for entry in told if entry[2])]
         return self._seal.close(kept[-MOST_ASKED:], f"{tenant} asked")
 
-    def who_asked(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> tuple[str, str]:
+    def remembered_relying_party(self, cookies: Mapping[str, str], tenant: str, attempt_id: str) -> tuple[str, str]:
         """Return name and home of the application that had asked in an attempt that gave way; empty where unknown."""
         name = self.name_of(attempt_id)
         return next(((asked[1], asked[2]) for asked in self._asked(cookies, tenant) if asked[0] == name), ("", ""))
@@ -135,9 +135,9 @@ class AttemptCookies:
         held: Any = self._seal.open(cookies.get(self.asked_cookie, ""), f"{tenant} asked")
         return held if isinstance(held, list) else []
 
-    def _opened(self, value: str, tenant: str, name: str) -> Attempt | None:
+    def _opened(self, value: str, tenant: str, name: str) -> Interaction | None:
         held: Any = self._seal.open(value, f"{tenant} {name}")
-        if not isinstance(held, list) or len(held) != len(fields(Attempt)):
+        if not isinstance(held, list) or len(held) != len(fields(Interaction)):
             return None
-        known = dict(zip((f.name for f in fields(Attempt)), held, strict=True))
-        return Attempt(**{**known, "languages": tuple(known["languages"])})
+        known = dict(zip((f.name for f in fields(Interaction)), held, strict=True))
+        return Interaction(**{**known, "languages": tuple(known["languages"])})

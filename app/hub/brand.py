@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from app.kit.palette import palette
 
-HOUSE_COLOUR: Final = "#3b4a6b"
+DEFAULT_COLOUR: Final = "#3b4a6b"
 MARK: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
 """The gate: the mark of a tenant that brings no logo, in a box of 24."""
 
@@ -23,7 +23,7 @@ class Brand:
     """What a tenant looks and sounds like. Texts are keyed by language; `""` is the one for all others."""
 
     name: str
-    colour: str = HOUSE_COLOUR
+    colour: str = DEFAULT_COLOUR
     logo: str = ""
     """Address of the tenant's own mark on this host; empty for the gate."""
     radius_pixels: int = 12

@@ -20,11 +20,12 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
 from app.contract.errors import UnknownAccount
-from app.hub import journey, visit
-from app.hub.arrival import api, drop, keep, workings
-from app.hub.door import NO_ANSWER
-from app.hub.keys import derive
+from app.hub import journey
+from app.hub.arrival import api, delete_cookie, services, set_cookie
+from app.hub.identity_client import NO_ANSWER
+from app.hub.keys import derive_key
 from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.hub.visit import current_visit
 from app.kit import randomness
 from app.kit.client import ServiceUnavailable
 from app.kit.oauth_client import OAuth2Client, OAuthError
@@ -34,7 +35,7 @@ log = logging.getLogger("gatehouse.hub")
 OWN: Final = "profile"
 """The name of the hub's own registration."""
 LIFETIME_SECONDS: Final = 600
-LANDINGS: Final = (
+OWN_PAGES: Final = (
     "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
     "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
@@ -48,17 +49,17 @@ _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
 views = Blueprint("callback", __name__)
 
 
-class NotFinished(Exception):
+class LoginFailed(Exception):
     """The answer does not fit what this browser had asked for; the text goes into the log."""
 
 
-def is_landing(address: str) -> bool:
+def is_own_page(address: str) -> bool:
     """Return whether an address is one of our own pages, with nothing but what the page is about."""
     path, _, query = address.partition("?")
-    return path in LANDINGS and (not query or _PARAMETER.fullmatch(query) is not None)
+    return path in OWN_PAGES and (not query or _PARAMETER.fullmatch(query) is not None)
 
 
-def begin(landing: str, *, again: bool = False) -> Response:
+def start_login(landing: str, *, again: bool = False) -> Response:
     """Send the browser to sign in, and then to one of our own pages; `again` asks whoever is signed in to prove it anew."""
     own = api()(contract.own_client, contract.RelyingPartyRead(name=OWN))
     held = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
@@ -70,57 +71,57 @@ def begin(landing: str, *, again: bool = False) -> Response:
             nonce=held["nonce"],
             **({"prompt": "login"} if again else {}),
         )
-    response = journey.onward(address)
-    keep(response, _cookie(held["id"]), workings().seal.close(held, _place()), LIFETIME_SECONDS)
+    response = journey.redirect_to(address)
+    set_cookie(response, _cookie(held["id"]), services().seal.close(held, _place()), LIFETIME_SECONDS)
     waiting = [name for name in request.cookies if name.startswith(_cookie(""))]
     for name in waiting[_MOST - 1 :]:
-        drop(response, name)
+        delete_cookie(response, name)
     return response
 
 
 @views.get("/callback/<name>")
-def finish(name: str) -> Response:
+def finish_login(name: str) -> Response:
     """Exchange the code, check whom the token speaks of, and go on to the page that had asked."""
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
         own = api()(contract.own_client, contract.RelyingPartyRead(name=name.lower()))
     except UnknownAccount:
-        return ErrorPage.of(404, reference=visit.current().reference).render(404)
+        return ErrorPage.of(404, reference=current_visit().reference).render(404)
     try:
         held, landing = _expected()
         _check_issuer(own)
         _check_token(own, _exchange(own, held["verifier"]), held["nonce"])
-    except NotFinished as problem:
-        here = visit.current()
-        log.warning("callback %s not finished: %s, reference %s", name, problem, here.reference)
-        return ErrorPage(RequestTrouble.SIGN_IN_FAILED, 400, here.reference, again="/profile").render(400)
-    response = journey.onward(landing)
-    drop(response, _cookie(held["id"]))
+    except LoginFailed as problem:
+        visit = current_visit()
+        log.warning("callback %s not finished: %s, reference %s", name, problem, visit.reference)
+        return ErrorPage(RequestTrouble.SIGN_IN_FAILED, 400, visit.reference, again="/profile").render(400)
+    response = journey.redirect_to(landing)
+    delete_cookie(response, _cookie(held["id"]))
     return response
 
 
 def _expected() -> tuple[dict[str, str], str]:
     """Return what this browser was sent with, and where it wanted to go."""
     if error := request.args.get("error"):
-        raise NotFinished(f"the provider answered {error[:40]!r}")
+        raise LoginFailed(f"the provider answered {error[:40]!r}")
     try:
         state_id, landing = _signer().loads(request.args.get("state", ""), max_age=LIFETIME_SECONDS)
     except (BadData, ValueError, TypeError) as problem:
-        raise NotFinished("the state is not ours or too old") from problem
-    held = workings().seal.open(request.cookies.get(_cookie(str(state_id)), ""), _place())
+        raise LoginFailed("the state is not ours or too old") from problem
+    held = services().seal.open(request.cookies.get(_cookie(str(state_id)), ""), _place())
     if (
         not isinstance(held, dict)
         or not hmac.compare_digest(str(held.get("id")), str(state_id))
-        or landing.partition("?")[0] not in LANDINGS
+        or landing.partition("?")[0] not in OWN_PAGES
     ):
-        raise NotFinished("the state was given to another browser")
+        raise LoginFailed("the state was given to another browser")
     return held, landing
 
 
 def _check_issuer(own: contract.OwnClient) -> None:
     if request.args.get("iss") != own.issuer:
-        raise NotFinished("the answer is another issuer's")
+        raise LoginFailed("the answer is another issuer's")
 
 
 def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
@@ -133,7 +134,7 @@ def _exchange(own: contract.OwnClient, verifier: str) -> dict[str, Any]:
                 code_verifier=verifier,
             )
         except OAuthError as refusal:
-            raise NotFinished(f"the token endpoint answered {refusal.error}") from refusal
+            raise LoginFailed(f"the token endpoint answered {refusal.error}") from refusal
         except (NO_ANSWER, ValueError) as problem:
             raise ServiceUnavailable from problem
     return answer
@@ -144,7 +145,7 @@ def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) ->
     with _client(own) as client:
         keys = client.request("GET", own.jwks_uri, withhold_token=True).json()
     rules = jwt.JWTClaimsRegistry(
-        now=workings().now(),
+        now=services().now(),
         leeway=5,
         iss={"essential": True, "value": own.issuer},
         aud={"essential": True, "value": own.client_id},
@@ -155,29 +156,29 @@ def _check_token(own: contract.OwnClient, answer: dict[str, Any], nonce: str) ->
         token = jwt.decode(str(answer.get("id_token", "")), KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
         rules.validate(token.claims)
     except (JoseError, ValueError, KeyError) as problem:
-        raise NotFinished(f"the id_token is not good: {problem}") from problem
+        raise LoginFailed(f"the id_token is not good: {problem}") from problem
 
 
 def _client(own: contract.OwnClient) -> OAuth2Client:
-    here = visit.current()
+    visit = current_visit()
     return OAuth2Client(
         own.client_id,
-        redirect_uri=f"{here.scheme}://{here.host}/callback/{OWN}",
+        redirect_uri=f"{visit.scheme}://{visit.host}/callback/{OWN}",
         scope=own.scope,
         code_challenge_method="S256",
         token_endpoint_auth_method="none",
-        transport=workings().door.inward(),
+        transport=services().identity_client.inward(),
     )
 
 
 def _signer() -> URLSafeTimedSerializer:
-    keys = [derive(secret, "hub callback state") for secret in reversed(workings().settings.secrets)]
-    return URLSafeTimedSerializer(keys, salt=visit.current().tenant.name)
+    keys = [derive_key(secret, "hub callback state") for secret in reversed(services().settings.secrets)]
+    return URLSafeTimedSerializer(keys, salt=current_visit().tenant.name)
 
 
 def _cookie(state_id: str) -> str:
-    return f"{workings().cookie_prefix}gatehouse-callback-{state_id[:12]}"
+    return f"{services().cookie_prefix}gatehouse-callback-{state_id[:12]}"
 
 
 def _place() -> str:
-    return f"{visit.current().tenant.name} callback"
+    return f"{current_visit().tenant.name} callback"

@@ -15,8 +15,8 @@ from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
 from app.contract.captcha import CaptchaAnswer, Challenge, Question
-from app.hub import visit
 from app.hub.captcha_widget import Widget
+from app.hub.visit import current_visit
 
 NUMBERS: Final = (
     lazy_pgettext("number", "zero"),
@@ -65,19 +65,19 @@ class CaptchaField(StringField):
         super().process(formdata, data, extra_filters)
         given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
         if given["asked"]:
-            self._keep(_read(given["challenge"], given["asked"]), visit.current().tenant.captcha)
+            self._keep(_read(given["challenge"], given["asked"]), current_visit().tenant.captcha)
         self.work, self.proof, self.randstr = given["work"], given["proof"], given["randstr"]
 
     def ask(self, challenge: Challenge | None, widget: Widget | None = None) -> None:
         """Ask anew, by a challenge of ours or the tenant's widget: what was answered before counts no more."""
         self.was_answered = bool(self.data)
-        self._keep(challenge, widget or visit.current().tenant.captcha)
+        self._keep(challenge, widget or current_visit().tenant.captcha)
         self.data = self.work = self.proof = self.randstr = ""
 
     def _keep(self, challenge: Challenge | None, widget: Widget | None) -> None:
         self.asked, self.provided = challenge, widget
         if challenge is not None and challenge.question is not None:
-            self.label.text = in_words(challenge.question)
+            self.label.text = question_text(challenge.question)
 
     @property
     def is_asked(self) -> bool:
@@ -130,7 +130,7 @@ def _read(token: str, asked: str) -> Challenge | None:
     return Challenge(token=token, work_seed=found["seed"], work_bits=min(int(found["bits"]), 22), question=question)
 
 
-def in_words(question: Question) -> Any:
+def question_text(question: Question) -> Any:
     """Return the question as it is asked; spelt out, so that every voice reads it well."""
     words = [str(NUMBERS[number]) for number in question.numbers]
     if question.kind == "sum":

@@ -27,7 +27,7 @@ class CodeForm(HubForm):
     code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
 
 
-class ClickForm(HubForm):
+class ButtonForm(HubForm):
     """Nothing but a click."""
 
 
@@ -68,10 +68,10 @@ class CodePage(Page):
 
     @property
     def wait(self) -> Any:
-        return wait_sentence(self.resend_in_seconds)
+        return resend_hint(self.resend_in_seconds)
 
 
-def wait_sentence(seconds: int) -> Any:
+def resend_hint(seconds: int) -> Any:
     """Say when the next message may be asked for."""
     return _n(
         "You can have another one sent in %(num)d second.",
@@ -80,27 +80,27 @@ def wait_sentence(seconds: int) -> Any:
     )
 
 
-def empty_form() -> CodeForm:
+def sample_empty_form() -> CodeForm:
     """Return the form as it is drawn where nothing was typed; for samples."""
     form = CodeForm()
-    form.refuse("code", _l("Type the code that we sent."))
+    form.add_error("code", _l("Type the code that we sent."))
     return form
 
 
-def typed_form() -> CodeForm:
+def sample_filled_form() -> CodeForm:
     """Return the form with a code in it; for samples."""
     return CodeForm(data={"code": "123 456"})
 
 
-def shown_again(form: HubForm) -> CodeForm:
+def redisplayed(form: HubForm) -> CodeForm:
     """Return the form with what was typed into it, whichever form of the page was sent."""
     if isinstance(form, CodeForm):
         return form
     fresh = CodeForm(formdata=None)
-    return fresh.refused_token() if form.is_token_refused else fresh
+    return fresh.with_token_error() if form.is_token_invalid else fresh
 
 
-def outcome_of(form: HubForm, refusal: ApiError) -> Outcome:
+def outcome_for(form: HubForm, refusal: ApiError) -> Outcome:
     """Return what the page says of a refusal. An account's lock, for one, is no more than a code that did not work."""
     if isinstance(refusal, e.TooManyRequests):
         waits = MailedTo.model_validate(refusal.data or {}).resend_in_seconds

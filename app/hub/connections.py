@@ -11,11 +11,12 @@ from flask import Blueprint, Response, request
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.errors import federation as refusals
-from app.hub import journey, visit
-from app.hub.arrival import RETURN_FROM_PROVIDER, api, named_attempt
+from app.hub import journey
+from app.hub.arrival import RETURN_FROM_PROVIDER, api, requested_interaction_id
 from app.hub.pages import delete_account, login
 from app.hub.pages.trouble import ErrorPage, RequestTrouble
-from app.hub.sign_in_refusals import reason_of
+from app.hub.sign_in_refusals import reason_for
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 views = Blueprint("connections", __name__)
@@ -26,9 +27,11 @@ _YES: Final = ("true", "1", "yes")
 @views.get(START)
 def start() -> Response:
     """Lead the browser to a provider that the page of sign-in names."""
-    if named_attempt() and visit.current().attempt is None:
+    if requested_interaction_id() and current_visit().interaction is None:
         return journey.start_again()
-    asked = contract.ConnectionStart(provider=request.args.get("provider", "")[:100], attempt=named_attempt() or None)
+    asked = contract.ConnectionStart(
+        provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
+    )
     try:
         return journey.follow(api()(contract.start, asked))
     except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
@@ -58,7 +61,7 @@ def handle() -> Response:
 @views.get(RETURN_FROM_PROVIDER)
 def finish() -> Response:
     """Take what the browser brings back, once; the page that comes next has none of it in its address."""
-    if visit.current().attempt is None:
+    if current_visit().interaction is None:
         return journey.start_again()
     answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
     try:
@@ -66,18 +69,18 @@ def finish() -> Response:
     except e.AccountLeaving as refusal:
         return delete_account.offer_to_keep(refusal)
     except ApiError as refusal:
-        return login.again(reason_of(refusal), status=refusal.status)
+        return login.again(reason_for(refusal), status=refusal.status)
 
 
 @views.post(RETURN_FROM_PROVIDER)
 def take() -> Response:
     """Take what is posted (OAuth 2.0 Form Post Response Mode): browsers bring no cookies with it, so that it is asked for again."""
     answer = {name: request.form[name][:4_000] for name in ("state", "code", "error", "iss") if name in request.form}
-    return journey.onward(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
+    return journey.redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
 
 
 def _no_provider(refusal: ApiError) -> Response:
-    here = visit.current()
-    again = f"/login?{urlencode({'attempt': here.attempt.id})}" if here.attempt else "/login"
+    visit = current_visit()
+    again = f"/login?{urlencode({'attempt': visit.interaction.id})}" if visit.interaction else "/login"
     detail = str(refusal.code)
-    return ErrorPage(RequestTrouble.NO_PROVIDER, 403, here.reference, detail=detail, again=again).render(403)
+    return ErrorPage(RequestTrouble.NO_PROVIDER, 403, visit.reference, detail=detail, again=again).render(403)

@@ -10,9 +10,9 @@ from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField
 
 from app.contract.consent_forms import ConsentForm, ConsentOption
-from app.hub import visit
 from app.hub.forms import HubForm
-from app.hub.registration_fields import in_visitors_language
+from app.hub.registration_fields import localized
+from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 
 _PREFIX: Final = "agree-"
@@ -66,15 +66,15 @@ class BoxesForm(HubForm):
         """Lay what must be agreed to and is not on its box; return whether there is such a one."""
         missing = [option for option in self.options if option.mandatory and not self.ticked[option.id]]
         for option in missing:
-            what = in_visitors_language(option.title)
-            self.refuse(_PREFIX + option.id, _l("To go on, tick this box: %(what)s", what=what))
+            what = localized(option.title)
+            self.add_error(_PREFIX + option.id, _l("To go on, tick this box: %(what)s", what=what))
         return bool(missing)
 
 
 def forms_of(events: Iterable[str]) -> tuple[ConsentForm, ...]:
     """Return the tenant's forms for these events, in the tenant's order."""
     wanted = set(events)
-    return tuple(form for form in visit.current().tenant.consent_forms if form.event in wanted)
+    return tuple(form for form in current_visit().tenant.consent_forms if form.event in wanted)
 
 
 def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
@@ -93,17 +93,17 @@ def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ..
     for one in forms:
         own = [option for option in options_of([one]) if option.id not in drawn]
         drawn |= {option.id for option in own}
-        texts = in_visitors_language(one.title), in_visitors_language(one.text)
+        texts = localized(one.title), localized(one.text)
         made.append(Section(*texts, tuple(_box(option, form.box(option)) for option in own)))
     return tuple(section for section in made if section.boxes)
 
 
 def titles(forms: Iterable[ConsentForm]) -> Mapping[str, str]:
     """Return what each option says, by its id."""
-    return {option.id: in_visitors_language(option.title) for option in options_of(forms)}
+    return {option.id: localized(option.title) for option in options_of(forms)}
 
 
 def _box(option: ConsentOption, field: Any) -> Box:
     link = option.link if option.link and is_web_address(option.link) else ""
-    title, description = in_visitors_language(option.title), in_visitors_language(option.description)
+    title, description = localized(option.title), localized(option.description)
     return Box(option.id, title, description, link, option.mandatory, field)

@@ -10,7 +10,7 @@ from jinja2 import StrictUndefined
 
 from app.hub import assets, locale, safety
 from app.hub.brand import MARK
-from app.hub.keys import derive
+from app.hub.keys import derive_key
 from app.settings import ROOT
 
 MOST_FORM_BYTES: Final = 64_000
@@ -27,8 +27,8 @@ def make_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
     app.jinja_env.globals["gate"] = MARK
     app.jinja_env.globals["section"] = ""
     locale.install(app)
-    app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive(one, "hub form tokens") for one in secrets])
+    app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(ROOT / "static", is_fresh=development)
     assets.install(app, files)
-    app.after_request(safety.dress)
+    app.after_request(safety.add_security_headers)
     return app

@@ -10,7 +10,7 @@ _NAMED: Final = {"service": (3,), "callback": (), "static": None, "_gallery": No
 """By first segment: which later segments are names; None: all of them."""
 
 
-class Folded:
+class LowercasePaths:
     """Lowers the fixed segments of each path before the application reads it."""
 
     def __init__(self, app: WSGIApplication) -> None:
@@ -19,11 +19,11 @@ class Folded:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path != path.lower():
-            environ["PATH_INFO"] = folded(path)
+            environ["PATH_INFO"] = lowercase_path(path)
         return self._app(environ, start_response)
 
 
-def folded(path: str) -> str:
+def lowercase_path(path: str) -> str:
     """Return the path as the routes spell it."""
     segments = path.split("/")
     first = segments[1].lower() if len(segments) > 1 else ""

@@ -16,8 +16,8 @@ from wtforms import Field
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
-from app.hub import visit
-from app.hub.safety import FormTokens, is_from_elsewhere
+from app.hub.safety import FormTokens, is_cross_origin
+from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
@@ -38,7 +38,7 @@ class BoundToken(CSRF):
 def _is_foreign() -> bool:
     site, origin = (request.headers.get(name, "") for name in ("Sec-Fetch-Site", "Origin"))
     is_https = current_app.extensions["gatehouse"].settings.public_scheme == "https"
-    return is_from_elsewhere(site, origin, request.host, is_https=is_https)
+    return is_cross_origin(site, origin, request.host, is_https=is_https)
 
 
 def fresh_token() -> str:
@@ -52,14 +52,14 @@ def _tokens() -> FormTokens:
 
 
 def _bound_to() -> tuple[str, str, str]:
-    here = visit.current()
-    return here.tenant.name, here.attempt.id if here.attempt else "", here.binding_secret
+    visit = current_visit()
+    return visit.tenant.name, visit.interaction.id if visit.interaction else "", visit.binding_secret
 
 
 class HubForm(FlaskForm):
     """A form of a page."""
 
-    is_newly_asked = False
+    is_first_prompt = False
     """Whether this answer asks for the password for the first time: a question, not a mistake."""
 
     class Meta(FlaskForm.Meta):
@@ -97,9 +97,9 @@ class HubForm(FlaskForm):
         """Lay what the contract refuses on the fields of the same names; what has no field lies on the form."""
         for problem in refusal.errors(include_url=False, include_input=False):
             name = _field_name(problem["loc"])
-            self.refuse(name, _SENTENCES.get(problem["type"], _SENTENCES["value_error"]))
+            self.add_error(name, _SENTENCES.get(problem["type"], _SENTENCES["value_error"]))
 
-    def refuse(self, name: str, sentence: Any) -> None:
+    def add_error(self, name: str, sentence: Any) -> None:
         """Lay a problem on the field of this name, or on the form."""
         field = self._fields.get(name)
         if field is None:
@@ -107,20 +107,20 @@ class HubForm(FlaskForm):
         elif sentence not in field.errors:
             field.errors = [*field.errors, sentence]
 
-    def refused_token(self) -> Self:
+    def with_token_error(self) -> Self:
         """Return the form as one that came without the token of this browser."""
-        self.refuse(TOKEN_FIELD, _FOREIGN)
+        self.add_error(TOKEN_FIELD, _FOREIGN)
         return self
 
     @property
-    def is_token_refused(self) -> bool:
+    def is_token_invalid(self) -> bool:
         """Whether the form came without the token of this browser: the page is drawn again with what was typed."""
         return bool(self._fields[TOKEN_FIELD].errors)
 
     @property
-    def refusal_status(self) -> int:
+    def error_status(self) -> int:
         """The status of the page that draws a refused form again."""
-        return 403 if self.is_token_refused else 422
+        return 403 if self.is_token_invalid else 422
 
     @property
     def problems(self) -> list[tuple[str, Any]]:

@@ -12,12 +12,13 @@ from typing import Final
 from flask import Blueprint, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
-from app.hub import pages, visit
-from app.hub.attempt import Attempt
+from app.hub import pages
+from app.hub.attempt import Interaction
 from app.hub.brand import Brand
 from app.hub.locale import LANGUAGES
-from app.hub.page import Page, every_page
+from app.hub.page import Page, all_pages
 from app.hub.tenancy import Registration, Tenant
+from app.hub.visit import current_visit
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -47,7 +48,7 @@ TENANTS: Final = {
 }
 """Looks to try the pages in: usual colours, and those that a page must not trust."""
 
-_SAMPLE_ATTEMPT: Final = Attempt("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
+_SAMPLE_ATTEMPT: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
 
 @cache
@@ -55,22 +56,22 @@ def _pages() -> dict[str, type[Page]]:
     """Every page by its name."""
     for module in pkgutil.iter_modules(pages.__path__):
         importlib.import_module(f"{pages.__name__}.{module.name}")
-    return {page.__name__: page for page in every_page()}
+    return {page.__name__: page for page in all_pages()}
 
 
-def every_sample() -> Iterator[tuple[type[Page], str]]:
+def all_samples() -> Iterator[tuple[type[Page], str]]:
     """Yield each page with the name of each of its samples. Needs an application context."""
     for page in _pages().values():
         for name in page.samples():
             yield page, name
 
 
-def dress_up(look: str, language: str) -> None:
+def use_sample_tenant(look: str, language: str) -> None:
     """Let the visit be that of a sample tenant."""
-    here = visit.current()
-    here.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
-    here.attempt = replace(_SAMPLE_ATTEMPT, languages=(language,))
-    here.choose_language()
+    visit = current_visit()
+    visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
+    visit.interaction = replace(_SAMPLE_ATTEMPT, languages=(language,))
+    visit.choose_language()
 
 
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
@@ -79,12 +80,12 @@ gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 @gallery.get("")
 def index() -> Response:
     """The list of everything."""
-    dress_up("acme", "en")
-    samples = [(page.__name__, name) for page, name in every_sample()]
+    use_sample_tenant("acme", "en")
+    samples = [(page.__name__, name) for page, name in all_samples()]
     html = render_template(
-        "gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=visit.current().nonce
+        "gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=current_visit().nonce
     )
-    nonce = visit.current().nonce
+    nonce = current_visit().nonce
     policy = f"default-src 'none'; style-src 'nonce-{nonce}'; frame-src 'self'; base-uri 'none'"
     return Response(html, headers={"Content-Security-Policy": policy}, content_type="text/html; charset=utf-8")
 
@@ -95,7 +96,7 @@ def show(page_name: str, sample: str) -> Response:
     look, language = request.args.get("look", "acme"), request.args.get("lang", "en")
     if look not in TENANTS or language not in LANGUAGES:
         raise NotFound
-    dress_up(look, language)
+    use_sample_tenant(look, language)
     page = _pages().get(page_name)
     shown = page.samples().get(sample) if page else None
     if shown is None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask import Flask, request
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
-from app.hub.arrival import Workings
+from app.hub.arrival import Services
 from app.hub.pages import not_me
 from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
@@ -27,7 +27,7 @@ def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _WITHOUT_SECRET and not SECRETS.may(environ["QUERY_STRING"], body):
         return None
-    shared: Workings = app.extensions["gatehouse"]
+    shared: Services = app.extensions["gatehouse"]
     tenant = shared.tenancy.known(environ.get("HTTP_HOST", "").lower())
     return QueueSlot(tenant, "bulk" if path in _BULK else SECRETS.work)
 

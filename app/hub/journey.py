@@ -10,12 +10,20 @@ from urllib.parse import urlencode
 from flask import Response, redirect, request
 
 from app.contract.hub import Next, Step
-from app.hub import visit
-from app.hub.arrival import drop, keep, keep_attempt, keep_who_asked, named_attempt, who_asked, workings
-from app.hub.attempt import begun
-from app.hub.pages.hand_over import HandOverPage
+from app.hub.arrival import (
+    delete_cookie,
+    remember_relying_party,
+    remembered_relying_party,
+    requested_interaction_id,
+    services,
+    set_cookie,
+    set_interaction_cookie,
+)
+from app.hub.attempt import interaction_from_step
+from app.hub.pages.hand_over import FormPostPage
 from app.hub.pages.signed_out import SignedOutPage
 from app.hub.pages.trouble import ErrorPage, RequestTrouble, StartAgainPage
+from app.hub.visit import current_visit
 
 PAGES: Final = {
     Step.LOGIN: "/login",
@@ -46,12 +54,12 @@ PAGES: Final = {
 def follow(step: Next, **said: str) -> Response:
     """Return the answer that takes the visitor to a step, whose page is told what is `said`; its cookies are in it."""
     address = PAGES.get(step.step)
-    response = onward(f"{address}{_query(step, said)}") if address else _ANSWERS[step.step](step)
+    response = redirect_to(f"{address}{_query(step, said)}") if address else _ANSWERS[step.step](step)
     _keep_what_it_gives(response, step)
     return response
 
 
-def onward(address: str) -> Response:
+def redirect_to(address: str) -> Response:
     """Send the browser on; after a form with 303, so that it never posts the form there."""
     answer: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind
     return answer
@@ -75,31 +83,33 @@ def _query(step: Next, said: dict[str, str]) -> str:
 
 
 def _keep_what_it_gives(response: Response, step: Next) -> None:
-    shared, here = workings(), visit.current()
+    shared, visit = services(), current_visit()
     asking = step.relying_party.name if step.relying_party else ""
     if step.session:
-        keep(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
+        set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
-        drop(response, shared.session_cookie)
+        delete_cookie(response, shared.session_cookie)
     if step.trusted:
-        keep(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
-    if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not here.attempt:
-        keep_who_asked(response, step.attempt, asking, step.relying_party.home or "")
+        set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
+    if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
+        remember_relying_party(response, step.attempt, asking, step.relying_party.home or "")
     elif step.attempt and step.binding:
-        keep_attempt(response, begun(step, step.binding, shared.now()))
-    elif here.attempt and step.attempt == here.attempt.id and step.step in _WAITING:
-        keep_attempt(response, replace(here.attempt, lives_until=shared.now() + step.attempt_lifetime_seconds))
-    elif here.attempt and step.attempt == here.attempt.id and asking and not here.attempt.relying_party:
-        keep_attempt(response, begun(step, here.attempt.binding, shared.now()))
+        set_interaction_cookie(response, interaction_from_step(step, step.binding, shared.now()))
+    elif visit.interaction and step.attempt == visit.interaction.id and step.step in _WAITING:
+        set_interaction_cookie(
+            response, replace(visit.interaction, expires_at=shared.now() + step.attempt_lifetime_seconds)
+        )
+    elif visit.interaction and step.attempt == visit.interaction.id and asking and not visit.interaction.relying_party:
+        set_interaction_cookie(response, interaction_from_step(step, visit.interaction.binding, shared.now()))
 
 
 def _redirect(step: Next) -> Response:
-    return onward(step.address or PAGES[Step.PROFILE])
+    return redirect_to(step.address or PAGES[Step.PROFILE])
 
 
 def _form_post(step: Next) -> Response:
     name = step.relying_party.name if step.relying_party else ""
-    return HandOverPage(step.address or "", tuple(step.fields.items()), name).render()
+    return FormPostPage(step.address or "", tuple(step.fields.items()), name).render()
 
 
 def _signed_out(step: Next) -> Response:
@@ -108,26 +118,26 @@ def _signed_out(step: Next) -> Response:
 
 
 def _refused(step: Next) -> Response:
-    asking, here = step.relying_party, visit.current()
+    asking, visit = step.relying_party, current_visit()
     explanation = _REFUSED.get(step.problem or "", RequestTrouble.BAD_REQUEST)
     back = (asking.name, asking.home or "") if asking else ("", "")
-    return ErrorPage(explanation, 400, here.reference, *back, detail=step.error or step.problem or "").render(400)
+    return ErrorPage(explanation, 400, visit.reference, *back, detail=step.error or step.problem or "").render(400)
 
 
-def is_attempt_gone() -> bool:
+def is_interaction_gone() -> bool:
     """Whether the address names an attempt that this browser does not have, or one that is over."""
-    attempt = visit.current().attempt
-    return attempt.lives_until <= workings().now() if attempt else bool(named_attempt())
+    interaction = current_visit().interaction
+    return interaction.expires_at <= services().now() if interaction else bool(requested_interaction_id())
 
 
 def start_again(step: Next | None = None) -> Response:
     """Return the page of an attempt that is gone; who had asked is known from the answer or from the cookie."""
-    asking, attempt = step.relying_party if step else None, visit.current().attempt
+    asking, interaction = step.relying_party if step else None, current_visit().interaction
     if asking:
         return StartAgainPage(asking.name, asking.home or "").render(410)
-    if attempt:
-        return StartAgainPage(attempt.relying_party, attempt.home).render(410)
-    return StartAgainPage(*who_asked()).render(410)
+    if interaction:
+        return StartAgainPage(interaction.relying_party, interaction.home).render(410)
+    return StartAgainPage(*remembered_relying_party()).render(410)
 
 
 _ANSWERS: Final[dict[Step, Callable[[Next], Response]]] = {

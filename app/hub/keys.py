@@ -19,12 +19,12 @@ _NONCE_BYTES: Final = 12
 _MOST_CHARACTERS: Final = 4096
 
 
-def derive(secret: bytes, purpose: str) -> bytes:
+def derive_key(secret: bytes, purpose: str) -> bytes:
     """Return the 32-byte key of one purpose (HKDF-SHA256); `hub calls` is the one shared with the identity service."""
     return HKDF(hashes.SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)
 
 
-class Seal:
+class CookieCipher:
     """Seals what a browser keeps for us, so that it can neither read nor change it.
 
     Args:
@@ -32,7 +32,7 @@ class Seal:
     """
 
     def __init__(self, secrets: Sequence[bytes]) -> None:
-        self._ciphers = [AESGCM(derive(secret, "hub cookies")) for secret in secrets]
+        self._ciphers = [AESGCM(derive_key(secret, "hub cookies")) for secret in secrets]
 
     def close(self, content: Any, place: str) -> str:
         """Return the content sealed for one place; nowhere else will it open."""

@@ -20,7 +20,7 @@ _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
 
 
 @lru_cache(maxsize=1024)
-def accepted(header: str) -> tuple[str, ...]:
+def parse_accept_language(header: str) -> tuple[str, ...]:
     """Return the tags of an `Accept-Language` header, the most wanted first; what is refused (`q=0`) is left out."""
     weighted: list[tuple[float, int, str]] = []
     for position, part in enumerate(header[:400].split(",")):
@@ -38,7 +38,7 @@ class _Sentences(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
     def get_translations(self) -> NullTranslations:
         if not has_app_context():
             return catalogue(SOURCE.tag)
-        chosen: NullTranslations = catalogue(current().tag)
+        chosen: NullTranslations = catalogue(current_language().tag)
         return chosen
 
 
@@ -46,13 +46,13 @@ class _Babel(Babel):  # type: ignore[misc]  # Flask-Babel ships no types
     domain_instance = _Sentences()
 
 
-def current() -> Language:
+def current_language() -> Language:
     """Return the language of the page being drawn."""
     language: Language = g.get("language", SOURCE)
     return language
 
 
-def speak(language: Language) -> None:
+def use_language(language: Language) -> None:
     """Let the rest of this request speak a language."""
     g.language = language
     if hasattr(g, "_flask_babel"):
@@ -66,14 +66,16 @@ def _babel_locale(tag: str) -> BabelLocale:
 
 def install(app: Flask) -> None:
     """Teach an application the languages; its templates get gettext."""
-    _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current().tag))
+    _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current_language().tag))
     # Flask-Babel's own go through four look-ups for each sentence, and a page has fifty.
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
-        gettext=lambda text: catalogue(current().tag).gettext(text),
-        ngettext=lambda one, many, count: catalogue(current().tag).ngettext(one, many, count),
+        gettext=lambda text: catalogue(current_language().tag).gettext(text),
+        ngettext=lambda one, many, count: catalogue(current_language().tag).ngettext(one, many, count),
         newstyle=True,
-        pgettext=lambda context, text: catalogue(current().tag).pgettext(context, text),
-        npgettext=lambda context, one, many, count: catalogue(current().tag).npgettext(context, one, many, count),
+        pgettext=lambda context, text: catalogue(current_language().tag).pgettext(context, text),
+        npgettext=lambda context, one, many, count: catalogue(current_language().tag).npgettext(
+            context, one, many, count
+        ),
     )
 
 
@@ -82,11 +84,11 @@ __all__ = [
     "LANGUAGES",
     "SOURCE",
     "Language",
-    "accepted",
+    "parse_accept_language",
     "catalogue",
-    "current",
+    "current_language",
     "install",
     "lookup",
     "negotiate",
-    "speak",
+    "use_language",
 ]

@@ -10,13 +10,13 @@ from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
 from app.contract.captcha import Lock
-from app.hub import visit
 from app.hub.captcha import CaptchaField
-from app.hub.naming import NamedForm
+from app.hub.naming import IdentifierForm
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 
 
-class LoginForm(NamedForm):
+class LoginForm(IdentifierForm):
     """Who one is, the password, and what opens a lock."""
 
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
@@ -28,10 +28,10 @@ class LoginForm(NamedForm):
     asks_question = False
 
     def to_request(self) -> contract.SignInRequest:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         question, answer = self.security_question.data or "", self.security_answer.data or ""
         return contract.SignInRequest(
-            attempt=attempt.id if attempt else None,
+            attempt=interaction.id if interaction else None,
             identifier=self.identifier.data or "",
             password=self.password.data or "",
             remember=bool(self.remember.data),
@@ -46,7 +46,7 @@ class LoginForm(NamedForm):
             self.captcha.ask(lock.captcha)
         if lock.question_id is not None:
             self.security_answer.data = ""
-            self.ask_question(lock.question_id, visit.current().tenant.security_questions)
+            self.ask_question(lock.question_id, current_visit().tenant.security_questions)
 
     def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
         """Ask one of the tenant's security questions; one that it does not have is not asked."""
@@ -58,7 +58,7 @@ class LoginForm(NamedForm):
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
         """Return the form for what a tenant's people may be named by."""
-        form = cls(**given).names_by(identifiers)
+        form = cls(**given).accept_identifiers(identifiers)
         if form.security_question.data:
-            form.ask_question(form.security_question.data, visit.current().tenant.security_questions)
+            form.ask_question(form.security_question.data, current_visit().tenant.security_questions)
         return form

@@ -15,17 +15,17 @@ QUERY: Final = {PARAMETER: MOST_TOKEN_LETTERS}
 """What links to another language repeat of it."""
 
 
-def token() -> str:
+def link_token() -> str:
     """Return the token that this page was opened with."""
     return request.args.get(PARAMETER, "")[:MOST_TOKEN_LETTERS]
 
 
-def address(page: str, shown: str, **more: str) -> str:
+def form_address(page: str, shown: str, **more: str) -> str:
     """Return where the page's form is sent: its own address, so that it can be read in another language after all."""
     return f"{page}?{urlencode({**more, PARAMETER: shown})}"
 
 
-def looked_at(shown: str) -> LinkRead:
+def link_read(shown: str) -> LinkRead:
     """Return the question where a link stands, and whether a machine asks: a scanner of mail, a preview, a browser beforehand."""
     headers = request.headers
     is_beforehand = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))

@@ -13,12 +13,12 @@ from app.hub.forms import HubForm
 from app.hub.tenancy import Identifier
 
 
-class NamedForm(HubForm):
+class IdentifierForm(HubForm):
     """A form that asks who one is."""
 
     identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
-    def names_by(self, identifiers: Collection[Identifier]) -> Self:
+    def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:
         """Return the form as it asks for what a tenant's people may be named by."""
         label, missing = _words(frozenset(identifiers))
         self.identifier.label.text = label
@@ -26,7 +26,7 @@ class NamedForm(HubForm):
         return self
 
 
-def attributes_of(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
+def identifier_attributes(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
     """Return what tells keyboards and password managers what the identifier is.
 
     No keyboard begins an `email` with a capital, and HTML knows no `autocapitalize` on it.

@@ -9,10 +9,11 @@ from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
 from app.hub.pages.logout import sign_out
 from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.hub.visit import current_visit
 
 views = Blueprint("older_addresses", __name__)
 
@@ -35,7 +36,7 @@ def auth() -> Response:
     if action == "logout":
         return sign_out(contract.SignOutRequest(return_url=wanted))
     if page := _MAILED.get(request.args.get("vtype", "").lower()):
-        return journey.onward(f"{page}?{urlencode(_kept('vtoken', 'attempt', 'lang'))}")
+        return journey.redirect_to(f"{page}?{urlencode(_kept('vtoken', 'attempt', 'lang'))}")
     if request.args.get("vtype") or action not in _SIGN_IN:
         raise NotFound
     step = api()(contract.open_return, contract.ReturnRequest(return_url=wanted, action=action or "login"))
@@ -48,25 +49,25 @@ def _kept(*names: str) -> dict[str, str]:
 
 @views.get("/profile.aspx")
 def profile() -> Response:
-    return journey.onward("/profile")
+    return journey.redirect_to("/profile")
 
 
 @views.get("/")
 def start() -> Response:
     """The root: the profile, or with `action` what the authentication page does."""
-    return auth() if request.args.get("action") else journey.onward("/profile")
+    return auth() if request.args.get("action") else journey.redirect_to("/profile")
 
 
 @views.get("/error.aspx")
 @views.get("/error")
 def error() -> Response:
     """Where federation sends a browser with a `code`; a code is shown only where it is one."""
-    code, here = request.args.get("code", ""), visit.current()
+    code, visit = request.args.get("code", ""), current_visit()
     shown = code if code.replace("_", "").isalnum() and code.isascii() and len(code) <= 40 else ""
-    return ErrorPage(RequestTrouble.BAD_REQUEST, 400, here.reference, detail=shown).render(400)
+    return ErrorPage(RequestTrouble.BAD_REQUEST, 400, visit.reference, detail=shown).render(400)
 
 
 @views.get("/.well-known/change-password")
 def change_password() -> Response:
     """Where password managers send people (W3C change-password-url); unknown well-knowns answer 404, so they can trust it."""
-    return journey.onward("/change-password")
+    return journey.redirect_to("/change-password")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from flask_babel import lazy_gettext as _l
 
 from app.contract.hub import CONNECTION_WAY
-from app.hub import visit
+from app.hub.visit import current_visit
 
 MAIL, SMS, DEVICE = "mail", "sms", "device"
 ELSEWHERE: Final = "/sign-in/with"
@@ -17,7 +17,7 @@ ADDRESSES: Final = {MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-i
 
 
 @dataclass(frozen=True)
-class OtherWay:
+class SignInMethod:
     """One row of the list."""
 
     name: Any
@@ -34,36 +34,36 @@ _ROWS: Final = {
 }
 
 
-def offered() -> tuple[OtherWay, ...]:
+def tenant_methods() -> tuple[SignInMethod, ...]:
     """Return what the tenant has switched on, in its order."""
-    return tuple(_way(name) for name in visit.current().tenant.ways if name in _ROWS)
+    return tuple(_way(name) for name in current_visit().tenant.ways if name in _ROWS)
 
 
-def connections() -> tuple[OtherWay, ...]:
+def connection_methods() -> tuple[SignInMethod, ...]:
     """Return the other providers of the tenant, in its order."""
-    return tuple(_elsewhere(name, title) for name, title in visit.current().tenant.connections)
+    return tuple(_elsewhere(name, title) for name, title in current_visit().tenant.connections)
 
 
-def sample_connections() -> tuple[OtherWay, ...]:
+def sample_connection_methods() -> tuple[SignInMethod, ...]:
     """Return more than stand open on a page; for samples."""
     titles = ("Google", "Microsoft", "GitHub", "LinkedIn", "Facebook")
     return tuple(_elsewhere(title.lower(), title) for title in titles)
 
 
-def every_way() -> tuple[OtherWay, ...]:
+def sample_methods() -> tuple[SignInMethod, ...]:
     """Return every way there is; for samples."""
     return tuple(_way(name) for name in _ROWS)
 
 
-def _elsewhere(name: str, title: str) -> OtherWay:
-    attempt = visit.current().attempt
-    query = urlencode({"provider": name, **({"attempt": attempt.id} if attempt else {})})
-    return OtherWay(
+def _elsewhere(name: str, title: str) -> SignInMethod:
+    interaction = current_visit().interaction
+    query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
+    return SignInMethod(
         _l("Continue with %(title)s", title=title), "", "link", f"{ELSEWHERE}?{query}", f"{CONNECTION_WAY}{name}"
     )
 
 
-def _way(name: str) -> OtherWay:
-    attempt = visit.current().attempt
-    address = f"{ADDRESSES[name]}?attempt={attempt.id}" if attempt else ADDRESSES[name]
-    return OtherWay(*_ROWS[name], address, name)
+def _way(name: str) -> SignInMethod:
+    interaction = current_visit().interaction
+    address = f"{ADDRESSES[name]}?attempt={interaction.id}" if interaction else ADDRESSES[name]
+    return SignInMethod(*_ROWS[name], address, name)

@@ -20,7 +20,7 @@ from app.kit.errors import ApiError
 NEEDED: Final = "1"
 
 
-class ProvedForm(HubForm):
+class PasswordConfirmationForm(HubForm):
     """A form that asks the password again where the last proof is too old: `asks` says so, and stays when it is drawn anew."""
 
     asks = HiddenField()
@@ -29,23 +29,23 @@ class ProvedForm(HubForm):
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
 
     @property
-    def asks_password(self) -> bool:
+    def requires_password(self) -> bool:
         return self.asks.data == NEEDED
 
-    def ask_password(self) -> None:
+    def require_password(self) -> None:
         self.asks.data = NEEDED
 
     @property
     def proof(self) -> str | None:
         return self.password.data or None
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay a refused password on its field; returns whether that is what was refused."""
         if isinstance(refusal, e.WrongCurrentPassword):
-            self.is_newly_asked = not self.asks_password
-            self.ask_password()
-            if not self.is_newly_asked:
-                self.refuse("password", _WRONG if self.proof else _MISSING)
+            self.is_first_prompt = not self.requires_password
+            self.require_password()
+            if not self.is_first_prompt:
+                self.add_error("password", _WRONG if self.proof else _MISSING)
             return True
         return False
 
@@ -53,7 +53,7 @@ class ProvedForm(HubForm):
 _WRONG: Final = _l("That is not your password.")
 
 
-class Proving(Protocol):
+class ConfirmationState(Protocol):
     """Who is asked for a proof, and whether it is."""
 
     @property
@@ -64,21 +64,21 @@ class Proving(Protocol):
     def needs_password(self) -> bool: ...
 
 
-def asked_of(known: Proving) -> dict[str, str]:
+def confirmation_data(known: ConfirmationState) -> dict[str, str]:
     """Return what a form that may ask the password begins with."""
     return {"asks": NEEDED if known.needs_password else "", "account": known.person.label}
 
 
-def again_first(known: Proving, landing: str) -> Response | None:
+def require_confirmation(known: ConfirmationState, landing: str) -> Response | None:
     """Return the way to the page that asks whoever has to prove who they are, where a password in a form is none or not
     enough; None for all others.
     """
-    return confirm(landing) if known.must_confirm else None
+    return redirect_to_confirmation(landing) if known.must_confirm else None
 
 
-def confirm(landing: str) -> Response:
+def redirect_to_confirmation(landing: str) -> Response:
     """Return the way to the page that asks who it is, and then goes on; whoever proved it a moment ago goes straight on."""
-    return journey.onward(f"/confirm?{urlencode({'next': landing})}")
+    return journey.redirect_to(f"/confirm?{urlencode({'next': landing})}")
 
 
 _MISSING: Final = _l("Enter your password.")

@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 from flask import Response, current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
 
-from app.hub import forms, locale, visit
+from app.hub import forms, locale
 from app.hub.assets import Asset, Assets
 from app.hub.brand import in_language
 from app.hub.captcha import CaptchaField
 from app.hub.captcha_widget import Widget
 from app.hub.forms import HubForm
 from app.hub.locale import LANGUAGES, Language
-from app.hub.safety import content_policy
-from app.hub.visit import Visit
+from app.hub.safety import content_security_policy
+from app.hub.visit import Visit, current_visit
 from app.kit import randomness
 from app.kit.web_addresses import origin
 
@@ -36,7 +36,7 @@ class Notice:
     """danger, ok or note."""
 
 
-ONCE_MORE: Final = Notice(
+RESUBMIT_NOTICE: Final = Notice(
     _l("Please send that once more"),
     _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
     "note",
@@ -46,9 +46,9 @@ ONCE_MORE: Final = Notice(
 
 def form_notice(form: HubForm) -> Notice | None:
     """What a page says of a form that came without our token, or that needs the password after all."""
-    if form.is_newly_asked:
+    if form.is_first_prompt:
         return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
-    return ONCE_MORE if form.is_token_refused else None
+    return RESUBMIT_NOTICE if form.is_token_invalid else None
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def _this_page(language: str, parameters: Mapping[str, int]) -> str:
         return f"?{LANGUAGE_PARAMETER}={language}"
     given = ((name, request.args.get(name, "")) for name in parameters)
     query = [(name, value) for name, value in given if 0 < len(value) <= parameters[name]]
-    if (here := visit.current().attempt) and "attempt" not in request.args:
-        query.append(("attempt", here.id))
+    if (visit := current_visit().interaction) and "attempt" not in request.args:
+        query.append(("attempt", visit.id))
     return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)], errors="replace")
 
 
@@ -96,7 +96,7 @@ class Page:
     """The modules of `static/js` that this page runs, joined into one file."""
     query: ClassVar[Mapping[str, int]] = {"attempt": 64}
     """What of its address the page needs when it is drawn in another language, each with the most characters of it."""
-    calls_home: ClassVar[bool] = False
+    allows_fetch: ClassVar[bool] = False
     """Whether a script of this page asks us something while it stands: only then may it (CSP)."""
 
     @classmethod
@@ -126,7 +126,7 @@ class Page:
     @property
     def form_targets(self) -> tuple[str, ...]:
         """Where the redirects after this page's form may lead beside the hub itself."""
-        return attempt_targets(visit.current())
+        return interaction_redirect_targets(current_visit())
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -141,30 +141,30 @@ class Page:
 
     def html(self) -> str:
         """Return the page drawn for the current visit."""
-        here = visit.current()
+        visit = current_visit()
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
-        frame = Frame(here, locale.current(), assets.style(), script, self.query)
+        frame = Frame(visit, locale.current_language(), assets.style(), script, self.query)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        return template.render(view, page=self, frame=frame, brand=here.tenant.brand)
+        return template.render(view, page=self, frame=frame, brand=visit.tenant.brand)
 
     def render(self, status: int = 200) -> Response:
         """Return the page as an answer, compressed where the browser takes it."""
         services = self.widget.sources if self.widget else ()
-        calls = self.calls_home or "poll" in self.run
-        return _answer(self.html(), status, self.form_targets, self.pictures, services, calls_home=calls)
+        calls = self.allows_fetch or "poll" in self.run
+        return _answer(self.html(), status, self.form_targets, self.pictures, services, allows_fetch=calls)
 
 
-def attempt_targets(here: Visit) -> tuple[str, ...]:
+def interaction_redirect_targets(visit: Visit) -> tuple[str, ...]:
     """The scheme with which the attempt will end; nothing where there is none."""
-    return (here.attempt.redirect_scheme,) if here.attempt else ()
+    return (visit.interaction.redirect_scheme,) if visit.interaction else ()
 
 
-def other_sites() -> tuple[str, ...]:
+def provider_redirect_targets() -> tuple[str, ...]:
     """Where redirects after a form may lead that goes to another provider: the schemes, as it may send people on (CSP)."""
-    return tuple(dict.fromkeys(("https:", f"{visit.current().scheme}:")))
+    return tuple(dict.fromkeys(("https:", f"{current_visit().scheme}:")))
 
 
 def _answer(
@@ -174,9 +174,9 @@ def _answer(
     pictures: Iterable[str] = (),
     services: tuple[str, ...] = (),
     *,
-    calls_home: bool = False,
+    allows_fetch: bool = False,
 ) -> Response:
-    here = visit.current()
+    visit = current_visit()
     body = html.encode("utf-8", "replace")
     response = Response(status=status, content_type="text/html; charset=utf-8")
     if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
@@ -184,12 +184,12 @@ def _answer(
         response.headers["Content-Encoding"] = "gzip"
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
-    response.headers["Content-Language"] = locale.current().tag
-    images = {origin(address) for address in (here.tenant.brand.logo, *pictures) if address.startswith("https://")}
-    response.headers["Content-Security-Policy"] = content_policy(
-        here.nonce, form_targets=form_targets, images=sorted(images), services=services, calls_home=calls_home
+    response.headers["Content-Language"] = locale.current_language().tag
+    images = {origin(address) for address in (visit.tenant.brand.logo, *pictures) if address.startswith("https://")}
+    response.headers["Content-Security-Policy"] = content_security_policy(
+        visit.nonce, form_targets=form_targets, images=sorted(images), services=services, allows_fetch=allows_fetch
     )
-    if here.attempt and here.attempt.display == "popup":
+    if visit.interaction and visit.interaction.display == "popup":
         # The page that opened the pop-up waits for it: keep their tie.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
@@ -206,7 +206,7 @@ _NONCE, _TOKEN, _ATTEMPT = (randomness.token() for _ in range(3))
 _drawn: dict[Hashable, str] = {}
 
 
-def drawn_once(key: Hashable, make: Callable[[], Page], *, calls_home: bool = False) -> Response:
+def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool = False) -> Response:
     """Return a page that is the same for everybody but for nonce, token and attempt: drawn once, then filled in.
 
     Args:
@@ -215,24 +215,24 @@ def drawn_once(key: Hashable, make: Callable[[], Page], *, calls_home: bool = Fa
         make: makes the page with its form; called the first time only.
         calls_home: as of the page that it makes.
     """
-    here = visit.current()
-    whole = (key, here.tenant.name, here.tenant.version, locale.current().tag, here.attempt is None)
+    visit = current_visit()
+    whole = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, visit.interaction is None)
     known = None if current_app.jinja_env.auto_reload else _drawn.get(whole)
-    attempt = here.attempt.id if here.attempt else _ATTEMPT
+    attempt = visit.interaction.id if visit.interaction else _ATTEMPT
     if known is None:
         page = make()
         html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form come here
-        known = html.replace(here.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
+        known = html.replace(visit.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
         if len(_drawn) >= _MOST_DRAWN:
             _drawn.clear()
         _drawn[whole] = known
-    filled = known.replace(_NONCE, here.nonce).replace(_TOKEN, forms.fresh_token()).replace(_ATTEMPT, attempt)
-    return _answer(filled, 200, attempt_targets(here), calls_home=calls_home)
+    filled = known.replace(_NONCE, visit.nonce).replace(_TOKEN, forms.fresh_token()).replace(_ATTEMPT, attempt)
+    return _answer(filled, 200, interaction_redirect_targets(visit), allows_fetch=allows_fetch)
 
 
-def every_page(kind: type[Page] = Page) -> Iterator[type[Page]]:
+def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:
     """Yield every page of the hub, for the gallery and the page checks."""
     for page in sorted(kind.__subclasses__(), key=lambda each: each.__name__):
         if hasattr(page, "template"):
             yield page
-        yield from every_page(page)
+        yield from all_pages(page)

@@ -40,7 +40,7 @@ class CredentialForm(HubForm):
         """The credential is read by `given`: what is none is no mistake in a field."""
 
 
-def given(form: Any) -> ShownCredential | None:
+def read_credential(form: Any) -> ShownCredential | None:
     """Return the credential that a form brings; None where it brings none that can be read."""
     text = form.credential.data or ""
     if not text or len(text) > _MOST_LETTERS:
@@ -51,7 +51,7 @@ def given(form: Any) -> ShownCredential | None:
         return None
 
 
-def options(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:
+def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:
     """Answer the script of a page with options; with nothing where its form is not ours, or the service refuses."""
     if not form.validate():
         return _json({}, 403)
@@ -64,7 +64,7 @@ def options(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:
         return response
 
 
-def notice_of(refusal: ApiError) -> Notice:
+def notice_for(refusal: ApiError) -> Notice:
     """What a page says of a refused passkey."""
     return OFF if isinstance(refusal, (e.PasskeysOff, e.PasskeyMisconfigured)) else FAILED
 

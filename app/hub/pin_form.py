@@ -10,11 +10,11 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.pin_settings import Pins
-from app.hub.own_account import ProvedForm
+from app.hub.own_account import PasswordConfirmationForm
 from app.kit.errors import ApiError
 
 
-class PinForm(ProvedForm):
+class PinForm(PasswordConfirmationForm):
     """The PIN; and the password, where the last proof is too old. No password manager is to keep the one as the other."""
 
     pin = PasswordField(
@@ -23,12 +23,12 @@ class PinForm(ProvedForm):
         render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
     )
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
         if isinstance(refusal, e.BadParameter):
-            self.refuse("pin", _REFUSED)
+            self.add_error("pin", _REFUSED)
             return True
-        return super().take_refusal(refusal)
+        return super().add_refusal(refusal)
 
 
 _REFUSED: Final = _l("This PIN may not be: it is too short or too long, or the first that everybody tries.")

@@ -49,4 +49,4 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - the is
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:
     query = urlencode(parameters, errors="replace")
-    return journey.onward(f"{request.path}?{query}") if len(query) <= _LONGEST_ADDRESS else None
+    return journey.redirect_to(f"{request.path}?{query}") if len(query) <= _LONGEST_ADDRESS else None

@@ -11,7 +11,8 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from wtforms.validators import InputRequired, Length, Optional
 
 from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
-from app.hub import locale, visit
+from app.hub import locale
+from app.hub.visit import current_visit
 
 _LABELS: Final[dict[str, Any]] = {
     "email": _l("Email"),
@@ -72,7 +73,7 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     Args:
         is_second_name: another field of the form is what password managers keep as the username.
     """
-    label = label_of(field)
+    label = field_label(field)
     required: list[Any] = [InputRequired(_MISSING.get(field.name, _FILL_IN))] if field.required else []
     if field.type == "multi":
         return BooleanField(label, required)
@@ -80,7 +81,7 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
         length = Length(max=field.max_length, message=_TOO_LONG)
         return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
-        offered = [(one.value, in_visitors_language(one.text) or one.value) for one in field.options]
+        offered = [(one.value, localized(one.text) or one.value) for one in field.options]
         choices = [SelectChoice(value, text) for value, text in [("", _l("Choose")), *offered]]
         return SelectField(label, required, choices=choices, validate_choice=False)
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
@@ -95,13 +96,13 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     return kind(label, checks, render_kw=attributes)
 
 
-def label_of(field: FormField) -> Any:
+def field_label(field: FormField) -> Any:
     """Return what stands above a field: the tenant's words, else our own, else its name."""
     plain = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
-    return in_visitors_language(field.label) or _LABELS.get(field.name) or plain[:1].upper() + plain[1:]
+    return localized(field.label) or _LABELS.get(field.name) or plain[:1].upper() + plain[1:]
 
 
-def in_visitors_language(texts: Mapping[str, str]) -> str:
+def localized(texts: Mapping[str, str]) -> str:
     """Return the text in the visitor's language, else in the tenant's own, else the first there is."""
-    wanted = (locale.current().tag, *visit.current().tenant.languages)
+    wanted = (locale.current_language().tag, *current_visit().tenant.languages)
     return next((texts[tag] for tag in wanted if texts.get(tag)), next(iter(texts.values()), ""))

@@ -10,11 +10,11 @@ from wtforms import HiddenField
 from app.contract.captcha import CaptchaAnswer
 from app.contract.hub_registration import RegisterRequest
 from app.contract.registration_form import IDENTIFIERS, TERMS, FormField
-from app.hub import visit
 from app.hub.captcha import CaptchaField
 from app.hub.forms import HubForm
-from app.hub.passkey_forms import given
+from app.hub.passkey_forms import read_credential
 from app.hub.registration_fields import widget
+from app.hub.visit import current_visit
 
 
 class RegisterForm(HubForm):
@@ -56,12 +56,12 @@ class RegisterForm(HubForm):
         return self._fields.get(TERMS)
 
     def to_request(self) -> RegisterRequest:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         asked = [field for field in self.asked if not (self.is_by_passkey and field.name == "password")]
-        typed = {field.name: as_sent(field, self[field.name].data) for field in asked}
-        made = given(self) if self.is_by_passkey else None
+        typed = {field.name: to_wire_value(field, self[field.name].data) for field in asked}
+        made = read_credential(self) if self.is_by_passkey else None
         return RegisterRequest(
-            attempt=attempt.id if attempt else None,
+            attempt=interaction.id if interaction else None,
             fields=typed,
             captcha=self.answered,
             credential=made,
@@ -81,7 +81,7 @@ def _not_needed(field: FormField) -> FormField:
     return field.model_copy(update={"required": False}) if _is_password(field) else field
 
 
-def as_sent(field: FormField, typed: Any) -> str:
+def to_wire_value(field: FormField, typed: Any) -> str:
     """Return what was typed as the service reads it: a box as `true`, a day as MM/dd/yyyy."""
     if field.type == "multi":
         return "true" if typed else ""

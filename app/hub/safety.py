@@ -59,7 +59,7 @@ _OURSELVES: Final = frozenset({"same-origin", "none"})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
-def is_from_elsewhere(site: str, origin: str, host: str, *, is_https: bool) -> bool:
+def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> bool:
     """Whether the browser says that a form was sent by a page of another origin; a second lock beside the form token.
 
     `Sec-Fetch-Site` (Fetch Metadata) decides where it is there, as no script can write it. Another tenant's host is
@@ -88,13 +88,13 @@ def _is_at(origin: str, host: str, *, is_https: bool) -> bool:
     return default is not None and where == here and (sent.scheme == "https" or not is_https)
 
 
-def content_policy(
+def content_security_policy(
     nonce: str,
     *,
     form_targets: Iterable[str] = (),
     images: Iterable[str] = (),
     services: tuple[str, ...] = (),
-    calls_home: bool = False,
+    allows_fetch: bool = False,
 ) -> str:
     """Return the Content-Security-Policy of a page. What is not one plain source is left out: it could end a directive.
 
@@ -110,7 +110,7 @@ def content_policy(
     sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *services])
-    called = " ".join([*(["'self'"] if calls_home else []), *services])
+    called = " ".join([*(["'self'"] if allows_fetch else []), *services])
     theirs = f"frame-src {' '.join(services)}; " if services else ""
     theirs += f"connect-src {called}; " if called else ""
     return (
@@ -132,7 +132,7 @@ _HEADERS: Final = {
 }
 
 
-def dress(response: Response) -> Response:
+def add_security_headers(response: Response) -> Response:
     """Give an answer of the hub the headers that every one of them bears; what a view has set stays."""
     there = {name for name, _ in response.headers}
     response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in there])

@@ -14,7 +14,7 @@ from app.hub.page import Notice
 from app.kit.errors import ApiError
 
 
-class Refusal(StrEnum):
+class RefusalReason(StrEnum):
     """Why a sign-in went no further, as far as its page can say."""
 
     WRONG = "wrong"
@@ -74,13 +74,13 @@ NEEDS: Final = {
 """Why somebody who was led away is not signed in yet, by the word that the address of the page has."""
 
 
-def refused(refusal: Refusal, wait_seconds: int) -> Notice:
+def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     """Return what the page says of a refusal: what happened, and what to do next."""
-    if refusal is Refusal.SUSPENDED:
+    if refusal is RefusalReason.SUSPENDED:
         return Notice(
             _l("Too many tries"), _l("Sign-in is paused to protect this account. %(again)s", again=_again(wait_seconds))
         )
-    if refusal is Refusal.TOO_MANY:
+    if refusal is RefusalReason.TOO_MANY:
         return Notice(_l("That was a lot at once"), _again(wait_seconds))
     return _NOTICES[refusal]
 
@@ -97,10 +97,12 @@ def _again(wait_seconds: int) -> Any:
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
 
 
-ASKING: Final = frozenset({Refusal.CAPTCHA, Refusal.QUESTION, Refusal.ANSWER})
+ASKING: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Where the page asks something beside the password."""
 
-BEYOND_THIS_PAGE: Final = frozenset({Refusal.QUESTION, Refusal.LOCKED, Refusal.BLOCKED, Refusal.DISABLED})
+NEEDS_SUPPORT: Final = frozenset(
+    {RefusalReason.QUESTION, RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED}
+)
 """Where somebody else may have to help; nobody is told whether an account has a security answer at all."""
 
 CHECK_MORE: Final = Notice(
@@ -110,77 +112,77 @@ CHECK_MORE: Final = Notice(
 """Of a lock that the widget of a captcha provider opens."""
 
 _NOTICES: Final = {
-    Refusal.PASSKEY: Notice(
+    RefusalReason.PASSKEY: Notice(
         _l("That passkey did not work"), _l("It may have been removed here. Sign in another way, and add it again.")
     ),
-    Refusal.SCRIPTLESS: Notice(
+    RefusalReason.SCRIPTLESS: Notice(
         _l("A passkey needs JavaScript"),
         _l("This browser did not run the script of the page. Allow JavaScript here, or sign in with your password."),
         "note",
     ),
-    Refusal.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
-    Refusal.CAPTCHA: Notice(
+    RefusalReason.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
+    RefusalReason.CAPTCHA: Notice(
         _l("One question more"),
         _l("There were too many tries. Type your password again, and answer the question below it."),
     ),
-    Refusal.QUESTION: Notice(
+    RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
         _l("There were too many tries. Type your password again, and answer the security question of this account."),
     ),
-    Refusal.ANSWER: Notice(_l("That did not work"), _l("Type your password again, too.")),
-    Refusal.LOCKED: Notice(
+    RefusalReason.ANSWER: Notice(_l("That did not work"), _l("Type your password again, too.")),
+    RefusalReason.LOCKED: Notice(
         _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
     ),
-    Refusal.BLOCKED: Notice(
+    RefusalReason.BLOCKED: Notice(
         _l("This account is blocked"), _l("Only the people who run this service can open it again.")
     ),
-    Refusal.DISABLED: Notice(
+    RefusalReason.DISABLED: Notice(
         _l("This account is switched off"), _l("Ask the people who run this service to switch it on.")
     ),
-    Refusal.UNVERIFIED: Notice(
+    RefusalReason.UNVERIFIED: Notice(
         _l("Confirm your address first"),
         _l("Open the message we sent you when you signed up, then sign in here."),
         "note",
     ),
-    Refusal.BREACHED: Notice(
+    RefusalReason.BREACHED: Notice(
         _l("This password was stolen elsewhere"),
         _l("It stands in lists that thieves use. We sent you a mail: set a new one with it, then you can sign in."),
         "note",
     ),
-    Refusal.ELSEWHERE: Notice(
+    RefusalReason.ELSEWHERE: Notice(
         _l("Nobody signs in from here yet"),
         _l(
             "This account was never used on this device or from this place. We mailed its owner. Sign in from where you usually do."
         ),
     ),
-    Refusal.SESSIONS: Notice(
+    RefusalReason.SESSIONS: Notice(
         _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
     ),
 }
 
 
-REFUSALS: Final[dict[type[ApiError], Refusal]] = {
-    e.AccountBlocked: Refusal.BLOCKED,
-    e.LoginDisabled: Refusal.DISABLED,
-    e.LoginNotAllowed: Refusal.DISABLED,
-    e.EmailUnverified: Refusal.UNVERIFIED,
-    e.PhoneUnverified: Refusal.UNVERIFIED,
-    e.LockedForAWhile: Refusal.SUSPENDED,
-    e.LockedForCaptcha: Refusal.CAPTCHA,
-    e.LockedForSecurityQuestion: Refusal.QUESTION,
-    e.TooManySessions: Refusal.SESSIONS,
-    e.PasswordBreached: Refusal.BREACHED,
-    e.PasswordResetMailed: Refusal.BREACHED,
-    e.TooManyRequests: Refusal.TOO_MANY,
-    e.RiskBlocked: Refusal.BLOCKED,
-    **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), Refusal.ELSEWHERE),
+REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
+    e.AccountBlocked: RefusalReason.BLOCKED,
+    e.LoginDisabled: RefusalReason.DISABLED,
+    e.LoginNotAllowed: RefusalReason.DISABLED,
+    e.EmailUnverified: RefusalReason.UNVERIFIED,
+    e.PhoneUnverified: RefusalReason.UNVERIFIED,
+    e.LockedForAWhile: RefusalReason.SUSPENDED,
+    e.LockedForCaptcha: RefusalReason.CAPTCHA,
+    e.LockedForSecurityQuestion: RefusalReason.QUESTION,
+    e.TooManySessions: RefusalReason.SESSIONS,
+    e.PasswordBreached: RefusalReason.BREACHED,
+    e.PasswordResetMailed: RefusalReason.BREACHED,
+    e.TooManyRequests: RefusalReason.TOO_MANY,
+    e.RiskBlocked: RefusalReason.BLOCKED,
+    **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), RefusalReason.ELSEWHERE),
 }
 """Whatever is not named here says no more than that it did not work."""
 
 
-def reason_of(refusal: ApiError) -> Refusal:
+def reason_for(refusal: ApiError) -> RefusalReason:
     """Return what the page says; of what it cannot name no more than that it did not work."""
-    return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), Refusal.WRONG)
+    return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), RefusalReason.WRONG)
 
 
 def wait_seconds(refusal: ApiError, now: int) -> int:

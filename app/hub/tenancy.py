@@ -16,7 +16,7 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.errors import UnknownTenant
 from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
-from app.hub.brand import HOUSE_COLOUR, Brand
+from app.hub.brand import DEFAULT_COLOUR, Brand
 from app.hub.captcha_widget import Widget
 from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic
@@ -88,7 +88,7 @@ class Tenant:
     """The captcha provider's; None where our own challenge stands alone."""
 
 
-HOUSE: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
+NO_TENANT: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
 """Stands in where no tenant is known: an unknown host, a service that does not answer."""
 
 
@@ -144,7 +144,7 @@ class Tenancy:
                 raise
             log.warning("the identity service does not answer; pages of %s go on with their copy", known.name)
             return copy
-        return self._keep(host, seen(answer.tenant) if answer.tenant else known)
+        return self._keep(host, tenant_from_view(answer.tenant) if answer.tenant else known)
 
     def _keep(self, host: str, tenant: Tenant | None) -> _Copy:
         copy = _Copy(tenant, monotonic())
@@ -156,7 +156,7 @@ class Tenancy:
         return copy
 
 
-def seen(view: contract.TenantView) -> Tenant:
+def tenant_from_view(view: contract.TenantView) -> Tenant:
     """Return a tenant as the pages see it. A look that cannot be drawn gives way to the house's."""
     kinds = tuple(Identifier(kind) for kind in view.identifiers if kind in set(Identifier))
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
@@ -219,4 +219,4 @@ def _colour(text: str) -> str:
     try:
         return str(Colour.parse(text))
     except NotAColour:
-        return HOUSE_COLOUR
+        return DEFAULT_COLOUR

@@ -10,9 +10,9 @@ from flask import g, has_app_context, has_request_context, request  # noqa: TID2
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub import locale
-from app.hub.attempt import Attempt
-from app.hub.locale import Language, accepted, negotiate, speak
-from app.hub.tenancy import HOUSE, Tenant
+from app.hub.attempt import Interaction
+from app.hub.locale import Language, negotiate, parse_accept_language, use_language
+from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness, request_ids
 
 
@@ -20,8 +20,8 @@ from app.kit import randomness, request_ids
 class Visit:
     """One request of one browser."""
 
-    tenant: Tenant = HOUSE
-    attempt: Attempt | None = None
+    tenant: Tenant = NO_TENANT
+    interaction: Interaction | None = None
     host: str = ""
     scheme: str = "http"
     address: str = ""
@@ -54,8 +54,8 @@ class Visit:
     @property
     def binding_secret(self) -> str:
         """The attempt's binding secret where there is an attempt, else the browser's."""
-        if self.attempt:
-            return self.attempt.binding
+        if self.interaction:
+            return self.interaction.binding
         if not self.binding:
             self.binding, self.is_binding_new = randomness.token(18), True
         return self.binding
@@ -67,11 +67,11 @@ class Visit:
             scheme=self.scheme,
             session=self.session or None,
             trusted=self.trusted or None,
-            binding=self.attempt.binding if self.attempt else None,
+            binding=self.interaction.binding if self.interaction else None,
             address=self.address,
             agent=request.headers.get("User-Agent", "")[:400],
             languages=request.headers.get("Accept-Language", "")[:200],
-            language=locale.current().tag,
+            language=locale.current_language().tag,
             reference=self.reference,
         )
 
@@ -80,7 +80,7 @@ class Visit:
         if session is not None:
             self.session, self.renewed = session.token, session
 
-    def meet(self, person: PersonView | None) -> None:
+    def use_account_language(self, person: PersonView | None) -> None:
         """Take note of who is signed in: from here on the account's language counts."""
         if person is not None and person.language:
             self.account_language = person.language
@@ -94,17 +94,17 @@ class Visit:
         """
         wishes = (
             [self.chosen_language],
-            self.attempt.languages if self.attempt else (),
+            self.interaction.languages if self.interaction else (),
             [self.cookie_language],
             [self.account_language],
-            accepted(request.headers.get("Accept-Language", "")) if has_request_context() else (),
+            parse_accept_language(request.headers.get("Accept-Language", "")) if has_request_context() else (),
         )
         language = negotiate(wishes, self.tenant.languages)
-        speak(language)
+        use_language(language)
         return language
 
 
-def current() -> Visit:
+def current_visit() -> Visit:
     """Return the visit being served; outside of a request a fresh one at the house."""
     if not has_app_context():
         return Visit()
@@ -115,18 +115,18 @@ def current() -> Visit:
     return visit
 
 
-def begin(visit: Visit) -> Visit:
+def set_current_visit(visit: Visit) -> Visit:
     """Make this the visit of the request."""
     g.visit = visit
     return visit
 
 
-def same_address() -> str:
+def retry_address() -> str:
     """Return the address to try again at: this one where it was only looked at, else the page of the form."""
     if not has_request_context():
         return "/"
     path = "/" + request.path.lstrip("/\\")  # never an address of another host
-    attempt = current().attempt
+    attempt = current_visit().interaction
     if request.method == "POST":
         return f"{path}?attempt={attempt.id}" if attempt else path
     return f"{path}?{request.query_string.decode('latin-1')}" if request.query_string else path

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.contract import errors as e
 from app.contract import hub, hub_security
 from app.contract.visit import Visit
-from app.hub.door import Door
+from app.hub.identity_client import IdentityClient
 from app.identity import create_app, create_service
 from app.identity.call import Call
 from app.identity.house import House
@@ -32,8 +32,8 @@ def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
     house: House, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.hub_keys, house.clock, transport)
-    client = door.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
+    identity_client = IdentityClient(house.settings.base_url, house.hub_keys, house.clock, transport)
+    client = identity_client.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
         client(hub.own_client, hub.RelyingPartyRead(name=name))
 
@@ -44,11 +44,11 @@ def test_the_devices_are_read_only_for_the_page_that_lists_them(
     person = world.person("grace@example.test")
     host = f"{world.name}.{house.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
-    door = Door(house.settings.base_url, house.hub_keys, house.clock, transport)
+    identity_client = IdentityClient(house.settings.base_url, house.hub_keys, house.clock, transport)
     sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
-    signed_in = door.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
+    signed_in = identity_client.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None
-    client = door.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
+    client = identity_client.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
     assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
     listed = client(hub_security.read, hub_security.OwnRead()).sessions
     assert [view.is_current for view in listed] == [True]

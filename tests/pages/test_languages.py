@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.hub.locale import LANGUAGES, accepted, catalogue, lookup, negotiate
+from app.hub.locale import LANGUAGES, catalogue, lookup, negotiate, parse_accept_language
 from app.identity.letters.drawing import span
 from app.kit.clock import thread_cpu_seconds
 from tests.support.oauth_world import World
@@ -114,7 +114,7 @@ def test_a_tag_is_looked_up_by_its_beginning(wanted: str, found: str | None) -> 
 
 
 def test_what_is_refused_is_left_out() -> None:
-    assert accepted("fr;q=0.2, de;q=0.8, ar;q=0, en ;q=0.5, *;q=0.1, x;q=junk") == (
+    assert parse_accept_language("fr;q=0.2, de;q=0.8, ar;q=0, en ;q=0.5, *;q=0.1, x;q=junk") == (
         "x",
         "de",
         "en",

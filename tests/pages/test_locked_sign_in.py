@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.hub.captcha import in_words
-from app.hub.locale import LANGUAGES, speak
+from app.hub.captcha import question_text
+from app.hub.locale import LANGUAGES, use_language
 from app.identity.accounts.tables import accounts
 from app.identity.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on, worked
@@ -160,8 +160,8 @@ def test_the_question_is_asked_in_the_language_of_the_visitor(locking: Locking, 
     for _ in range(MOST):
         page = page.press(button, identifier=ada.email, password="wrong")
     with visitor.client.application.test_request_context("/"):
-        speak(LANGUAGES[language])
-        question = str(in_words(asked_on(page, button)))
+        use_language(LANGUAGES[language])
+        question = str(question_text(asked_on(page, button)))
     assert question in page.text
     typed = str(answer_to(asked_on(page, button)))
     assert page.press(button, password=PASSWORD, captcha=typed).heading == ada.email

@@ -17,7 +17,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
-from app.hub.gallery import every_sample
+from app.hub.gallery import all_samples
 from app.hub.locale import LANGUAGES
 from app.settings import Settings
 from tests.support.looks import SHEET
@@ -35,7 +35,7 @@ def hub() -> Flask:
 def names() -> list[tuple[str, str]]:
     """Each page's name with each of its states."""
     with hub().test_request_context("/"):
-        return [(page.__name__, state) for page, state in every_sample()]
+        return [(page.__name__, state) for page, state in all_samples()]
 
 
 def states() -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.hub.captcha import NUMBERS, in_words
+from app.hub.captcha import NUMBERS, question_text
 from app.identity.captcha.questions import MOST, drawn, number_in
 from tests.support.captchas import answer_to
 
@@ -16,7 +16,7 @@ def test_every_question_can_be_said_and_has_the_answer_that_a_person_gives() -> 
         assert all(0 < number <= MOST for number in question.numbers)
         assert answer == answer_to(question) >= 0
         kinds.add(question.kind)
-        said.add(str(in_words(question)))
+        said.add(str(question_text(question)))
     assert kinds == {"sum", "difference", "largest", "smallest", "nth"}
     assert len(said) > 1_200  # a list of seen questions serves nobody
     assert len(NUMBERS) == MOST + 1

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.hub.folding import folded
-from app.hub.keys import Seal, derive
-from app.hub.safety import FormTokens, is_from_elsewhere
+from app.hub.folding import lowercase_path
+from app.hub.keys import CookieCipher, derive_key
+from app.hub.safety import FormTokens, is_cross_origin
 from app.identity import vault
 
 TOKENS = FormTokens([b"k" * 32])
@@ -14,7 +14,7 @@ BOUND = ("acme", "attempt", "binding")
 
 
 def test_the_key_of_hub_calls_is_the_one_of_the_service() -> None:
-    assert derive(b"s" * 32, "hub calls") == vault.derive(b"s" * 32, "hub calls")
+    assert derive_key(b"s" * 32, "hub calls") == vault.derive(b"s" * 32, "hub calls")
 
 
 def test_a_token_is_good_where_it_was_made_and_differs_each_time() -> None:
@@ -41,16 +41,16 @@ def test_no_text_is_taken_for_a_token(text: str) -> None:
 
 
 def test_a_seal_opens_in_its_place_only_and_after_a_rotation() -> None:
-    old, new = Seal([b"a" * 32]), Seal([b"b" * 32, b"a" * 32])
+    old, new = CookieCipher([b"a" * 32]), CookieCipher([b"b" * 32, b"a" * 32])
     sealed = old.close({"x": 1}, "here")
     assert new.open(sealed, "here") == {"x": 1}
     assert new.open(sealed, "there") is None
-    assert Seal([b"b" * 32]).open(sealed, "here") is None
+    assert CookieCipher([b"b" * 32]).open(sealed, "here") is None
 
 
 @given(st.text(max_size=200))
 def test_no_text_is_taken_for_a_seal(text: str) -> None:
-    assert Seal([b"a" * 32]).open(text, "here") is None
+    assert CookieCipher([b"a" * 32]).open(text, "here") is None
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_no_text_is_taken_for_a_seal(text: str) -> None:
     ],
 )
 def test_fixed_segments_ignore_letter_case_and_names_keep_theirs(path: str, read_as: str) -> None:
-    assert folded(path) == read_as
+    assert lowercase_path(path) == read_as
 
 
 HERE = "acme.example.com"
 
 
 def is_foreign(headers: dict[str, str], host: str, *, is_https: bool = True) -> bool:
-    return is_from_elsewhere(headers.get("Sec-Fetch-Site", ""), headers.get("Origin", ""), host, is_https=is_https)
+    return is_cross_origin(headers.get("Sec-Fetch-Site", ""), headers.get("Origin", ""), host, is_https=is_https)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.hub.safety import content_policy
+from app.hub.safety import content_security_policy
 from app.kit.web_addresses import is_source, is_web_address, origin, web_address
 
 INJECTED = "https://a.b;script-src-elem 'unsafe-inline' *;style-src-elem *;x/x.png"
@@ -65,11 +65,11 @@ def test_letters_beyond_ascii_are_linked_to_but_are_no_source() -> None:
 )
 def test_a_source_is_one_word(text: str) -> None:
     assert not is_source(text)
-    plain = content_policy("n")
-    assert content_policy("n", form_targets=[text], images=[text]) == plain
+    plain = content_security_policy("n")
+    assert content_security_policy("n", form_targets=[text], images=[text]) == plain
 
 
 def test_schemes_and_origins_are_sources() -> None:
-    policy = content_policy("n", form_targets=["com.example.app:", "https:"], images=["https://a.b:8443"])
+    policy = content_security_policy("n", form_targets=["com.example.app:", "https:"], images=["https://a.b:8443"])
     assert "form-action 'self' com.example.app: https:;" in policy
     assert "img-src 'self' data: https://a.b:8443;" in policy

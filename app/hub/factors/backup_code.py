@@ -8,7 +8,7 @@ from wtforms.validators import InputRequired
 
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.presentation import FactorForm, FactorPresentation
 
 
 class BackupCodeForm(FactorForm):
@@ -23,7 +23,7 @@ class BackupCodeForm(FactorForm):
         return FactorProof(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
 
 
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.BACKUP_CODE,
     name=_l("Backup code"),
     hint=_l("One of the codes that you wrote down"),

@@ -10,7 +10,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 
@@ -25,7 +25,7 @@ class DuoForm(FactorForm):
         return next((notice for kind, notice in _SAID.items() if isinstance(refusal, kind)), None)
 
 
-def brought(attempt: str = "") -> FactorProof:
+def callback_proof(attempt: str = "") -> FactorProof:
     """Return what Duo gave the browser on its way back."""
     code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
     return FactorProof(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
@@ -43,7 +43,7 @@ _SAID: Final[dict[type[ApiError], Notice]] = {
         ),
     ),
 }
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.DUO,
     name=_l("Duo"),
     hint=_l("On a page of Duo, which brings you back here"),

@@ -6,7 +6,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import CodeForm, Face
+from app.hub.factors.presentation import CodeForm, FactorPresentation
 
 
 class EmailForm(CodeForm):
@@ -16,7 +16,7 @@ class EmailForm(CodeForm):
 
 
 _ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.EMAIL,
     name=_l("Email"),
     hint=_l("A code that we mail to you"),

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import code_entry, qr
-from app.hub.factors.face import Face, FactorForm
-from app.hub.page import Page, other_sites
+from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.page import Page, provider_redirect_targets
 from app.hub.qr import Qr
 
 
@@ -22,16 +22,16 @@ class FactorPage(Page):
     """Where its forms are sent."""
 
     form: FactorForm
-    face: Face
+    presentation: FactorPresentation
     shown: FactorShown
 
     @property
     def run(self) -> tuple[str, ...]:
-        return (*self.scripts, *self.face.scripts)
+        return (*self.scripts, *self.presentation.scripts)
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *elsewhere(self.face.kind))
+        return (*super().form_targets, *choice_redirect_targets(self.presentation.kind))
 
     @property
     def polling(self) -> str:
@@ -44,7 +44,7 @@ class FactorPage(Page):
 
     @property
     def wait(self) -> Any:
-        return code_entry.wait_sentence(self.resend_in_seconds)
+        return code_entry.resend_hint(self.resend_in_seconds)
 
     @property
     def picture(self) -> Qr:
@@ -58,11 +58,11 @@ class FactorPage(Page):
         return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
 
 
-def elsewhere(*kinds: str) -> tuple[str, ...]:
+def choice_redirect_targets(*kinds: str) -> tuple[str, ...]:
     """Where a click leads that chooses one of these kinds: to Duo's page, too."""
-    return other_sites() if FactorKind.DUO in kinds else ()
+    return provider_redirect_targets() if FactorKind.DUO in kinds else ()
 
 
-def fresh_form(face: Face, target: str | None = None) -> FactorForm:
+def fresh_form(presentation: FactorPresentation, target: str | None = None) -> FactorForm:
     """Return a face's form as it is drawn first; `target` is where a code was to be sent."""
-    return face.form(formdata=None, data={"kind": face.kind.value, "target": target or ""})
+    return presentation.form(formdata=None, data={"kind": presentation.kind.value, "target": target or ""})

@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.presentation import FactorForm, FactorPresentation
 
 _MOST_LETTERS: Final = 60_000
 
@@ -40,7 +40,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 _OPTIONS: Final = {"challenge": "AAAA", "rpId": "acme.localhost", "timeout": 60000, "allowCredentials": []}
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.PASSKEY,
     name=_l("Passkey"),
     hint=_l("Your finger, your face or a number of your device"),

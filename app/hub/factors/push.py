@@ -9,7 +9,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 
@@ -47,7 +47,7 @@ def _shown(**members: Any) -> FactorShown:
     return FactorShown(kind=FactorKind.PUSH, app="Acme Keys", targets=["Pixel 9"], **members)
 
 
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.PUSH,
     name=_l("Approval on your device"),
     hint=_l("A request that you answer in an app"),

@@ -6,8 +6,11 @@ from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors import backup_code, duo, email, passkey, push, security_questions, sms, totp
-from app.hub.factors.face import Face
+from app.hub.factors.presentation import FactorPresentation
 
-FACES: Final[Mapping[FactorKind, Face]] = MappingProxyType(
-    {one.FACE.kind: one.FACE for one in (passkey, totp, push, sms, email, security_questions, duo, backup_code)}
+PRESENTATIONS: Final[Mapping[FactorKind, FactorPresentation]] = MappingProxyType(
+    {
+        one.PRESENTATION.kind: one.PRESENTATION
+        for one in (passkey, totp, push, sms, email, security_questions, duo, backup_code)
+    }
 )

@@ -8,7 +8,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind, Question
-from app.hub.factors.face import Face, FactorForm
+from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.kit.errors import ApiError
 
 _ANSWER: Final = "answer."
@@ -28,11 +28,11 @@ class QuestionsForm(FactorForm):
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
         return FactorProof(attempt=attempt, kind=kind, answers=dict(given[:_MOST]), trust=trust)
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Too few answers are no wrong ones."""
         if not isinstance(refusal, e.TooFewAnswers):
-            return super().take_refusal(refusal)
-        self.refuse(self.named, _l("Some answers are missing."))
+            return super().add_refusal(refusal)
+        self.add_error(self.named, _l("Some answers are missing."))
         return True
 
 
@@ -41,7 +41,7 @@ _ASKED: Final = [
     Question(question_id="city", question="In which town did your parents meet?"),
     Question(question_id="teacher", question="Who was your favourite teacher?"),
 ]
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.QUESTIONS,
     name=_l("Security questions"),
     hint=_l("Answers that only you know"),

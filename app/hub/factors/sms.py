@@ -8,7 +8,7 @@ from wtforms import StringField
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import CodeForm, Face
+from app.hub.factors.presentation import CodeForm, FactorPresentation
 from app.kit.errors import ApiError
 
 
@@ -18,12 +18,12 @@ class SmsForm(CodeForm):
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
     wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """A number that cannot be enrolled is told at its field."""
         sentence = next((said for kind, said in _NUMBERS.items() if isinstance(refusal, kind)), None)
         if sentence is None:
-            return super().take_refusal(refusal)
-        self.refuse("target", sentence)
+            return super().add_refusal(refusal)
+        self.add_error("target", sentence)
         return True
 
 
@@ -32,7 +32,7 @@ _NUMBERS: Final[dict[type[ApiError], Any]] = {
     e.PhoneRegistered: _l("You sign in with this number already. Take another one."),
     e.NoPhoneRegistered: _l("Enter your phone number, with + and the country code."),
 }
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.SMS,
     name=_l("Text message"),
     hint=_l("A code that we text to your phone"),

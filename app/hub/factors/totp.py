@@ -6,12 +6,12 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.face import CodeForm, Face
+from app.hub.factors.presentation import CodeForm, FactorPresentation
 
 _SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
 _URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Acme"
 
-FACE: Final = Face(
+PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.TOTP,
     name=_l("Authenticator app"),
     hint=_l("A code that an app on your phone shows"),

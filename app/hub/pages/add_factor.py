@@ -14,17 +14,18 @@ from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract.hub_second_factors import FactorProof
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
 from app.hub.factors import duo
-from app.hub.factors.face import FactorForm
-from app.hub.factors.page import FactorPage, elsewhere, fresh_form
-from app.hub.factors.registry import FACES
-from app.hub.own_account import NEEDED, again_first, asked_of, refusal_notice
+from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
+from app.hub.factors.presentation import FactorForm
+from app.hub.factors.registry import PRESENTATIONS
+from app.hub.own_account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import CHOOSE, kind_of
 from app.hub.pages.second_factors import ADD, ADDRESS, ChosenForm
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 _TOO_SOON = Notice(_l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note")
@@ -44,13 +45,13 @@ class AddFactorPage(FactorPage):
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
         made: dict[str, AddFactorPage] = {}
-        for face in FACES.values():
-            for state, shown in face.samples.items():
+        for presentation in PRESENTATIONS.values():
+            for state, shown in presentation.samples.items():
                 if not shown.is_enrolled:
-                    made[f"{face.kind.value}, {state}"] = cls(fresh_form(face), face, shown)
+                    made[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, shown)
         first = next(iter(made.values()))
-        wrong = fresh_form(first.face)
-        wrong.refuse(wrong.named, wrong.wrong)
+        wrong = fresh_form(first.presentation)
+        wrong.add_error(wrong.named, wrong.wrong)
         texted = made[f"{FactorKind.SMS.value}, code to type"]
         return {**made, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
 
@@ -69,13 +70,16 @@ class ProveFirstPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *elsewhere(self.form.kind.data or ""))
+        return (*super().form_targets, *choice_redirect_targets(self.form.kind.data or ""))
 
     @classmethod
     def samples(cls) -> Mapping[str, ProveFirstPage]:
-        given, name = {"account": "ada@example.com", "kind": "totp", "asks": NEEDED}, FACES[FactorKind.TOTP].name
+        given, name = (
+            {"account": "ada@example.com", "kind": "totp", "asks": NEEDED},
+            PRESENTATIONS[FactorKind.TOTP].name,
+        )
         wrong = ChosenForm(data={**given, "password": "x"})
-        wrong.take_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(ChosenForm(data=given), name),
             "wrong password": cls(wrong, name),
@@ -86,36 +90,36 @@ class ProveFirstPage(Page):
 @pages.get(ADD)
 def show_add_factor() -> Response:
     kind = kind_of(request.args.get("kind"))
-    if kind is None or kind not in FACES or not visit.current().session:
-        return journey.onward(ADDRESS)
+    if kind is None or kind not in PRESENTATIONS or not current_visit().session:
+        return journey.redirect_to(ADDRESS)
     try:
         known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
-        return journey.onward(ADDRESS)  # signed out, or none that the tenant has
-    visit.current().meet(known.person)
+        return journey.redirect_to(ADDRESS)  # signed out, or none that the tenant has
+    current_visit().use_account_language(known.person)
     if known.is_held:
-        return journey.onward(ADDRESS)
-    return again_first(known, _address(kind)) or _page(known, kind).render()
+        return journey.redirect_to(ADDRESS)
+    return require_confirmation(known, _address(kind)) or _page(known, kind).render()
 
 
 @pages.post(ADD)
 def submit_add_factor() -> Response:
     """Take a first proof, or have what it takes sent."""
     kind = kind_of(request.form.get("kind"))
-    if kind is None or kind not in FACES:
-        return journey.onward(ADDRESS)
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(ADDRESS)
     if request.form.get("do") == CHOOSE:
         return _begin(kind)
-    form = FACES[kind].form()
+    form = PRESENTATIONS[kind].form()
     if not form.validate():
-        return journey.onward(_address(kind)) if form.is_token_refused else _again(kind, form)
+        return journey.redirect_to(_address(kind)) if form.is_token_invalid else _again(kind, form)
     return _added(form, form.proof(""))
 
 
 @pages.get(f"{ADDRESS}/duo")
 def back_from_duo_with_a_factor() -> Response:
     """Take what Duo gave the browser on its way back: it was led there by a click of the account's owner."""
-    return _added(fresh_form(FACES[FactorKind.DUO]), duo.brought())
+    return _added(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_proof())
 
 
 def _added(form: FactorForm, proof: FactorProof) -> Response:
@@ -123,34 +127,34 @@ def _added(form: FactorForm, proof: FactorProof) -> Response:
     try:
         added = api()(contract.add, proof)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except e.WrongCurrentPassword:
-        return journey.onward(_address(kind))  # that took minutes: the page asks for the password first
+        return journey.redirect_to(_address(kind))  # that took minutes: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
-    return journey.onward("/backup-codes" if added.wants_codes else f"{ADDRESS}?done=added")
+    return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ADDRESS}?done=added")
 
 
 def _begin(kind: FactorKind) -> Response:
     form = ChosenForm()
-    if form.asks_password and form.password.name not in request.form:
-        return ProveFirstPage(ChosenForm(formdata=None, data=_carried(form, kind)), FACES[kind].name).render()
-    page = ProveFirstPage(form, FACES[kind].name)
+    if form.requires_password and form.password.name not in request.form:
+        return ProveFirstPage(ChosenForm(formdata=None, data=_carried(form, kind)), PRESENTATIONS[kind].name).render()
+    page = ProveFirstPage(form, PRESENTATIONS[kind].name)
     if not form.validate():
-        return page.render(form.refusal_status) if form.asks_password else journey.onward(ADDRESS)
+        return page.render(form.error_status) if form.requires_password else journey.redirect_to(ADDRESS)
     target = (form.target.data or "").strip()[:320] or None
     chosen = contract.OwnFactorChosen(kind=kind, target=target, password=form.proof)
     try:
         begun = api()(contract.begin, chosen)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except e.WrongCurrentPassword as refusal:
-        form.take_refusal(refusal)
+        form.add_refusal(refusal)
         return page.render(refusal.status)
     except ApiError as refusal:
-        return _refused(kind, fresh_form(FACES[kind], target), refusal)
-    visit.current().renew(begun.session)
-    return journey.onward(begun.address or _address(kind))
+        return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
+    current_visit().renew(begun.session)
+    return journey.redirect_to(begun.address or _address(kind))
 
 
 def _carried(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
@@ -163,17 +167,17 @@ def _again(kind: FactorKind, form: FactorForm) -> Response:
     try:
         known = api()(contract.read_one, contract.OwnFactorRead(kind=kind))
     except ApiError:
-        return journey.onward(ADDRESS)
-    return _page(known, kind, form).render(form.refusal_status)
+        return journey.redirect_to(ADDRESS)
+    return _page(known, kind, form).render(form.error_status)
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     held = (refusal.data or {}).get("View")
     if held is None:
-        return journey.onward(ADDRESS)
+        return journey.redirect_to(ADDRESS)
     known = contract.OwnFactorView.model_validate(held)
     problem = None
-    if not form.take_refusal(refusal):
+    if not form.add_refusal(refusal):
         usual = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
         problem = form.said(refusal) or usual
     response = _page(known, kind, form, problem).render(refusal.status)
@@ -185,12 +189,12 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
 def _page(
     known: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
 ) -> Page:
-    face = FACES[kind]
+    presentation = PRESENTATIONS[kind]
     if known.shown is None:
         return ProveFirstPage(
-            ChosenForm(formdata=None, data={"kind": kind.value, **asked_of(known)}), face.name, problem
+            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(known)}), presentation.name, problem
         )
-    return AddFactorPage(form or fresh_form(face), face, known.shown, problem=problem)
+    return AddFactorPage(form or fresh_form(presentation), presentation, known.shown, problem=problem)
 
 
 def _address(kind: FactorKind) -> str:

@@ -12,19 +12,20 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factors import read_own_factors
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/backup-codes"
 _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
 
 
-class MakeCodesForm(ProvedForm):
+class MakeCodesForm(PasswordConfirmationForm):
     """Nothing but a click."""
 
     def to_request(self) -> Proved:
@@ -44,10 +45,10 @@ class BackupCodesPage(Page):
     problem: Notice | None = None
 
     @property
-    def onward(self) -> str:
+    def continue_url(self) -> str:
         """Where it goes on: to what the sign-in was for, else to the account's factors."""
-        attempt = visit.current().attempt
-        return f"/login?attempt={attempt.id}" if attempt else "/second-factors"
+        interaction = current_visit().interaction
+        return f"/login?attempt={interaction.id}" if interaction else "/second-factors"
 
     @property
     def file(self) -> str:
@@ -57,31 +58,31 @@ class BackupCodesPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, BackupCodesPage]:
         asked = MakeCodesForm(data={"account": "ada@example.com"})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         return {
             "with the password": cls(asked),
             "before": cls(MakeCodesForm()),
             "made": cls(MakeCodesForm(), _SAMPLE, "ada@example.com"),
-            "token": cls(MakeCodesForm().refused_token()),
+            "token": cls(MakeCodesForm().with_token_error()),
         }
 
 
 @pages.get(ADDRESS)
 def show_backup_codes() -> Response:
     """Within a sign-in ask nobody: what is shown then is the same for everybody."""
-    here = visit.current()
-    if here.session and here.attempt:
+    visit = current_visit()
+    if visit.session and visit.interaction:
         return BackupCodesPage(MakeCodesForm(formdata=None)).render()
     try:
         known = read_own_factors()
     except e.TwoFactorOff:
-        return journey.onward("/security")
+        return journey.redirect_to("/security")
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     if not known.held or known.backup_codes is None:
-        return journey.onward("/second-factors")
-    form = MakeCodesForm(formdata=None, data=asked_of(known))
-    return again_first(known, ADDRESS) or BackupCodesPage(form).render()
+        return journey.redirect_to("/second-factors")
+    form = MakeCodesForm(formdata=None, data=confirmation_data(known))
+    return require_confirmation(known, ADDRESS) or BackupCodesPage(form).render()
 
 
 @pages.post(ADDRESS)
@@ -89,15 +90,15 @@ def make_backup_codes() -> Response:
     """Make new codes and show them, this once: the old ones are over."""
     form = MakeCodesForm()
     if not form.validate():
-        return BackupCodesPage(form).render(form.refusal_status)
+        return BackupCodesPage(form).render(form.error_status)
     try:
         made = api()(contract.make_backup_codes, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
-        return journey.onward("/second-factors")
+        return journey.redirect_to("/second-factors")
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return BackupCodesPage(form, problem=problem).render(refusal.status)
-    visit.current().renew(made.session)
+    current_visit().renew(made.session)
     return BackupCodesPage(MakeCodesForm(formdata=None), tuple(made.codes), made.person).render()

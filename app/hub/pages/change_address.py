@@ -16,12 +16,13 @@ from app.contract import hub as contract
 from app.contract import hub_verification as verification
 from app.contract.hub import Next, Step
 from app.contract.mailed import MailedTo
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import check_mail, pages
-from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -31,8 +32,8 @@ class OtherAddressForm(HubForm):
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def to_request(self) -> verification.OtherAddressRequest:
-        attempt = visit.current().attempt
-        return verification.OtherAddressRequest(attempt=attempt.id if attempt else "", to=self.to.data or "")
+        interaction = current_visit().interaction
+        return verification.OtherAddressRequest(attempt=interaction.id if interaction else "", to=self.to.data or "")
 
 
 class OtherNumberForm(OtherAddressForm):
@@ -55,12 +56,12 @@ class ChangeAddressPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(Refusal.TOO_MANY, self.wait_seconds) if self.wait_seconds else super().notice
+        return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds) if self.wait_seconds else super().notice
 
     @property
     def back(self) -> str:
-        attempt = visit.current().attempt
-        return f"{check_mail.ADDRESS}?attempt={attempt.id}" if attempt else check_mail.ADDRESS
+        interaction = current_visit().interaction
+        return f"{check_mail.ADDRESS}?attempt={interaction.id}" if interaction else check_mail.ADDRESS
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -78,7 +79,7 @@ class ChangeAddressPage(Page):
             ("refused", e.EmailRefused),
         ):
             samples[name] = cls(_refuse(OtherAddressForm(data={"to": "ada@example"}), kind()), mail)
-        samples["token"] = cls(OtherAddressForm(data={"to": mail}).refused_token(), mail)
+        samples["token"] = cls(OtherAddressForm(data={"to": mail}).with_token_error(), mail)
         samples["too many"] = cls(OtherAddressForm(data={"to": mail}), mail, wait_seconds=50)
         samples["to a phone"] = cls(OtherNumberForm(data={"to": number}), number, True)
         samples["no number"] = cls(_refuse(OtherNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True)
@@ -105,7 +106,7 @@ def submit_change_address() -> Response:
         return journey.follow(step)
     form = _form(step)()
     if not form.validate():
-        return _page(form, step.sent_to or "").render(form.refusal_status)
+        return _page(form, step.sent_to or "").render(form.error_status)
     try:
         return journey.follow(api()(verification.change_address, form.to_request()))
     except e.EmailUnverified:
@@ -116,8 +117,8 @@ def submit_change_address() -> Response:
 
 def _waiting() -> Next | None:
     """Return where the attempt stands; None where this browser has none."""
-    attempt = visit.current().attempt
-    return api()(contract.resume, contract.AttemptRequest(attempt=attempt.id)) if attempt else None
+    interaction = current_visit().interaction
+    return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id)) if interaction else None
 
 
 def _form(step: Next) -> type[OtherAddressForm]:
@@ -143,7 +144,7 @@ def _refuse(form: OtherAddressForm, refusal: ApiError) -> OtherAddressForm:
     sentence = next((said for kind, said in _REASONS.items() if isinstance(refusal, kind)), None)
     if sentence is None:
         raise refusal
-    form.refuse("to", sentence)
+    form.add_error("to", sentence)
     return form
 
 

@@ -13,14 +13,15 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.sign_in_refusals import Refusal, reason_of, refused
+from app.hub.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS = "/change-password"
@@ -48,24 +49,24 @@ class ChangePasswordPage(Page):
     form: ChangePasswordForm
     account: str
     rules: tuple[Rule, ...] = ()
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, 0) if self.refusal else super().notice
+        return sign_in_notice(self.refusal, 0) if self.refusal else super().notice
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
         rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
         wrong, weak = ChangePasswordForm(), ChangePasswordForm()
-        wrong.refuse("old_password", _WRONG)
-        weak.refuse("new_password", problem_of(too_weak))
+        wrong.add_error("old_password", _WRONG)
+        weak.add_error("new_password", problem_of(too_weak))
         return {
             "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
             "wrong": cls(wrong, "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
-            "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, Refusal.SUSPENDED),
-            "token": cls(ChangePasswordForm().refused_token(), "ada@example.com", rules),
+            "suspended": cls(ChangePasswordForm(), "ada@example.com", rules, RefusalReason.SUSPENDED),
+            "token": cls(ChangePasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
 
@@ -81,37 +82,37 @@ def show_change_password() -> Response:
 def submit_change_password() -> Response:
     form = ChangePasswordForm()
     if not form.validate():
-        return _shown(form, form.refusal_status)
+        return _shown(form, form.error_status)
     try:
         turned = api()(contract.change, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    visit.current().renew(turned.session)
-    return journey.onward("/security?done=password")
+    current_visit().renew(turned.session)
+    return journey.redirect_to("/security?done=password")
 
 
 def _shown(
-    form: ChangePasswordForm, status: int, refusal: Refusal | None = None, of_password: ApiError | None = None
+    form: ChangePasswordForm, status: int, refusal: RefusalReason | None = None, of_password: ApiError | None = None
 ) -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     if not known.has_password:
-        return journey.onward("/set-password")
-    rules = rules_of(visit.current().tenant.password_policy, refusal=of_password)
+        return journey.redirect_to("/set-password")
+    rules = rules_of(current_visit().tenant.password_policy, refusal=of_password)
     return ChangePasswordPage(form, known.person.label, rules, refusal).render(status)
 
 
 def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
     if isinstance(refusal, e.WrongCurrentPassword):
-        form.refuse("old_password", _WRONG)
+        form.add_error("old_password", _WRONG)
         return _shown(form, 401)
     if (sentence := problem_of(refusal)) is not None:
-        form.refuse("new_password", sentence)
+        form.add_error("new_password", sentence)
         return _shown(form, 422, of_password=refusal)
-    response = _shown(form, refusal.status, reason_of(refusal))
+    response = _shown(form, refusal.status, reason_for(refusal))
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

@@ -15,10 +15,20 @@ from app.contract import hub as contract
 from app.contract import hub_verification as verification
 from app.contract.hub import Step
 from app.contract.mailed import MailedTo
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
-from app.hub.code_entry import ClickForm, CodeForm, CodePage, Outcome, empty_form, outcome_of, shown_again, typed_form
+from app.hub.code_entry import (
+    ButtonForm,
+    CodeForm,
+    CodePage,
+    Outcome,
+    outcome_for,
+    redisplayed,
+    sample_empty_form,
+    sample_filled_form,
+)
 from app.hub.forms import HubForm
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/verify"
@@ -37,9 +47,9 @@ class CheckMailPage(CodePage):
     @property
     def other(self) -> str:
         """Where another address or number can be given."""
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         page = CHANGE if self.can_change else "/login"
-        return f"{page}?attempt={attempt.id}" if attempt else page
+        return f"{page}?attempt={interaction.id}" if interaction else page
 
     @classmethod
     def samples(cls) -> Mapping[str, CheckMailPage]:
@@ -47,15 +57,18 @@ class CheckMailPage(CodePage):
         return {
             "fresh": cls(CodeForm(), mail, can_change=True),
             "after a sign-in": cls(CodeForm(), mail),
-            "token": cls(typed_form().refused_token(), mail, can_change=True),
+            "token": cls(sample_filled_form().with_token_error(), mail, can_change=True),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'a.very.long.name.' * 3}@{'mail.' * 9}example.com"),
-            "empty": cls(empty_form(), mail),
-            **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in _BY_MAIL},
+            "empty": cls(sample_empty_form(), mail),
+            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in _BY_MAIL},
             "to a phone": cls(CodeForm(), number, is_text=True, can_change=True),
             "to a phone, a moment ago": cls(CodeForm(), number, True, 27),
-            "to a phone, empty": cls(empty_form(), number, True),
-            **{f"to a phone, {outcome.value}": cls(typed_form(), number, True, 21, outcome) for outcome in _BY_TEXT},
+            "to a phone, empty": cls(sample_empty_form(), number, True),
+            **{
+                f"to a phone, {outcome.value}": cls(sample_filled_form(), number, True, 21, outcome)
+                for outcome in _BY_TEXT
+            },
         }
 
 
@@ -65,10 +78,10 @@ _BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNO
 
 def show() -> Response:
     """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else None
@@ -77,33 +90,33 @@ def show() -> Response:
 
 def take_code() -> Response:
     """Send what was typed on."""
-    form, attempt = CodeForm(), visit.current().attempt
-    if attempt is None:
+    form, interaction = CodeForm(), current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     if not form.validate():
         return _again(form)
     typed = (form.code.data or "")[:64]
-    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=attempt.id, code=typed))
+    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id, code=typed))
 
 
 def take_opened() -> Response:
     """The link was opened, here or elsewhere: go on."""
-    form, attempt = ClickForm(), visit.current().attempt
-    if attempt is None:
+    form, interaction = ButtonForm(), current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     if not form.validate():
         return _again(form)
-    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=attempt.id))
+    return _asked(form, verification.enter_code, verification.CodeRequest(attempt=interaction.id))
 
 
 def take_wish_for_mail() -> Response:
     """Have another mail sent."""
-    form, attempt = ClickForm(), visit.current().attempt
-    if attempt is None:
+    form, interaction = ButtonForm(), current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     if not form.validate():
         return _again(form)
-    return _asked(form, verification.mail_again, verification.AgainRequest(attempt=attempt.id))
+    return _asked(form, verification.mail_again, verification.AgainRequest(attempt=interaction.id))
 
 
 def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
@@ -118,9 +131,9 @@ def _asked(form: HubForm, operation: Any, asked: Any) -> Response:
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     said = MailedTo.model_validate(refusal.data or {})
-    is_text, outcome = said.by == "sms", outcome_of(form, refusal)
+    is_text, outcome = said.by == "sms", outcome_for(form, refusal)
     page = CheckMailPage(
-        shown_again(form), said.sent_to, is_text, said.resend_in_seconds, outcome, can_change=said.can_change
+        redisplayed(form), said.sent_to, is_text, said.resend_in_seconds, outcome, can_change=said.can_change
     )
     response = page.render(refusal.status)
     if refusal.retry_after_seconds:
@@ -130,13 +143,13 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
 
 def _again(form: HubForm) -> Response:
     """Draw the page after a form that was not complete, or not ours."""
-    attempt = visit.current().attempt
-    if attempt is None:
+    interaction = current_visit().interaction
+    if interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=attempt.id))
+    step = api()(contract.resume, contract.AttemptRequest(attempt=interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
-    return _page(shown_again(form), step, None).render(form.refusal_status)
+    return _page(redisplayed(form), step, None).render(form.error_status)
 
 
 def _page(form: CodeForm, step: contract.Next, outcome: Outcome | None) -> CheckMailPage:

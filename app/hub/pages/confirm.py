@@ -12,17 +12,18 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_confirm as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, refusal_notice
+from app.hub.own_account import NEEDED, PasswordConfirmationForm, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/confirm"
 
 
-class ConfirmForm(ProvedForm):
+class ConfirmForm(PasswordConfirmationForm):
     """The password."""
 
     def to_request(self) -> Proved:
@@ -50,7 +51,7 @@ class ConfirmPage(Page):
     def samples(cls) -> Mapping[str, ConfirmPage]:
         given = {"account": "ada@example.com", "asks": NEEDED}
         wrong = ConfirmForm(data={**given, "password": "x"})
-        wrong.take_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(ConfirmForm(data=given)),
             "wrong password": cls(wrong),
@@ -60,45 +61,45 @@ class ConfirmPage(Page):
 
 @pages.get(ADDRESS)
 def show_confirm() -> Response:
-    landing, attempt = _landing(), visit.current().attempt
-    if journey.is_attempt_gone():
+    landing, interaction = _landing(), current_visit().interaction
+    if journey.is_interaction_gone():
         return journey.start_again()
-    if not visit.current().session:
-        return callback.begin(landing)
+    if not current_visit().session:
+        return callback.start_login(landing)
     if request.args.get("anew"):
-        return callback.begin(landing, again=True)
+        return callback.start_login(landing, again=True)
     try:
-        begun = contract.ConfirmBegun(landing=landing, attempt=attempt.id if attempt else None)
+        begun = contract.ConfirmBegun(landing=landing, attempt=interaction.id if interaction else None)
         told = api()(contract.begin, begun)
     except e.NotAuthenticated:
-        return callback.begin(landing)
-    visit.current().meet(told.person)
+        return callback.start_login(landing)
+    current_visit().use_account_language(told.person)
     if told.next is not None:
         return journey.follow(told.next)
     if not told.is_needed:
-        return journey.onward(landing)
+        return journey.redirect_to(landing)
     if not told.has_password:
-        return callback.begin(landing, again=True)
+        return callback.start_login(landing, again=True)
     return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": told.person.label}), landing).render()
 
 
 @pages.post(ADDRESS)
 def submit_confirm() -> Response:
     form, landing = ConfirmForm(), _landing()
-    form.ask_password()
+    form.require_password()
     if not form.validate():
-        return ConfirmPage(form, landing).render(form.refusal_status)
+        return ConfirmPage(form, landing).render(form.error_status)
     try:
-        visit.current().renew(api()(contract.with_password, form.to_request()).session)
+        current_visit().renew(api()(contract.with_password, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(landing)
+        return callback.start_login(landing)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ConfirmPage(form, landing, problem).render(refusal.status)
-    return journey.onward(landing)
+    return journey.redirect_to(landing)
 
 
 def _landing() -> str:
     """Return where the visitor goes on to: one of our own pages, whatever the address says."""
     wanted = request.args.get("next", "")
-    return wanted if callback.is_landing(wanted) else "/security"
+    return wanted if callback.is_own_page(wanted) else "/security"

@@ -13,21 +13,22 @@ from flask_babel import lazy_gettext as _l
 from app.contract import hub as contract
 from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.hub import Next, Step
-from app.hub import journey, visit
-from app.hub.arrival import api, keep_attempt, named_attempt
+from app.hub import journey
+from app.hub.arrival import api, requested_interaction_id, set_interaction_cookie
 from app.hub.brand import initials
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 
 
 class ConsentForm(HubForm):
     """Two buttons of one name, `decision`: `allow` and `deny`."""
 
     def to_request(self) -> contract.ConsentRequest:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         return contract.ConsentRequest(
-            attempt=attempt.id if attempt else "", allow=request.form.get("decision") == "allow"
+            attempt=interaction.id if interaction else "", allow=request.form.get("decision") == "allow"
         )
 
 
@@ -35,8 +36,8 @@ class SwitchForm(HubForm):
     """Not you?"""
 
     def to_request(self) -> contract.SwitchRequest:
-        attempt = visit.current().attempt
-        return contract.SwitchRequest(attempt=attempt.id if attempt else "")
+        interaction = current_visit().interaction
+        return contract.SwitchRequest(attempt=interaction.id if interaction else "")
 
 
 @dataclass(frozen=True)
@@ -109,40 +110,40 @@ class ConsentPage(Page):
 
 @pages.get("/consent")
 def show_consent() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
     return _page(ConsentForm(), step).render() if step.step is Step.CONSENT else journey.follow(step)
 
 
 @pages.post("/consent")
 def submit_consent() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
     form = ConsentForm()
     if not form.validate():
-        step = api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id))
-        return _page(form, step).render(form.refusal_status) if step.step is Step.CONSENT else journey.follow(step)
+        step = api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+        return _page(form, step).render(form.error_status) if step.step is Step.CONSENT else journey.follow(step)
     return journey.follow(api()(contract.consent, form.to_request()))
 
 
 @pages.post("/switch-account")
 def switch_account() -> Response:
     """Not you? The session ends, and the attempt asks who you are."""
-    here, form = visit.current(), SwitchForm()
-    if named_attempt() and here.attempt is None:
+    visit, form = current_visit(), SwitchForm()
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    if here.attempt is None or not form.validate():
-        return journey.onward("/consent?attempt=" + here.attempt.id if here.attempt else "/logout")
+    if visit.interaction is None or not form.validate():
+        return journey.redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
     response = journey.follow(api()(contract.switch_account, form.to_request()))
-    keep_attempt(response, replace(here.attempt, hint=""))  # whoever was meant is not who comes now
+    set_interaction_cookie(response, replace(visit.interaction, hint=""))  # whoever was meant is not who comes now
     return response
 
 
 def _page(form: ConsentForm, step: Next) -> ConsentPage:
-    visit.current().meet(step.person)
+    current_visit().use_account_language(step.person)
     asking = step.relying_party or contract.RelyingPartyView(name="", client_id="")
     return ConsentPage(
         form,

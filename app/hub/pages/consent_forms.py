@@ -13,12 +13,13 @@ from app.contract import hub as hub_contract
 from app.contract.consent_forms import ConsentForm, ConsentOption
 from app.contract.hub import Step
 from app.contract.hub_consents import FormsAnswered, answer_forms
-from app.hub import consent_options, journey, visit
+from app.hub import consent_options, journey
 from app.hub.arrival import api
 from app.hub.consent_options import BoxesForm, Section
 from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/consent-forms"
@@ -92,10 +93,10 @@ NEWS: Final = ConsentForm(
 
 @pages.get(ADDRESS)
 def show_consent_forms() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
     forms = consent_options.forms_of(step.consents)
     if step.step is not Step.CONSENT_FORMS or not forms:
         return journey.follow(step)
@@ -104,23 +105,23 @@ def show_consent_forms() -> Response:
 
 @pages.post(ADDRESS)
 def submit_consent_forms() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
     forms = consent_options.forms_of(request.form.get("events", "").split())
     if not forms:
-        return journey.onward(f"{ADDRESS}?attempt={here.attempt.id}")
+        return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
     form = BoxesForm.of(consent_options.options_of(forms))
     if not form.validate() or form.refuse_unticked():
-        return _page(forms, form).render(form.refusal_status)
+        return _page(forms, form).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
-    asked = FormsAnswered(attempt=here.attempt.id, events=[one.event for one in forms], accepted=accepted)
+    asked = FormsAnswered(attempt=visit.interaction.id, events=[one.event for one in forms], accepted=accepted)
     try:
         return journey.follow(api()(answer_forms, asked))
     except e.NotAuthenticated:
-        return journey.onward(f"/login?attempt={here.attempt.id}")
+        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
     except (e.NoConsentForm, e.ConsentRefused):  # the forms are others now: the page draws them
-        return journey.onward(f"{ADDRESS}?attempt={here.attempt.id}")
+        return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
     except e.TooManyRequests as refusal:
         return _page(forms, form, refusal_notice(refusal)).render(refusal.status)
 
@@ -132,5 +133,5 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] =
 
 
 def _page(forms: tuple[ConsentForm, ...], form: BoxesForm, problem: Notice | None = None) -> ConsentFormsPage:
-    attempt = visit.current().attempt
-    return ConsentFormsPage(form, forms, attempt.relying_party if attempt else "", problem)
+    interaction = current_visit().interaction
+    return ConsentFormsPage(form, forms, interaction.relying_party if interaction else "", problem)

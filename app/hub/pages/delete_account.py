@@ -16,13 +16,20 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, journey, mailed_link, visit
-from app.hub.arrival import api, drop, workings
+from app.hub import callback, journey, mailed_link
+from app.hub.arrival import api, delete_cookie, services
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.own_account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/delete-account"
@@ -33,7 +40,7 @@ _UNCONFIRMED: Final = Notice(
 )
 
 
-class AskForm(ProvedForm):
+class AskForm(PasswordConfirmationForm):
     """The wish."""
 
     def to_request(self) -> contract.Proved:
@@ -70,8 +77,8 @@ class DeleteAccountPage(Page):
             AskForm(data={"account": "ada@example.com"}),
             AskForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
         )
-        asked.take_refusal(e.WrongCurrentPassword())
-        wrong.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AskForm()),
             "with the password": cls(asked),
@@ -127,7 +134,7 @@ class ConfirmDeletionPage(Page):
     @property
     def action(self) -> str:
         """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return mailed_link.address(ADDRESS, self.token, vtype="deleteuser")
+        return mailed_link.form_address(ADDRESS, self.token, vtype="deleteuser")
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
@@ -182,7 +189,7 @@ class KeepAccountPage(Page):
 
 @pages.get(ADDRESS)
 def show_delete_account() -> Response:
-    token = mailed_link.token()
+    token = mailed_link.link_token()
     if token:
         return _confirmation(ConfirmForm(formdata=None), token)
     if "mailed" in request.args:
@@ -191,34 +198,34 @@ def show_delete_account() -> Response:
         return LeftPage(_day(request.args["left"])).render()
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
-    form = AskForm(data=asked_of(known))
+        return callback.start_login(ADDRESS)
+    form = AskForm(data=confirmation_data(known))
     page = DeleteAccountPage(form, has_email=bool(known.profile.get("Email")))
-    return again_first(known, ADDRESS) or page.render()
+    return require_confirmation(known, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)
 def submit_delete_account() -> Response:
-    if token := mailed_link.token():
+    if token := mailed_link.link_token():
         return _confirmed(token)
     form = AskForm()
     if not form.validate():
-        return DeleteAccountPage(form).render(form.refusal_status)
+        return DeleteAccountPage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(contract.ask_deletion, form.to_request()).session)
+        current_visit().renew(api()(contract.ask_deletion, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else _problem(refusal)
+        problem = None if form.add_refusal(refusal) else _problem(refusal)
         return DeleteAccountPage(form, problem).render(refusal.status)
-    return journey.onward(f"{ADDRESS}?mailed=1")
+    return journey.redirect_to(f"{ADDRESS}?mailed=1")
 
 
 @pages.get(KEEP)
 def show_kept() -> Response:
     """The account stays; whoever comes here without having said so begins at the sign-in."""
     if "kept" not in request.args:
-        return journey.onward("/login")
+        return journey.redirect_to("/login")
     return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
 
 
@@ -226,13 +233,15 @@ def show_kept() -> Response:
 def submit_keep_account() -> Response:
     form = KeepForm()
     if not form.validate():
-        return KeepAccountPage(form, "").render(form.refusal_status)
+        return KeepAccountPage(form, "").render(form.error_status)
     try:
         api()(contract.keep_account, form.to_request())
     except e.WrongDeleteToken as refusal:
         return KeepAccountPage(form, "", is_over=True).render(refusal.status)
-    attempt = visit.current().attempt
-    return journey.onward(f"{KEEP}?{urlencode({'kept': 1, **({'attempt': attempt.id} if attempt else {})})}")
+    interaction = current_visit().interaction
+    return journey.redirect_to(
+        f"{KEEP}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
+    )
 
 
 def _problem(refusal: ApiError) -> Notice:
@@ -257,15 +266,15 @@ def _confirmation(form: ConfirmForm, token: str, status: int = 200) -> Response:
 def _confirmed(token: str) -> Response:
     form = ConfirmForm()
     if not form.validate():
-        return _confirmation(form, token, form.refusal_status)
+        return _confirmation(form, token, form.error_status)
     try:
         left = api()(contract.confirm_deletion, contract.DeletionConfirmed(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _closed(refusal, token)
-    response = journey.onward(f"{ADDRESS}?left={(left.leaves_at or '')[:10]}")
+    response = journey.redirect_to(f"{ADDRESS}?left={(left.leaves_at or '')[:10]}")
     if left.ends_session:
-        drop(response, workings().session_cookie)
-        visit.current().session = ""
+        delete_cookie(response, services().session_cookie)
+        current_visit().session = ""
     return response
 
 

@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.hub_self_service import ProfileEdit, editable
 from app.contract.hub_self_service import edit_profile as operation
 from app.contract.registration_form import CUSTOM, FormField, Option
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.own_account import refusal_notice
@@ -21,7 +21,8 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.registration_fields import widget
-from app.hub.registration_form import as_sent
+from app.hub.registration_form import to_wire_value
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/profile/edit"
@@ -46,21 +47,21 @@ class FieldsForm(HubForm):
     @property
     def typed(self) -> dict[str, str]:
         """What was typed, as the service reads it."""
-        return {field.name: as_sent(field, self[field.name].data) for field in self.asked}
+        return {field.name: to_wire_value(field, self[field.name].data) for field in self.asked}
 
     def to_request(self) -> ProfileEdit:
         return ProfileEdit(fields=self.typed)
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what the service refuses on the fields; returns whether it had one for everything."""
         for kind, name, sentence in _ON_A_FIELD:
             if isinstance(refusal, kind) and name in self._fields:
-                self.refuse(name, sentence)
+                self.add_error(name, sentence)
                 return True
         by_wire = {field.wire_name: field.name for field in self.asked}
         named = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
         for name in named:
-            self.refuse(name, _l("Check how this is written."))
+            self.add_error(name, _l("Check how this is written."))
         return bool(named)
 
 
@@ -107,8 +108,8 @@ class EditProfilePage(Page):
             "company": "Analytical Engines",
         }
         wrong = FieldsForm.of(FULL, data=held)
-        wrong.refuse("birth_date", _l("There is no such day."))
-        wrong.refuse("first_name", _l("Fill in this field."))
+        wrong.add_error("birth_date", _l("There is no such day."))
+        wrong.add_error("first_name", _l("Fill in this field."))
         return {
             "usual": cls(FieldsForm.of(editable(()), data=held)),
             "every kind of field": cls(FieldsForm.of(FULL, data=held)),
@@ -136,21 +137,21 @@ FULL: Final = (
 def show_edit_profile() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
-    fields = editable(visit.current().tenant.form)
+        return callback.start_login(ADDRESS)
+    fields = editable(current_visit().tenant.form)
     return EditProfilePage(FieldsForm.of(fields, data=as_held(fields, known.profile))).render()
 
 
 @pages.post(ADDRESS)
 def submit_edit_profile() -> Response:
-    form = FieldsForm.of(editable(visit.current().tenant.form))
+    form = FieldsForm.of(editable(current_visit().tenant.form))
     if not form.validate():
-        return EditProfilePage(form).render(form.refusal_status)
+        return EditProfilePage(form).render(form.error_status)
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return EditProfilePage(form, problem).render(refusal.status)
-    return journey.onward("/profile?saved=1")
+    return journey.redirect_to("/profile?saved=1")

@@ -9,11 +9,12 @@ from typing import Final
 from flask import Response, request
 
 from app.contract import hub_connections as contract
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
-from app.hub.code_entry import ClickForm
+from app.hub.code_entry import ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/sign-in/elsewhere"
 
@@ -25,34 +26,34 @@ class ElsewherePage(Page):
     template = "pages/elsewhere.html"
     query = {**Page.query, "said": 4}
 
-    form: ClickForm
+    form: ButtonForm
     said: str = ""
     """`done` or `no`, once it is answered."""
 
     @classmethod
     def samples(cls) -> Mapping[str, ElsewherePage]:
         return {
-            "asked": cls(ClickForm()),
-            "yes": cls(ClickForm(), "done"),
-            "no": cls(ClickForm(), "no"),
-            "token": cls(ClickForm().refused_token()),
+            "asked": cls(ButtonForm()),
+            "yes": cls(ButtonForm(), "done"),
+            "no": cls(ButtonForm(), "no"),
+            "token": cls(ButtonForm().with_token_error()),
         }
 
 
 @pages.get(ADDRESS)
 def show_elsewhere() -> Response:
     said = request.args.get("said", "")
-    if said not in ("done", "no") and (visit.current().attempt is None or journey.is_attempt_gone()):
+    if said not in ("done", "no") and (current_visit().interaction is None or journey.is_interaction_gone()):
         return journey.start_again()
-    return ElsewherePage(ClickForm(), said).render()
+    return ElsewherePage(ButtonForm(), said).render()
 
 
 @pages.post(ADDRESS)
 def submit_elsewhere() -> Response:
-    attempt, form = visit.current().attempt, ClickForm()
-    if attempt is None:
+    interaction, form = current_visit().interaction, ButtonForm()
+    if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return ElsewherePage(form).render(form.refusal_status)
+        return ElsewherePage(form).render(form.error_status)
     allow = request.form.get("do") == "yes"
-    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=attempt.id, allow=allow)))
+    return journey.follow(api()(contract.hand_over, contract.HandOver(attempt=interaction.id, allow=allow)))

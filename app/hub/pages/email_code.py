@@ -38,7 +38,7 @@ class CodeForm(code_entry.CodeForm):
         return contract.EmailCode(email=_address(self), code=(self.code.data or "")[:64])
 
 
-class AgainForm(code_entry.ClickForm):
+class AgainForm(code_entry.ButtonForm):
     """Another mail, please."""
 
     email = HiddenField()
@@ -66,9 +66,9 @@ class EmailCodePage(CodePage):
             "sent": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
-            "empty": cls(code_entry.empty_form(), mail),
-            "token": cls(code_entry.typed_form().refused_token(), mail),
-            **{one.value: cls(code_entry.typed_form(), mail, False, 21, one) for one in said},
+            "empty": cls(code_entry.sample_empty_form(), mail),
+            "token": cls(code_entry.sample_filled_form().with_token_error(), mail),
+            **{one.value: cls(code_entry.sample_filled_form(), mail, False, 21, one) for one in said},
         }
 
 
@@ -82,10 +82,10 @@ def show_email_code() -> Response:
     """The page that waits for the code, in whichever browser: the service knows which addresses wait."""
     known, wanted = read_own_profile(with_addresses=True), request.args.get("email", "").lower()
     if known is None:
-        return callback.begin(LIST)
+        return callback.start_login(LIST)
     waits = next((one for one in known.addresses if one.can_resend and one.email.lower() == wanted), None)
     if waits is None:
-        return journey.onward(LIST)
+        return journey.redirect_to(LIST)
     outcome = Outcome.SENT if request.args.get("sent") else None
     return EmailCodePage(CodeForm(formdata=None), waits.email, False, waits.resend_in_seconds, outcome).render()
 
@@ -95,26 +95,26 @@ def submit_email_code() -> Response:
     """Take the code, or send another mail."""
     form: Any = AgainForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
-        return _drawn_again(form, None, form.refusal_status)
+        return _drawn_again(form, None, form.error_status)
     operation: Any = contract.mail_email_again if isinstance(form, AgainForm) else contract.confirm_email
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(LIST)
+        return callback.start_login(LIST)
     except e.EmailVerifiedBefore:
-        return journey.onward(_CONFIRMED)
+        return journey.redirect_to(_CONFIRMED)
     except _GONE:
-        return journey.onward(LIST)
+        return journey.redirect_to(LIST)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return journey.onward(address(_address(form), sent=AGAIN) if isinstance(form, AgainForm) else _CONFIRMED)
+    return journey.redirect_to(address(_address(form), sent=AGAIN) if isinstance(form, AgainForm) else _CONFIRMED)
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, AgainForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
-        return journey.onward(f"{LIST}?done=not_sent")
+        return journey.redirect_to(f"{LIST}?done=not_sent")
     left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
-    response = _drawn_again(form, code_entry.outcome_of(form, refusal), refusal.status, left)
+    response = _drawn_again(form, code_entry.outcome_for(form, refusal), refusal.status, left)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -124,8 +124,8 @@ def _drawn_again(form: Any, outcome: Outcome | None, status: int, left: int = 0)
     """Draw the page with the address that it showed, so that nobody is asked for it: an address, and no words of others."""
     shown = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", shown):
-        return journey.onward(LIST)
-    return EmailCodePage(code_entry.shown_again(form), shown, False, left, outcome).render(status)
+        return journey.redirect_to(LIST)
+    return EmailCodePage(code_entry.redisplayed(form), shown, False, left, outcome).render(status)
 
 
 def _address(form: Any) -> str:

@@ -13,15 +13,22 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.code_entry import wait_sentence
+from app.hub.code_entry import resend_hint
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, again_first, asked_of, confirm, refusal_notice
+from app.hub.own_account import (
+    PasswordConfirmationForm,
+    confirmation_data,
+    redirect_to_confirmation,
+    refusal_notice,
+    require_confirmation,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import email_code, pages
 from app.hub.pages.email_code import LIST
 from app.hub.pages.profile import read_own_profile
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADD, CHANGE = "/emails/add", "/emails/change"
@@ -36,7 +43,7 @@ class ChooseForm(HubForm):
     account = HiddenField()
 
 
-class AddForm(ProvedForm):
+class AddForm(PasswordConfirmationForm):
     """A further address."""
 
     email = EmailField(
@@ -48,15 +55,15 @@ class AddForm(ProvedForm):
     def to_request(self) -> contract.EmailEdit:
         return contract.EmailEdit(email=self.email.data or "", password=self.proof)
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
         sentence = next((words for kind, words in _ON_THE_EMAIL.items() if isinstance(refusal, kind)), None)
         if sentence is not None:
-            self.refuse("email", sentence)
-        return sentence is not None or super().take_refusal(refusal)
+            self.add_error("email", sentence)
+        return sentence is not None or super().add_refusal(refusal)
 
 
-class ChangeForm(ProvedForm):
+class ChangeForm(PasswordConfirmationForm):
     """Says yes to what a button began."""
 
     address = HiddenField()
@@ -88,7 +95,7 @@ class Address:
 
     @property
     def wait(self) -> Any:
-        return wait_sentence(self.resend_in_seconds)
+        return resend_hint(self.resend_in_seconds)
 
     @property
     def code_page(self) -> str:
@@ -155,9 +162,9 @@ class AddEmailPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
         wrong = AddForm(data={"email": "ada"})
-        wrong.take_refusal(e.MalformedEmail())
+        wrong.add_refusal(e.MalformedEmail())
         asked = AddForm(data={"email": "countess@example.org", "account": "ada@example.com"})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AddForm()),
             "refused": cls(wrong),
@@ -181,7 +188,7 @@ class ChangeEmailPage(Page):
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
         given = {"address": "countess@example.org", "account": "ada@example.com"}
         asked = ChangeForm(data={**given, "action": REMOVE})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         return {
             "remove": cls(ChangeForm(data={**given, "action": REMOVE})),
             "remove with the password": cls(asked),
@@ -200,7 +207,7 @@ def choose_email() -> Response:
     """A button was pressed: ask whether it is meant. This asks nobody else."""
     form, action = ChooseForm(), request.form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
-        return _list(form, form.refusal_status)
+        return _list(form, form.error_status)
     given = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
     return ChangeEmailPage(ChangeForm(formdata=None, data={**given, "action": action})).render()
 
@@ -209,54 +216,54 @@ def choose_email() -> Response:
 def show_add_email() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADD)
-    return again_first(known, ADD) or AddEmailPage(AddForm(data=asked_of(known))).render()
+        return callback.start_login(ADD)
+    return require_confirmation(known, ADD) or AddEmailPage(AddForm(data=confirmation_data(known))).render()
 
 
 @pages.post(ADD)
 def submit_add_email() -> Response:
     form = AddForm()
     if not form.validate():
-        return AddEmailPage(form).render(form.refusal_status)
+        return AddEmailPage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(contract.add_email, form.to_request()).session)
+        current_visit().renew(api()(contract.add_email, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(ADD)
+        return callback.start_login(ADD)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return AddEmailPage(form, problem).render(refusal.status)
-    return journey.onward(email_code.address(form.email.data or ""))
+    return journey.redirect_to(email_code.address(form.email.data or ""))
 
 
 @pages.get(CHANGE)
 def show_change_email() -> Response:
     """A change begins with a button of the list."""
-    return journey.onward(LIST)
+    return journey.redirect_to(LIST)
 
 
 @pages.post(CHANGE)
 def submit_change_email() -> Response:
     form = ChangeForm()
     if not form.validate():
-        return ChangeEmailPage(form).render(form.refusal_status)
+        return ChangeEmailPage(form).render(form.error_status)
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
     operation = contract.make_primary if action == PRIMARY else contract.remove_email
     try:
-        visit.current().renew(api()(operation, form.to_request()).session)
+        current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return confirm(LIST)  # the list asks for no proof by itself
+        return redirect_to_confirmation(LIST)  # the list asks for no proof by itself
     except e.EmailNotOnProfile:
-        return journey.onward(LIST)  # gone already: the list without it is the answer
+        return journey.redirect_to(LIST)  # gone already: the list without it is the answer
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ChangeEmailPage(form, problem).render(refusal.status)
-    return journey.onward(f"{LIST}?done={action}")
+    return journey.redirect_to(f"{LIST}?done={action}")
 
 
 def _list(form: ChooseForm, status: int = 200) -> Response:
     known = read_own_profile(with_addresses=True)
     if known is None:
-        return callback.begin(LIST)
-    form.asks.data, form.account.data = asked_of(known).values()
+        return callback.start_login(LIST)
+    form.asks.data, form.account.data = confirmation_data(known).values()
     listed = tuple(Address(**dict(one)) for one in known.addresses)
     return EmailsPage(form, listed, request.args.get("done", "")).render(status)

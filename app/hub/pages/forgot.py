@@ -16,15 +16,25 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.hub import again as asked_again
-from app.hub import journey, visit
-from app.hub.arrival import api, named_attempt
-from app.hub.code_entry import ClickForm, CodeForm, CodePage, Outcome, empty_form, outcome_of, shown_again, typed_form
+from app.hub import journey
+from app.hub.arrival import api, requested_interaction_id
+from app.hub.code_entry import (
+    ButtonForm,
+    CodeForm,
+    CodePage,
+    Outcome,
+    outcome_for,
+    redisplayed,
+    sample_empty_form,
+    sample_filled_form,
+)
 from app.hub.forms import HubForm
-from app.hub.naming import NamedForm, attributes_of
-from app.hub.page import Notice, Page, drawn_once
+from app.hub.naming import IdentifierForm, identifier_attributes
+from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 CLOSED: Final = "closed"
@@ -49,20 +59,22 @@ PIN: Final = Forgotten("pin", "/forgot-pin", Step.PIN_SENT)
 _OF: Final[dict[str, Forgotten]] = {one.name: one for one in (PASSWORD, PIN)}
 
 
-class ForgotForm(NamedForm):
+class ForgotForm(IdentifierForm):
     """Whose it is."""
 
     lost = PASSWORD
 
     def to_request(self) -> contract.ForgotRequest:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         typed = self.identifier.data or ""
-        return contract.ForgotRequest(attempt=attempt.id if attempt else None, identifier=typed, of=self.lost.name)
+        return contract.ForgotRequest(
+            attempt=interaction.id if interaction else None, identifier=typed, of=self.lost.name
+        )
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], lost: Forgotten = PASSWORD, **given: Any) -> ForgotForm:
         """Return the form for what a tenant's people may be named by."""
-        form = cls(**given).names_by(identifiers)
+        form = cls(**given).accept_identifiers(identifiers)
         form.lost = lost
         return form
 
@@ -75,7 +87,7 @@ class ForgotPage(Page):
 
     form: ForgotForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
     wait_seconds: int = 0
     of: Forgotten = PASSWORD
     has_questions: bool = False
@@ -83,19 +95,19 @@ class ForgotPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
-        return attributes_of(self.identifiers)
+        return identifier_attributes(self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, ForgotPage]:
         email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
         given: dict[str, Any] = {"data": {"identifier": "ada@example.com"}}
         empty = ForgotForm.of((email,))
-        empty.refuse("identifier", _l("Enter your email."))
+        empty.add_error("identifier", _l("Enter your email."))
         return {
             "fresh": cls(ForgotForm.of((email,))),
             "filled in": cls(ForgotForm.of((email,), **given)),
@@ -104,8 +116,8 @@ class ForgotPage(Page):
             "empty": cls(empty),
             "a PIN": cls(ForgotForm.of((email,)), of=PIN),
             "a PIN, with questions": cls(ForgotForm.of((email,), **given), of=PIN, has_questions=True),
-            "too many": cls(ForgotForm.of((email,), **given), refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(ForgotForm.of((email,), **given).refused_token()),
+            "too many": cls(ForgotForm.of((email,), **given), refusal=RefusalReason.TOO_MANY, wait_seconds=50),
+            "token": cls(ForgotForm.of((email,), **given).with_token_error()),
         }
 
 
@@ -134,9 +146,9 @@ class ResetSentPage(CodePage):
             "to a phone": cls(CodeForm(), number, is_text=True),
             "a PIN": cls(CodeForm(), mail, of=PIN),
             "a PIN, to a phone": cls(CodeForm(), number, is_text=True, of=PIN),
-            "empty": cls(empty_form(), mail),
-            **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in said},
-            "token": cls(typed_form().refused_token(), mail),
+            "empty": cls(sample_empty_form(), mail),
+            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in said},
+            "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
 
@@ -144,33 +156,33 @@ class ResetSentPage(CodePage):
 @pages.get(PIN.address, defaults={"of": PIN.name})
 def show_forgot(of: str) -> Response:
     """Draw the form; this asks nobody. What was typed at the sign-in, or the application's hint, is filled in."""
-    here, lost = visit.current(), _OF[of]
-    if lost is PIN and not here.tenant.pin.is_on:
-        return journey.onward("/login")
-    if journey.is_attempt_gone():
+    visit, lost = current_visit(), _OF[of]
+    if lost is PIN and not visit.tenant.pin.is_on:
+        return journey.redirect_to("/login")
+    if journey.is_interaction_gone():
         return journey.start_again()
-    known = asked_again.current()
-    hint = known.name or known.account if known else here.attempt.hint if here.attempt else ""
+    known = asked_again.current_reauthentication()
+    hint = known.name or known.account if known else visit.interaction.hint if visit.interaction else ""
     if not hint and request.args.keys() <= {"attempt"}:
-        return drawn_once(("forgot", of), lambda: _forgot(ForgotForm.of(here.tenant.identifiers, lost)))
-    return _forgot(ForgotForm.of(here.tenant.identifiers, lost, data={"identifier": hint})).render()
+        return render_cached(("forgot", of), lambda: _forgot(ForgotForm.of(visit.tenant.identifiers, lost)))
+    return _forgot(ForgotForm.of(visit.tenant.identifiers, lost, data={"identifier": hint})).render()
 
 
 @pages.post(PASSWORD.address, defaults={"of": PASSWORD.name})
 @pages.post(PIN.address, defaults={"of": PIN.name})
 def submit_forgot(of: str) -> Response:
-    here = visit.current()
-    if named_attempt() and here.attempt is None:
+    visit = current_visit()
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    form = ForgotForm.of(here.tenant.identifiers, _OF[of])
+    form = ForgotForm.of(visit.tenant.identifiers, _OF[of])
     if not form.validate():
-        return _forgot(form).render(form.refusal_status)
+        return _forgot(form).render(form.error_status)
     try:
         step = api()(contract.forgot, form.to_request())
     except e.PinOff:
-        return journey.onward("/login")
+        return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
-        response = _forgot(form, Refusal.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        response = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     return journey.follow(step)
@@ -180,10 +192,10 @@ def submit_forgot(of: str) -> Response:
 @pages.get(PIN.sent, defaults={"of": PIN.name})
 def show_sent(of: str) -> Response:
     """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
-    attempt = visit.current().attempt
-    if attempt is None:
-        return journey.start_again() if named_attempt() else journey.onward(_OF[of].address)
-    step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt.id))
+    interaction = current_visit().interaction
+    if interaction is None:
+        return journey.start_again() if requested_interaction_id() else journey.redirect_to(_OF[of].address)
+    step = api()(contract.recovery, contract.AttemptOnly(attempt=interaction.id))
     if step.step is not _OF[of].step:
         return journey.follow(step)
     outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
@@ -194,25 +206,25 @@ def show_sent(of: str) -> Response:
 @pages.post(PIN.sent, defaults={"of": PIN.name})
 def submit_sent(of: str) -> Response:
     """Take the code, or send another message: of what the attempt waits for, whichever of the pages asks."""
-    attempt = visit.current().attempt
-    if attempt is None:
+    interaction = current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     wants_another = request.form.get("do") == "again"
-    form = ClickForm() if wants_another else CodeForm()
+    form = ButtonForm() if wants_another else CodeForm()
     if not form.validate():
-        return _drawn_again(form, attempt.id)
+        return _drawn_again(form, interaction.id)
     try:
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=attempt.id, code=typed)))
-        step = api()(contract.again, contract.AttemptOnly(attempt=attempt.id))
+            return journey.follow(api()(contract.reset_code, contract.CodeRequest(attempt=interaction.id, code=typed)))
+        step = api()(contract.again, contract.AttemptOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is _OF[of].step else journey.follow(step)
     except ApiError as refusal:
-        return _refused(form, refusal, attempt.id)
+        return _refused(form, refusal, interaction.id)
 
 
-def _forgot(form: ForgotForm, refusal: Refusal | None = None, wait_seconds: int = 0) -> ForgotPage:
-    tenant = visit.current().tenant
+def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> ForgotPage:
+    tenant = current_visit().tenant
     has_questions = form.lost is PIN and bool(tenant.every_question)
     return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.lost, has_questions)
 
@@ -226,13 +238,13 @@ def _drawn_again(form: HubForm, attempt: str, said: Outcome | None = None, statu
     step = api()(contract.recovery, contract.AttemptOnly(attempt=attempt))
     if step.step not in (Step.RESET_SENT, Step.PIN_SENT):
         return journey.follow(step)
-    return _sent(shown_again(form), step, said).render(status or form.refusal_status)
+    return _sent(redisplayed(form), step, said).render(status or form.error_status)
 
 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
     """Whatever is wrong with a code, an account's lock among it, the page says the same, at one status."""
     if not isinstance(refusal, e.TooManyRequests):
         return _drawn_again(form, attempt, Outcome.WRONG, 403)
-    response = _drawn_again(form, attempt, outcome_of(form, refusal), 429)
+    response = _drawn_again(form, attempt, outcome_for(form, refusal), 429)
     response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

@@ -11,7 +11,7 @@ from app.kit.web_addresses import origin
 
 
 @dataclass(frozen=True)
-class HandOverPage(Page):
+class FormPostPage(Page):
     """Going back to the application (OAuth 2.0 Form Post Response Mode)."""
 
     template = "pages/hand_over.html"
@@ -27,7 +27,7 @@ class HandOverPage(Page):
         return (origin(self.address), f"{urlsplit(self.address).scheme}:")
 
     @classmethod
-    def samples(cls) -> Mapping[str, HandOverPage]:
+    def samples(cls) -> Mapping[str, FormPostPage]:
         return {
             "to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")
         }

@@ -13,11 +13,18 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_identities as contract
-from app.hub import browser_words, callback, journey, visit
+from app.hub import browser_words, callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
-from app.hub.page import Notice, Page, other_sites
+from app.hub.own_account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.page import Notice, Page, provider_redirect_targets
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/identities"
@@ -25,13 +32,13 @@ ADD: Final = f"{ADDRESS}/add"
 REMOVE: Final = f"{ADDRESS}/remove"
 
 
-class ConnectForm(ProvedForm):
+class ConnectForm(PasswordConfirmationForm):
     """Goes to the provider."""
 
     provider = HiddenField()
 
 
-class DisconnectForm(ProvedForm):
+class DisconnectForm(PasswordConfirmationForm):
     """Says yes."""
 
     identity = HiddenField()
@@ -51,7 +58,7 @@ class Linked:
     @classmethod
     def sample(cls) -> Linked:
         """Return one for samples."""
-        since, used = (browser_words.day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
+        since, used = (browser_words.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
         return cls("a", "Google", "ada@example.com", since, used)
 
 
@@ -126,7 +133,7 @@ class AddIdentityPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *other_sites())
+        return (*super().form_targets, *provider_redirect_targets())
 
     @classmethod
     def samples(cls) -> Mapping[str, AddIdentityPage]:
@@ -156,7 +163,7 @@ class RemoveIdentityPage(Page):
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
         data, one = {"account": "ada@example.com", "identity": "a"}, Linked.sample()
         wrong = DisconnectForm(data={**data, "asks": NEEDED, "password": "x"})
-        wrong.take_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(DisconnectForm(data=data), one),
             "the only way in": cls(DisconnectForm(data=data), one, is_last_way=True),
@@ -170,7 +177,7 @@ class RemoveIdentityPage(Page):
 def show_identities() -> Response:
     known = read_identities()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     said = request.args.get("done") or request.args.get("problem", "")
     offered = tuple(Connectable(one.name, one.title) for one in known.connections)
     return IdentitiesPage(tuple(_linked(one) for one in known.identities), offered, said).render()
@@ -184,10 +191,10 @@ def show_add_identity() -> Response:
         return _sign_in(landing)
     title = _title(known, wanted)
     if title is None:
-        return journey.onward(ADDRESS)
-    if (first := again_first(known, landing)) is not None:
+        return journey.redirect_to(ADDRESS)
+    if (first := require_confirmation(known, landing)) is not None:
         return first
-    form = ConnectForm(formdata=None, data={**asked_of(known), "provider": wanted})
+    form = ConnectForm(formdata=None, data={**confirmation_data(known), "provider": wanted})
     return AddIdentityPage(form, title).render()
 
 
@@ -196,7 +203,7 @@ def submit_add_identity() -> Response:
     """Go to the provider, whose answer comes back to /socialauth/validate.sauth."""
     form = ConnectForm()
     wanted = (form.provider.data or "")[:60]
-    problem, status = None, form.refusal_status
+    problem, status = None, form.error_status
     if form.validate():
         try:
             return journey.follow(api()(contract.connect, contract.IdentityBegun(provider=wanted, password=form.proof)))
@@ -207,7 +214,7 @@ def submit_add_identity() -> Response:
     known = read_identities()
     title = _title(known, wanted) if known is not None else None
     if title is None:
-        return journey.onward(ADDRESS)
+        return journey.redirect_to(ADDRESS)
     return AddIdentityPage(form, title, problem).render(status)
 
 
@@ -215,12 +222,17 @@ def submit_add_identity() -> Response:
 def show_remove_identity() -> Response:
     known = read_identities()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     wanted = request.args.get("id", "")
-    page = _removing(known, DisconnectForm(formdata=None, data={**asked_of(known), "identity": wanted}), wanted)
+    page = _removing(
+        known, DisconnectForm(formdata=None, data={**confirmation_data(known), "identity": wanted}), wanted
+    )
     if page is None:
-        return journey.onward(ADDRESS)
-    if not page.is_last_way and (first := again_first(known, f"{REMOVE}?{urlencode({'id': wanted})}")) is not None:
+        return journey.redirect_to(ADDRESS)
+    if (
+        not page.is_last_way
+        and (first := require_confirmation(known, f"{REMOVE}?{urlencode({'id': wanted})}")) is not None
+    ):
         return first
     return page.render()
 
@@ -229,39 +241,39 @@ def show_remove_identity() -> Response:
 def submit_remove_identity() -> Response:
     form = DisconnectForm()
     wanted = (form.identity.data or "")[:64]
-    problem, status = None, form.refusal_status
+    problem, status = None, form.error_status
     if form.validate():
         try:
             done = api()(contract.disconnect, contract.IdentityNamed(id=wanted, password=form.proof))
         except e.NotAuthenticated:
-            return callback.begin(ADDRESS)
+            return callback.start_login(ADDRESS)
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            visit.current().renew(done.session)
-            return journey.onward(f"{ADDRESS}?done=removed")
+            current_visit().renew(done.session)
+            return journey.redirect_to(f"{ADDRESS}?done=removed")
     known = read_identities()
     page = _removing(known, form, wanted) if known is not None else None
     if page is None:
-        return journey.onward(ADDRESS)  # a second click, or another tab
+        return journey.redirect_to(ADDRESS)  # a second click, or another tab
     return replace(page, problem=problem).render(status)
 
 
 def read_identities() -> contract.OwnIdentities | None:
     """Return the identities that are linked to the signed-in person's account; None where nobody is signed in."""
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         known = api()(contract.read, contract.OwnIdentitiesRead())
     except e.NotAuthenticated:
         return None
-    visit.current().meet(known.person)
+    current_visit().use_account_language(known.person)
     return known
 
 
 def _sign_in(landing: str) -> Response:
     """Send the browser to sign in, and then on to where it wanted."""
-    return callback.begin(landing if callback.is_landing(landing) else ADDRESS)
+    return callback.start_login(landing if callback.is_own_page(landing) else ADDRESS)
 
 
 def _title(known: contract.OwnIdentities, wanted: str) -> str | None:
@@ -273,10 +285,10 @@ def _removing(known: contract.OwnIdentities, form: DisconnectForm, wanted: str) 
     return RemoveIdentityPage(form, _linked(one), one.is_last_way) if one is not None else None
 
 
-def _problem(form: ProvedForm, refusal: ApiError) -> Notice | None:
-    return None if form.take_refusal(refusal) else refusal_notice(refusal)
+def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+    return None if form.add_refusal(refusal) else refusal_notice(refusal)
 
 
 def _linked(one: contract.LinkedView) -> Linked:
-    day = browser_words.day
+    day = browser_words.format_day
     return Linked(one.id, one.title, one.email or one.name, day(one.since), day(one.used_at))

@@ -14,27 +14,28 @@ from app.contract import hub as contract
 from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
 from app.hub import again as asked_again
-from app.hub import captcha, journey, other_ways, visit
-from app.hub.again import Again
-from app.hub.arrival import api, named_attempt, workings
+from app.hub import captcha, journey, other_ways
+from app.hub.again import Reauthentication
+from app.hub.arrival import api, requested_interaction_id, services
 from app.hub.captcha import OTHER_QUESTION
 from app.hub.captcha_widget import Widget
 from app.hub.login_form import LoginForm
-from app.hub.naming import attributes_of
-from app.hub.other_ways import OtherWay
-from app.hub.page import Notice, Page, drawn_once
+from app.hub.naming import identifier_attributes
+from app.hub.other_ways import SignInMethod
+from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import delete_account, pages
 from app.hub.sign_in_refusals import (
     ASKING,
-    BEYOND_THIS_PAGE,
     CHECK_MORE,
     NEEDS,
-    Refusal,
-    reason_of,
-    refused,
+    NEEDS_SUPPORT,
+    RefusalReason,
+    reason_for,
+    sign_in_notice,
     wait_seconds,
 )
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 CONNECTS: Final = "connects"
@@ -54,22 +55,22 @@ class LoginPage(Page):
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     relying_party: str = ""
     has_remember_me: bool = True
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
     wait_seconds: int = 0
     """How long until another try is worth while, where that is known."""
     needs: str = ""
     """Why whoever came here is not signed in yet: one word of `NEEDS`."""
     is_reset: bool = False
     """A new password was just set."""
-    ways: tuple[OtherWay, ...] = ()
+    ways: tuple[SignInMethod, ...] = ()
     """How one signs in without a password here."""
-    connections: tuple[OtherWay, ...] = ()
+    connections: tuple[SignInMethod, ...] = ()
     """Where else one may prove who one is."""
     is_passkey_set: bool = False
     """A new passkey was just set, by a mailed link."""
     unknown: str = ""
     """A passkey that nobody has: whoever keeps it may forget it."""
-    again: Again | None = None
+    again: Reauthentication | None = None
     """Who is signed in already, and proves it once more."""
 
     @property
@@ -89,23 +90,23 @@ class LoginPage(Page):
     @property
     def forgotten(self) -> str:
         """Where a password is set by mail or by text message."""
-        attempt = visit.current().attempt
-        return f"/forgot-password?attempt={attempt.id}" if attempt else "/forgot-password"
+        interaction = current_visit().interaction
+        return f"/forgot-password?attempt={interaction.id}" if interaction else "/forgot-password"
 
     @property
     def help(self) -> str:
         """Where the tenant helps people."""
-        return dict(visit.current().tenant.brand.links).get("help", "")
+        return dict(current_visit().tenant.brand.links).get("help", "")
 
     @property
     def has_registration(self) -> bool:
         """Whether people may make an account of their own."""
-        return visit.current().tenant.registration is not None
+        return current_visit().tenant.registration is not None
 
     @property
     def needs_help(self) -> bool:
         """Whether nothing that can be typed here leads on."""
-        return self.refusal in BEYOND_THIS_PAGE
+        return self.refusal in NEEDS_SUPPORT
 
     @property
     def notice(self) -> Notice | None:
@@ -115,25 +116,25 @@ class LoginPage(Page):
             return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
-        if self.refusal is Refusal.WRONG and self.again and self.again.has_password:
+        if self.refusal is RefusalReason.WRONG and self.again and self.again.has_password:
             return _WRONG_PASSWORD
-        if self.refusal is Refusal.CAPTCHA and self.widget:
+        if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
-        return attributes_of(self.identifiers)
+        return identifier_attributes(self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:
         email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
         given = {"data": {"identifier": "ada@example.com"}}
-        refusals = {refusal.value: refusal for refusal in Refusal if refusal not in ASKING}
+        refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in ASKING}
         empty = LoginForm.of((email,))
-        empty.refuse("identifier", _l("Enter your email."))
-        empty.refuse("password", _l("Enter your password."))
+        empty.add_error("identifier", _l("Enter your email."))
+        empty.add_error("password", _l("Enter your password."))
         return {
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
@@ -148,8 +149,8 @@ class LoginPage(Page):
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
-            "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.every_way()),
-            "with other providers": cls(LoginForm.of((email,)), connections=other_ways.sample_connections()),
+            "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.sample_methods()),
+            "with other providers": cls(LoginForm.of((email,)), connections=other_ways.sample_connection_methods()),
             **cls._asked_again(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
@@ -162,18 +163,18 @@ class LoginPage(Page):
     @classmethod
     def _asked_again(cls) -> Mapping[str, LoginPage]:
         form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
-        known, unknown = Again.sample("password"), Again.sample()
-        elsewhere, ways = Again.sample("mail", "sms", "device"), other_ways.every_way()
+        known, unknown = Reauthentication.sample("password"), Reauthentication.sample()
+        elsewhere, ways = Reauthentication.sample("mail", "sms", "device"), other_ways.sample_methods()
         return {
             "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, again=known),
-            "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=Refusal.WRONG),
+            "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=RefusalReason.WRONG),
             "once more, without a password": cls(form, has_remember_me=False, again=elsewhere, ways=ways),
             "once more, without anything": cls(form, has_remember_me=False, again=unknown),
             "once more, at another provider": cls(
                 form,
                 has_remember_me=False,
-                again=Again.sample("connection:google"),
-                connections=other_ways.sample_connections()[:1],
+                again=Reauthentication.sample("connection:google"),
+                connections=other_ways.sample_connection_methods()[:1],
             ),
         }
 
@@ -183,7 +184,7 @@ class PasskeyLoginPage(LoginPage):
     """Sign in, with a password or with a passkey."""
 
     scripts = (*LoginPage.scripts, "passkey", "signal")
-    calls_home = True
+    allows_fetch = True
 
     passkeys: str = "both"
 
@@ -208,11 +209,14 @@ class PasskeyLoginPage(LoginPage):
             "autofill alone": cls(form, passkeys="autofill"),
             "button alone": cls(form, passkeys="button"),
             "once more": cls(
-                form, relying_party="Acme Shop", has_remember_me=False, again=Again.sample("password", "passkey")
+                form,
+                relying_party="Acme Shop",
+                has_remember_me=False,
+                again=Reauthentication.sample("password", "passkey"),
             ),
-            "once more, a passkey alone": cls(form, has_remember_me=False, again=Again.sample("passkey")),
-            "passkey refused": cls(form, refusal=Refusal.PASSKEY, unknown="AAAA"),
-            "without a script": cls(form, refusal=Refusal.SCRIPTLESS),
+            "once more, a passkey alone": cls(form, has_remember_me=False, again=Reauthentication.sample("passkey")),
+            "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
+            "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
         }
 
@@ -226,8 +230,8 @@ class LockedLoginPage(LoginPage):
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
         wrong_captcha, wrong_answer = _asking(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))), _asking(None)
-        wrong_captcha.refuse("captcha", OTHER_QUESTION)
-        wrong_answer.refuse("security_answer", _WRONG_ANSWER)
+        wrong_captcha.add_error("captcha", OTHER_QUESTION)
+        wrong_answer.add_error("security_answer", _WRONG_ANSWER)
         worked = _asking(captcha.sample(work_bits=8))
         worked.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
@@ -235,21 +239,21 @@ class LockedLoginPage(LoginPage):
         elsewhere.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
         unseen.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
         return {
-            "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=Refusal.CAPTCHA),
-            "captcha of a position": cls(_asking(position), refusal=Refusal.CAPTCHA),
-            "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=Refusal.WRONG),
-            "captcha answered by the browser": cls(worked, refusal=Refusal.WRONG),
-            "captcha answered wrongly": cls(wrong_captcha, refusal=Refusal.ANSWER),
-            "captcha of a provider": cls(elsewhere, refusal=Refusal.CAPTCHA),
-            "captcha of a provider that nobody sees": cls(unseen, refusal=Refusal.CAPTCHA),
+            "captcha": cls(_asking(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
+            "captcha of a position": cls(_asking(position), refusal=RefusalReason.CAPTCHA),
+            "captcha after a wrong password": cls(_asking(captcha.sample()), refusal=RefusalReason.WRONG),
+            "captcha answered by the browser": cls(worked, refusal=RefusalReason.WRONG),
+            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
+            "captcha of a provider": cls(elsewhere, refusal=RefusalReason.CAPTCHA),
+            "captcha of a provider that nobody sees": cls(unseen, refusal=RefusalReason.CAPTCHA),
             "captcha, once more": cls(
                 _asking(captcha.sample()),
                 has_remember_me=False,
-                again=Again.sample("password"),
-                refusal=Refusal.CAPTCHA,
+                again=Reauthentication.sample("password"),
+                refusal=RefusalReason.CAPTCHA,
             ),
-            "question": cls(_asking(None), relying_party="Acme Shop", refusal=Refusal.QUESTION),
-            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=Refusal.ANSWER),
+            "question": cls(_asking(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
+            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
         }
 
 
@@ -269,37 +273,39 @@ _WRONG_ANSWER = _l("That is not the answer we know.")
 @pages.get("/login")
 def show_login() -> Response:
     """Draw the page. Who is signed in already goes on; for all others this asks nobody."""
-    here = visit.current()
-    if journey.is_attempt_gone():
+    visit = current_visit()
+    if journey.is_interaction_gone():
         return journey.start_again()
     again = None
-    if here.session:
+    if visit.session:
         step = (
-            api()(contract.resume, contract.AttemptRequest(attempt=here.attempt.id)) if here.attempt else _plain_visit()
+            api()(contract.resume, contract.AttemptRequest(attempt=visit.interaction.id))
+            if visit.interaction
+            else _plain_visit()
         )
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
-        again = Again.of(step)
-    asking, hint = (here.attempt.relying_party, here.attempt.hint) if here.attempt else ("", "")
+        again = Reauthentication.of(step)
+    asking, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
     if not hint and again is None and request.args.keys() <= {"attempt"}:
-        calls_home = bool(here.tenant.passkeys)
-        return drawn_once(("login", asking), lambda: _page(fresh_form()), calls_home=calls_home)
+        allows_fetch = bool(visit.tenant.passkeys)
+        return render_cached(("login", asking), lambda: _page(fresh_form()), allows_fetch=allows_fetch)
     named = again.name if again is not None else hint
     told, needs = request.args.get("reset"), request.args.get("needs", "")
     data = {"identifier": named, "connects": "yes" if needs == CONNECTS else ""}
-    page = _page(LoginForm.of(here.tenant.identifiers, data=data), again=again)
+    page = _page(LoginForm.of(visit.tenant.identifiers, data=data), again=again)
     page = replace(page, is_reset=told == "done", is_passkey_set=told == "passkey", needs=needs)
     return page.render()
 
 
 @pages.post("/login")
 def submit_login() -> Response:
-    here = visit.current()
-    if named_attempt() and here.attempt is None:
+    visit = current_visit()
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    form = LoginForm.of(here.tenant.identifiers)
+    form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
-        return _page(form, again=asked_again.current()).render(form.refusal_status)
+        return _page(form, again=asked_again.current_reauthentication()).render(form.error_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
@@ -314,35 +320,39 @@ def _plain_visit() -> contract.Next:
 
 
 def _page(
-    form: LoginForm, refusal: Refusal | None = None, wait_seconds: int = 0, *, again: Again | None = None
+    form: LoginForm,
+    refusal: RefusalReason | None = None,
+    wait_seconds: int = 0,
+    *,
+    again: Reauthentication | None = None,
 ) -> LoginPage:
-    here = visit.current()
-    asking = here.attempt.relying_party if here.attempt else ""
-    known = (here.tenant.identifiers, asking, here.tenant.has_remember_me and again is None, refusal, wait_seconds)
-    offered = {"ways": other_ways.offered(), "connections": other_ways.connections()}
+    visit = current_visit()
+    asking = visit.interaction.relying_party if visit.interaction else ""
+    known = (visit.tenant.identifiers, asking, visit.tenant.has_remember_me and again is None, refusal, wait_seconds)
+    offered = {"ways": other_ways.tenant_methods(), "connections": other_ways.connection_methods()}
     shown: dict[str, Any] = {name: _open_to(again, ways) for name, ways in offered.items()}
     if form.captcha.is_asked or form.asks_question:
         return LockedLoginPage(form, *known, **shown, again=again)
-    if here.tenant.passkeys and (again is None or again.has_passkey):
-        return PasskeyLoginPage(form, *known, **shown, again=again, passkeys=here.tenant.passkeys)
+    if visit.tenant.passkeys and (again is None or again.has_passkey):
+        return PasskeyLoginPage(form, *known, **shown, again=again, passkeys=visit.tenant.passkeys)
     return LoginPage(form, *known, **shown, again=again)
 
 
-def _open_to(again: Again | None, ways: tuple[OtherWay, ...]) -> tuple[OtherWay, ...]:
+def _open_to(again: Reauthentication | None, ways: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
     """Return which of the ways are open to whoever proves it once more; all of them to anybody else."""
     return tuple(way for way in ways if again is None or way.key in again.ways)
 
 
 def fresh_form(**given: Any) -> LoginForm:
     """Return the form that nobody filled in, but for what is given."""
-    return LoginForm.of(visit.current().tenant.identifiers, formdata=None, data=given)
+    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=given)
 
 
 def again(
-    refusal: Refusal | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
+    refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
 ) -> Response:
     """Draw the page again for somebody who came by another way than the password."""
-    known, drawn = asked_again.current(), form or fresh_form()
+    known, drawn = asked_again.current_reauthentication(), form or fresh_form()
     if known is not None:
         drawn.identifier.data = known.name
     page = _page(drawn, refusal, again=known)
@@ -355,14 +365,14 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     """Draw the page again; a lock is asked about at once, and what it refused lies on its field."""
     has_asked = form.captcha.is_asked or form.asks_question
     form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _BY_CAPTCHA))
-    reason = reason_of(refusal)
+    reason = reason_for(refusal)
     for field, sentence in _problems(form, refusal) if has_asked else ():
-        form.refuse(field, sentence)
-        reason = Refusal.ANSWER
-    if reason is Refusal.QUESTION and not form.asks_question:
-        reason = Refusal.LOCKED
-    seconds = wait_seconds(refusal, workings().now())
-    response = _page(form, reason, seconds, again=asked_again.current()).render(refusal.status)
+        form.add_error(field, sentence)
+        reason = RefusalReason.ANSWER
+    if reason is RefusalReason.QUESTION and not form.asks_question:
+        reason = RefusalReason.LOCKED
+    seconds = wait_seconds(refusal, services().now())
+    response = _page(form, reason, seconds, again=asked_again.current_reauthentication()).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

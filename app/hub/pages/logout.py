@@ -10,12 +10,13 @@ from flask import Response, request
 
 from app.contract import hub as contract
 from app.contract.hub import Step
-from app.hub import journey, visit
-from app.hub.arrival import api, workings
+from app.hub import journey
+from app.hub.arrival import api, services
 from app.hub.brand import initials
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 
 _WISHES: Final = {
     "id_token_hint": 2000,
@@ -74,13 +75,13 @@ def show_logout() -> Response:
 
 @pages.post("/logout")
 def submit_logout() -> Response:
-    form, held = LogoutForm(), workings().seal.open(request.form.get("request", ""), _PLACE)
+    form, held = LogoutForm(), services().seal.open(request.form.get("request", ""), _PLACE)
     asked = contract.SignOutRequest(**(held if isinstance(held, dict) else {}))
     if not form.validate():
         step = api()(contract.sign_out, asked)
         if step.step is not Step.CONFIRM_SIGN_OUT:
             return journey.follow(step)
-        return _question(form, asked, step, form.refusal_status)
+        return _question(form, asked, step, form.error_status)
     return journey.follow(api()(contract.sign_out, asked.model_copy(update={"confirmed": True})))
 
 
@@ -90,7 +91,7 @@ def _wishes() -> dict[str, Any]:
 
 def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.Next, status: int = 200) -> Response:
     kept = asked.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
-    visit.current().meet(step.person)
+    current_visit().use_account_language(step.person)
     asking = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
-    return LogoutPage(form, account, asking, workings().seal.close(kept, _PLACE) if kept else "").render(status)
+    return LogoutPage(form, account, asking, services().seal.close(kept, _PLACE) if kept else "").render(status)

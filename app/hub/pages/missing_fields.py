@@ -14,12 +14,13 @@ from app.contract.hub import Step
 from app.contract.hub_self_service import MissingFields
 from app.contract.hub_self_service import fill_missing as operation
 from app.contract.registration_form import FormField
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
 from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.edit_profile import FULL, FieldsForm
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/missing-fields"
@@ -47,10 +48,10 @@ class MissingFieldsPage(Page):
 
 @pages.get(ADDRESS)
 def show_missing_fields() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
     if step.step is not Step.MISSING_FIELDS:
         return journey.follow(step)
     return _page(FieldsForm.of(_fields(step.missing))).render()
@@ -58,26 +59,26 @@ def show_missing_fields() -> Response:
 
 @pages.post(ADDRESS)
 def submit_missing_fields() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
     form = FieldsForm.of(_fields(request.form.keys()))
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form).render(form.error_status)
     try:
-        return journey.follow(api()(operation, MissingFields(attempt=here.attempt.id, fields=form.typed)))
+        return journey.follow(api()(operation, MissingFields(attempt=visit.interaction.id, fields=form.typed)))
     except e.NotAuthenticated:
-        return journey.onward(f"/login?attempt={here.attempt.id}")
+        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _page(form, problem).render(refusal.status)
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
     wanted = set(names)
-    return tuple(field for field in visit.current().tenant.form if field.name in wanted and field.required)
+    return tuple(field for field in current_visit().tenant.form if field.name in wanted and field.required)
 
 
 def _page(form: FieldsForm, problem: Notice | None = None) -> MissingFieldsPage:
-    attempt = visit.current().attempt
-    return MissingFieldsPage(form, attempt.relying_party if attempt else "", problem)
+    interaction = current_visit().interaction
+    return MissingFieldsPage(form, interaction.relying_party if interaction else "", problem)

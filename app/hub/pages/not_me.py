@@ -52,7 +52,7 @@ class NotMePage(Page):
 
     @property
     def address(self) -> str:
-        return mailed_link.address(ADDRESS, self.token)
+        return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, NotMePage]:
@@ -68,17 +68,17 @@ def show_not_me() -> Response:
 def submit_not_me() -> Response:
     form = AlarmForm()
     if not form.validate():
-        return _shown(form, form.refusal_status)
+        return _shown(form, form.error_status)
     try:
         if request.form.get("do") == "own":
-            link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.token()))
-            return NotMePage(AlarmForm(formdata=None), AlarmState.OWN, link.label, mailed_link.token()).render()
-        step = api()(contract.alarm, contract.AlarmRequest(token=mailed_link.token()))
+            link = api()(contract.own_doing, contract.AlarmRequest(token=mailed_link.link_token()))
+            return NotMePage(AlarmForm(formdata=None), AlarmState.OWN, link.label, mailed_link.link_token()).render()
+        step = api()(contract.alarm, contract.AlarmRequest(token=mailed_link.link_token()))
         return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _shown(AlarmForm(formdata=None), refusal.status)
 
 
 def _shown(form: AlarmForm, status: int) -> Response:
-    link = api()(contract.read_alarm, mailed_link.looked_at(mailed_link.token()))
-    return NotMePage(form, AlarmState(link.state), link.label, mailed_link.token()).render(status)
+    link = api()(contract.read_alarm, mailed_link.link_read(mailed_link.link_token()))
+    return NotMePage(form, AlarmState(link.state), link.label, mailed_link.link_token()).render(status)

@@ -15,13 +15,14 @@ from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consent_forms import ConsentForm
 from app.contract.self_service import AcceptedPolicy
-from app.hub import callback, consent_options, journey, visit
+from app.hub import callback, consent_options, journey
 from app.hub.arrival import api
 from app.hub.consent_options import BoxesForm, Section
 from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page, form_notice
 from app.hub.pages import pages
 from app.hub.pages.consent_forms import NEWS, SIGN_UP
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/consents"
 _MOST_SHOWN: Final = 50
@@ -88,7 +89,7 @@ class OwnConsentsPage(Page):
     @property
     def link(self) -> str:
         """Where the privacy policy stands."""
-        return dict(visit.current().tenant.brand.links).get("privacy", "")
+        return dict(current_visit().tenant.brand.links).get("privacy", "")
 
     @classmethod
     def samples(cls) -> Mapping[str, OwnConsentsPage]:
@@ -116,22 +117,22 @@ class OwnConsentsPage(Page):
 @pages.get(ADDRESS)
 def show_consents() -> Response:
     known = _read()
-    return _page(known).render() if known else callback.begin(ADDRESS)
+    return _page(known).render() if known else callback.start_login(ADDRESS)
 
 
 @pages.post(ADDRESS)
 def submit_consents() -> Response:
-    form = BoxesForm.of(_optional(visit.current().tenant.consent_forms))
+    form = BoxesForm.of(_optional(current_visit().tenant.consent_forms))
     shown = set(request.form.get("shown", "").split())
     if not form.validate():
-        return _refused(form.refusal_status, form_notice(form))
+        return _refused(form.error_status, form_notice(form))
     try:
         choices = {option: yes for option, yes in form.ticked.items() if option in shown}
         if choices:
             api()(contract.edit_consents, contract.ConsentsEdited(choices=choices))
-        return journey.onward(f"{ADDRESS}?saved=1")
+        return journey.redirect_to(f"{ADDRESS}?saved=1")
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
         return _refused(refusal.status, refusal_notice(refusal))
 
@@ -139,11 +140,11 @@ def submit_consents() -> Response:
 def _refused(status: int, problem: Notice | None) -> Response:
     """What stands is drawn again, and what is wrong above it."""
     known = _read()
-    return _page(known, problem).render(status) if known else callback.begin(ADDRESS)
+    return _page(known, problem).render(status) if known else callback.start_login(ADDRESS)
 
 
 def _read() -> contract.OwnConsents | None:
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         return api()(contract.own_consents, contract.OwnConsentsRead())
@@ -153,7 +154,7 @@ def _read() -> contract.OwnConsents | None:
 
 def _page(known: contract.OwnConsents, problem: Notice | None = None) -> OwnConsentsPage:
     forms = consent_options.forms_of(known.events)
-    titles = consent_options.titles(visit.current().tenant.consent_forms)
+    titles = consent_options.titles(current_visit().tenant.consent_forms)
     since = {one.option: _day(one.at) for one in known.agreed}
     return OwnConsentsPage(
         form=_boxes(forms, since),

@@ -13,12 +13,13 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_security as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback, visit
-from app.hub.arrival import api, workings
-from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
+from app.hub import callback
+from app.hub.arrival import api, services
+from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/download-data"
@@ -26,7 +27,7 @@ _ENOUGH: Final = Notice(_l("That is enough for now"), _l("You have downloaded it
 _PIECE_CHARACTERS: Final = 16_384
 
 
-class DownloadForm(ProvedForm):
+class DownloadForm(PasswordConfirmationForm):
     """Nothing but a click."""
 
     def to_request(self) -> Proved:
@@ -47,12 +48,12 @@ class DownloadPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, DownloadPage]:
         asked = DownloadForm(data={"account": "ada@example.com"})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(DownloadForm()),
             "with the password": cls(asked),
             "enough": cls(DownloadForm(), _ENOUGH),
-            "token": cls(DownloadForm().refused_token()),
+            "token": cls(DownloadForm().with_token_error()),
         }
 
 
@@ -60,22 +61,22 @@ class DownloadPage(Page):
 def show_own_data() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
-    return again_first(known, ADDRESS) or DownloadPage(DownloadForm(data=asked_of(known))).render()
+        return callback.start_login(ADDRESS)
+    return require_confirmation(known, ADDRESS) or DownloadPage(DownloadForm(data=confirmation_data(known))).render()
 
 
 @pages.post(ADDRESS)
 def download_own_data() -> Response:
     form = DownloadForm()
     if not form.validate():
-        return DownloadPage(form).render(form.refusal_status)
+        return DownloadPage(form).render(form.error_status)
     try:
         made = api()(contract.own_data, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    visit.current().renew(made.session)
+    current_visit().renew(made.session)
     response = Response(_pieces(made.data), content_type="application/json; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{_file_name()}"'
     return response
@@ -83,7 +84,7 @@ def download_own_data() -> Response:
 
 def _refused(form: DownloadForm, refusal: ApiError) -> Response:
     problem = None
-    if not form.take_refusal(refusal):
+    if not form.add_refusal(refusal):
         problem = _ENOUGH if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
     response = DownloadPage(form, problem).render(refusal.status)
     if refusal.retry_after_seconds:
@@ -92,7 +93,7 @@ def _refused(form: DownloadForm, refusal: ApiError) -> Response:
 
 
 def _file_name() -> str:
-    return f"{visit.current().tenant.name}-account-{workings().clock.now():%Y-%m-%d}.json"
+    return f"{current_visit().tenant.name}-account-{services().clock.now():%Y-%m-%d}.json"
 
 
 def _pieces(data: dict[str, Any]) -> Iterator[bytes]:

@@ -12,31 +12,32 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import journey, mailed_link, visit
+from app.hub import journey, mailed_link
 from app.hub.arrival import api
-from app.hub.naming import NamedForm, attributes_of
+from app.hub.naming import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, given, notice_of, options
+from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 LOST: Final = "/passkeys/lost"
 RESET: Final = "/passkeys/reset"
 
 
-class LostForm(NamedForm):
+class LostForm(IdentifierForm):
     """Whose."""
 
     def to_request(self) -> contract.LostPasskey:
-        here = visit.current()
-        attempt = here.attempt.id if here.attempt else None
+        visit = current_visit()
+        attempt = visit.interaction.id if visit.interaction else None
         return contract.LostPasskey(identifier=(self.identifier.data or "").strip(), attempt=attempt)
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
         """Return the form for what a tenant's people may be named by."""
-        return cls(**given).names_by(identifiers)
+        return cls(**given).accept_identifiers(identifiers)
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class LostPasskeyPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
         email = (Identifier.EMAIL,)
-        names, empty = attributes_of(email), LostForm.of(email)
-        empty.refuse("identifier", _l("Enter your email."))
+        names, empty = identifier_attributes(email), LostForm.of(email)
+        empty.add_error("identifier", _l("Enter your email."))
         return {
             "fresh": cls(LostForm.of(email), names),
             "empty": cls(empty, names),
@@ -70,7 +71,7 @@ class ResetPasskeyPage(Page):
     template = "pages/passkey_reset.html"
     scripts = (*Page.scripts, "passkey")
     query = {**Page.query, **mailed_link.QUERY}
-    calls_home = True
+    allows_fetch = True
 
     form: CredentialForm
     state: str = "open"
@@ -88,7 +89,7 @@ class ResetPasskeyPage(Page):
         return {
             **{state: replace(made, state=state) for state in ("open", *_STATES)},
             "without a script": replace(made, problem=SCRIPTLESS),
-            "refused": replace(made, problem=notice_of(e.PasskeyRefused())),
+            "refused": replace(made, problem=notice_for(e.PasskeyRefused())),
         }
 
 
@@ -111,15 +112,15 @@ _LINKS: Final[dict[type[ApiError], str]] = {
 @pages.get(LOST)
 def show_lost_passkey() -> Response:
     _refuse_off()
-    return _lost(LostForm.of(visit.current().tenant.identifiers, formdata=None)).render()
+    return _lost(LostForm.of(current_visit().tenant.identifiers, formdata=None)).render()
 
 
 @pages.post(LOST)
 def submit_lost_passkey() -> Response:
     _refuse_off()
-    form = LostForm.of(visit.current().tenant.identifiers)
+    form = LostForm.of(current_visit().tenant.identifiers)
     if not form.validate():
-        return _lost(form).render(form.refusal_status)
+        return _lost(form).render(form.error_status)
     try:
         api()(contract.lost, form.to_request())
     except e.TooManyRequests as refusal:
@@ -131,15 +132,15 @@ def submit_lost_passkey() -> Response:
 def show_reset_passkey() -> Response:
     """Looking uses nothing up, whoever looks."""
     _refuse_off()
-    token = mailed_link.token()
-    known = api()(contract.read_lost, mailed_link.looked_at(token))
+    token = mailed_link.link_token()
+    known = api()(contract.read_lost, mailed_link.link_read(token))
     return ResetPasskeyPage(CredentialForm(formdata=None), known.state, known.label, token).render()
 
 
 @pages.post(f"{RESET}/options")
 def options_of_reset() -> Response:
     token = request.form.get(mailed_link.PARAMETER, "")[:300]
-    return options(CredentialForm(), lambda: api()(contract.begin_lost, contract.LostBegin(token=token)))
+    return options_response(CredentialForm(), lambda: api()(contract.begin_lost, contract.LostBegin(token=token)))
 
 
 @pages.post(RESET)
@@ -148,8 +149,8 @@ def submit_reset_passkey() -> Response:
     form, token = CredentialForm(), request.form.get(mailed_link.PARAMETER, "")[:300]
     page = ResetPasskeyPage(form, token=token, label=request.form.get("label", "")[:320])
     if not form.validate():
-        return page.render(form.refusal_status)
-    credential = given(form)
+        return page.render(form.error_status)
+    credential = read_credential(form)
     form.credential.data = ""
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
@@ -157,16 +158,16 @@ def submit_reset_passkey() -> Response:
         step = api()(contract.finish_lost, contract.LostFinish(token=token, credential=credential))
     except ApiError as refusal:
         state = _LINKS.get(type(refusal), "")
-        problem = None if state else notice_of(refusal)
+        problem = None if state else notice_for(refusal)
         return replace(page, state=state or "open", problem=problem).render(refusal.status)
     return journey.follow(step, reset="passkey")
 
 
 def _lost(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
-    attributes = attributes_of(visit.current().tenant.identifiers)
+    attributes = identifier_attributes(current_visit().tenant.identifiers)
     return LostPasskeyPage(form, attributes, sent_to, problem)
 
 
 def _refuse_off() -> None:
-    if not visit.current().tenant.passkeys:
+    if not current_visit().tenant.passkeys:
         raise NotFound

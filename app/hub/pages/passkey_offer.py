@@ -10,11 +10,12 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, given, notice_of
+from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, notice_for, read_credential
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/passkeys/offer"
@@ -26,7 +27,7 @@ class PasskeyOfferPage(Page):
 
     template = "pages/passkey_offer.html"
     scripts = (*Page.scripts, "passkey")
-    calls_home = True
+    allows_fetch = True
 
     form: CredentialForm
     is_local: bool = False
@@ -44,44 +45,44 @@ class PasskeyOfferPage(Page):
 
 @pages.get(ADDRESS)
 def show_passkey_offer() -> Response:
-    here = visit.current()
-    attempt = here.attempt.id if here.attempt else None
+    visit = current_visit()
+    attempt = visit.interaction.id if visit.interaction else None
     try:
         offer = api()(contract.read_offer, contract.OfferRead(attempt=attempt))
     except e.NotAuthenticated:
-        return callback.begin("/profile")
+        return callback.start_login("/profile")
     if offer.next is not None:
         return journey.follow(offer.next)
-    here.meet(offer.person)
+    visit.use_account_language(offer.person)
     return _page(is_local=offer.is_local).render()
 
 
 @pages.post(ADDRESS)
 def submit_passkey_offer() -> Response:
-    here = visit.current()
+    visit = current_visit()
     form = CredentialForm()
     is_local = request.form.get("local") == "1"
     if not form.validate():
-        return _page(form, is_local=is_local).render(form.refusal_status)
+        return _page(form, is_local=is_local).render(form.error_status)
     credential = None
     if request.form.get("do") != "skip":
-        credential = given(form)
+        credential = read_credential(form)
         if credential is None:
             return _page(is_local=is_local, problem=SCRIPTLESS).render(422)
-    attempt = here.attempt.id if here.attempt else None
+    attempt = visit.interaction.id if visit.interaction else None
     try:
         return journey.follow(
             api()(contract.answer_offer, contract.OfferAnswer(attempt=attempt, credential=credential))
         )
     except e.NotAuthenticated:
-        return callback.begin("/profile")
+        return callback.start_login("/profile")
     except ApiError as refusal:
-        return _page(is_local=is_local, problem=notice_of(refusal)).render(refusal.status)
+        return _page(is_local=is_local, problem=notice_for(refusal)).render(refusal.status)
 
 
 def _page(
     form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None
 ) -> PasskeyOfferPage:
-    attempt = visit.current().attempt
-    asking = attempt.relying_party if attempt else ""
+    interaction = current_visit().interaction
+    asking = interaction.relying_party if interaction else ""
     return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, asking, problem)

@@ -9,11 +9,12 @@ from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import journey, visit
-from app.hub.arrival import api, named_attempt
+from app.hub import journey
+from app.hub.arrival import api, requested_interaction_id
 from app.hub.pages import delete_account, login, pages
-from app.hub.passkey_forms import CredentialForm, given, options
-from app.hub.sign_in_refusals import Refusal, reason_of
+from app.hub.passkey_forms import CredentialForm, options_response, read_credential
+from app.hub.sign_in_refusals import RefusalReason, reason_for
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS = "/login/passkey"
@@ -28,30 +29,30 @@ class PasskeySignInForm(CredentialForm):
 @pages.post(f"{ADDRESS}/options")
 def options_of_sign_in() -> Response:
     """Answer the script; a page that is only looked at asks nobody."""
-    return options(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
+    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, contract.Begin()))
 
 
 @pages.get(ADDRESS)
 def show_passkey_sign_in() -> Response:
     """Whoever looks at it again is at the page that the button stands on."""
-    attempt = named_attempt()
-    return journey.onward(f"/login?{urlencode({'attempt': attempt})}" if attempt else "/login")
+    attempt = requested_interaction_id()
+    return journey.redirect_to(f"/login?{urlencode({'attempt': attempt})}" if attempt else "/login")
 
 
 @pages.post(ADDRESS)
 def submit_passkey_sign_in() -> Response:
-    here = visit.current()
-    if named_attempt() and here.attempt is None:
+    visit = current_visit()
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
     drawn = login.fresh_form(remember=remember)
     if not form.validate():
-        return login.again(form=drawn.refused_token(), status=403)
-    credential = given(form)
+        return login.again(form=drawn.with_token_error(), status=403)
+    credential = read_credential(form)
     if credential is None:
-        return login.again(Refusal.SCRIPTLESS, form=drawn, status=422)
-    attempt = here.attempt.id if here.attempt else None
+        return login.again(RefusalReason.SCRIPTLESS, form=drawn, status=422)
+    attempt = visit.interaction.id if visit.interaction else None
     shown = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
         return journey.follow(api()(contract.sign_in, shown))
@@ -59,6 +60,6 @@ def submit_passkey_sign_in() -> Response:
         return delete_account.offer_to_keep(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
-        return login.again(Refusal.PASSKEY, form=drawn, status=refusal.status, unknown=unknown)
+        return login.again(RefusalReason.PASSKEY, form=drawn, status=refusal.status, unknown=unknown)
     except ApiError as refusal:
-        return login.again(reason_of(refusal), form=drawn, status=refusal.status)
+        return login.again(reason_for(refusal), form=drawn, status=refusal.status)

@@ -15,13 +15,20 @@ from wtforms import HiddenField, StringField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import browser_words, callback, journey, visit
-from app.hub.arrival import api, workings
+from app.hub import browser_words, callback, journey
+from app.hub.arrival import api, services
 from app.hub.forms import HubForm
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.own_account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import FAILED, SCRIPTLESS, CredentialForm, given, notice_of, options
+from app.hub.passkey_forms import FAILED, SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/passkeys"
@@ -29,7 +36,7 @@ ADD: Final = f"{ADDRESS}/add"
 EDIT: Final = f"{ADDRESS}/edit"
 
 
-class AddForm(ProvedForm):
+class AddForm(PasswordConfirmationForm):
     """A new passkey, and the password where it is asked again."""
 
     credential = HiddenField()
@@ -42,7 +49,7 @@ class NameForm(HubForm):
     name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
 
 
-class RemoveForm(ProvedForm):
+class RemoveForm(PasswordConfirmationForm):
     """Says yes."""
 
     passkey = HiddenField()
@@ -77,7 +84,7 @@ class PasskeysPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeysPage]:
-        day = browser_words.day("2026-11-12T10:00:00+00:00")
+        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
         held = (Held("a", "Apple Passwords", day), Held("b", "My blue key", day))
         return {
             "none": cls(()),
@@ -103,7 +110,7 @@ class AddPasskeyPage(Page):
 
     template = "pages/add_passkey.html"
     scripts = (*Page.scripts, "reveal", "passkey")
-    calls_home = True
+    allows_fetch = True
 
     form: AddForm
     problem: Notice | None = None
@@ -148,26 +155,26 @@ class EditPasskeyPage(Page):
 @pages.get(ADDRESS)
 def show_passkeys() -> Response:
     known = read_passkeys()
-    return _list(known).render() if known is not None else callback.begin(ADDRESS)
+    return _list(known).render() if known is not None else callback.start_login(ADDRESS)
 
 
 @pages.post(f"{ADDRESS}/options")
 def options_of_own() -> Response:
     """Answer the script of the pages that make a passkey."""
     is_local = request.form.get("local") == "1"
-    return options(CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwn(local=is_local)))
+    return options_response(CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwn(local=is_local)))
 
 
 @pages.get(ADD)
 def show_add_passkey() -> Response:
     known = read_passkeys()
     if known is None:
-        return callback.begin(ADD)
+        return callback.start_login(ADD)
     if not known.can_add:
-        return journey.onward(ADDRESS)
-    if (first := again_first(known, ADD)) is not None:
+        return journey.redirect_to(ADDRESS)
+    if (first := require_confirmation(known, ADD)) is not None:
         return first
-    return AddPasskeyPage(AddForm(formdata=None, data=asked_of(known))).render()
+    return AddPasskeyPage(AddForm(formdata=None, data=confirmation_data(known))).render()
 
 
 @pages.post(ADD)
@@ -175,32 +182,32 @@ def submit_add_passkey() -> Response:
     form = AddForm()
     page = AddPasskeyPage(form)
     if not form.validate():
-        return page.render(form.refusal_status)
-    credential = given(form)
+        return page.render(form.error_status)
+    credential = read_credential(form)
     form.credential.data = ""  # it is good for one try
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
         done = api()(contract.add, contract.NewOwnPasskey(credential=credential, password=form.proof))
     except e.NotAuthenticated:
-        return callback.begin(ADD)
+        return callback.start_login(ADD)
     except ApiError as refusal:
         return replace(page, problem=_problem(form, refusal)).render(refusal.status)
-    visit.current().renew(done.session)
-    return journey.onward(f"{ADDRESS}?done=added")
+    current_visit().renew(done.session)
+    return journey.redirect_to(f"{ADDRESS}?done=added")
 
 
 @pages.get(EDIT)
 def show_edit_passkey() -> Response:
     known = read_passkeys()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     wanted = request.args.get("id", "")
     if wanted not in {one.id for one in known.passkeys}:
-        return journey.onward(ADDRESS)
-    if (first := again_first(known, f"{EDIT}?{urlencode({'id': wanted})}")) is not None:
+        return journey.redirect_to(ADDRESS)
+    if (first := require_confirmation(known, f"{EDIT}?{urlencode({'id': wanted})}")) is not None:
         return first
-    form = RemoveForm(formdata=None, data={**asked_of(known), "passkey": wanted})
+    form = RemoveForm(formdata=None, data={**confirmation_data(known), "passkey": wanted})
     return _edit(known, form, wanted).render()
 
 
@@ -214,7 +221,7 @@ def submit_edit_passkey() -> Response:
 def passkey_endpoints() -> Response:
     """Where managers of passwords send people (W3C passkey-endpoints)."""
     _refuse_off()
-    base = workings().settings.hub_url(visit.current().tenant.name)
+    base = services().settings.hub_url(current_visit().tenant.name)
     return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
 
 
@@ -222,16 +229,16 @@ def passkey_endpoints() -> Response:
 def related_origins() -> Response:
     """Which other addresses share the tenant's passkeys (WebAuthn level 3 section 5.11); 404 where none does."""
     _refuse_off()
-    here = visit.current().tenant
-    if not here.related_origins:
+    visit = current_visit().tenant
+    if not visit.related_origins:
         raise NotFound
-    return _json({"origins": [workings().settings.hub_url(here.name), *here.related_origins]})
+    return _json({"origins": [services().settings.hub_url(visit.name), *visit.related_origins]})
 
 
 def read_passkeys() -> contract.OwnPasskeys | None:
     """Return the signed-in person's passkeys; None where nobody is signed in. 404 where the tenant has none."""
     _refuse_off()
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         known = api()(contract.own, contract.OwnPasskeysRead())
@@ -239,56 +246,56 @@ def read_passkeys() -> contract.OwnPasskeys | None:
         return None
     except e.PasskeysOff:
         raise NotFound from None
-    visit.current().meet(known.person)
+    current_visit().use_account_language(known.person)
     return known
 
 
 def _refuse_off() -> None:
-    if not visit.current().tenant.passkeys:
+    if not current_visit().tenant.passkeys:
         raise NotFound
 
 
 def _rename() -> Response:
     form = NameForm()
     if not form.validate():
-        return journey.onward(ADDRESS)
+        return journey.redirect_to(ADDRESS)
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
     try:
         api()(contract.rename, contract.RenamedPasskey(id=passkey, name=name))
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError:
-        return journey.onward(ADDRESS)
-    return journey.onward(f"{ADDRESS}?done=renamed")
+        return journey.redirect_to(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=renamed")
 
 
 def _remove() -> Response:
     form = RemoveForm()
     wanted = (form.passkey.data or "")[:100]
-    problem, status = None, form.refusal_status
+    problem, status = None, form.error_status
     if form.validate():
         try:
             done = api()(contract.remove, contract.GonePasskey(id=wanted, password=form.proof))
         except e.NotAuthenticated:
-            return callback.begin(ADDRESS)
+            return callback.start_login(ADDRESS)
         except e.UnknownPasskey:
-            return journey.onward(ADDRESS)  # a second click, or another tab
+            return journey.redirect_to(ADDRESS)  # a second click, or another tab
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            visit.current().renew(done.session)
-            return journey.onward(f"{ADDRESS}?done=removed")
+            current_visit().renew(done.session)
+            return journey.redirect_to(f"{ADDRESS}?done=removed")
     known = read_passkeys()
     if known is None or wanted not in {one.id for one in known.passkeys}:
-        return journey.onward(ADDRESS)
+        return journey.redirect_to(ADDRESS)
     return replace(_edit(known, form, wanted), problem=problem).render(status)
 
 
-def _problem(form: ProvedForm, refusal: ApiError) -> Notice | None:
-    if form.take_refusal(refusal):
+def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+    if form.add_refusal(refusal):
         return None
     is_of_passkey = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))
-    return notice_of(refusal) if is_of_passkey else refusal_notice(refusal)
+    return notice_for(refusal) if is_of_passkey else refusal_notice(refusal)
 
 
 def _list(known: contract.OwnPasskeys) -> PasskeysPage:
@@ -305,7 +312,7 @@ def _edit(known: contract.OwnPasskeys, form: RemoveForm, wanted: str) -> EditPas
 
 
 def _held(one: Any) -> Held:
-    return Held(one.id, one.authenticator, browser_words.day(one.created_at))
+    return Held(one.id, one.authenticator, browser_words.format_day(one.created_at))
 
 
 def _json(told: dict[str, Any]) -> Response:

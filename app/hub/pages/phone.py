@@ -15,15 +15,16 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
 from app.contract.mailed import MailedTo
-from app.hub import callback, code_entry, journey, visit
+from app.hub import callback, code_entry, journey
 from app.hub.arrival import api
 from app.hub.code_entry import AGAIN, CodePage, Outcome
 from app.hub.forms import HubForm
-from app.hub.own_account import ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 SHOWN, CHANGE, CODE, REMOVE = "/phone", "/phone/change", "/phone/confirm", "/phone/remove"
@@ -31,7 +32,7 @@ _NUMBER: Final = re.compile(r"\+[0-9 ()/.-]{5,40}")
 _SAMPLE: Final = "+44 20 7946 0018"
 
 
-class NumberForm(ProvedForm):
+class NumberForm(PasswordConfirmationForm):
     """Another number."""
 
     phone = StringField(
@@ -43,12 +44,12 @@ class NumberForm(ProvedForm):
     def to_request(self) -> contract.PhoneEdit:
         return contract.PhoneEdit(phone=self.phone.data or "", password=self.proof)
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
         sentence = next((words for kind, words in _ON_THE_NUMBER.items() if isinstance(refusal, kind)), None)
         if sentence is not None:
-            self.refuse("phone", sentence)
-        return sentence is not None or super().take_refusal(refusal)
+            self.add_error("phone", sentence)
+        return sentence is not None or super().add_refusal(refusal)
 
 
 class CodeForm(code_entry.CodeForm):
@@ -58,7 +59,7 @@ class CodeForm(code_entry.CodeForm):
         return contract.PhoneCode(code=(self.code.data or "")[:64])
 
 
-class AgainForm(code_entry.ClickForm):
+class AgainForm(code_entry.ButtonForm):
     """Another message, please."""
 
     phone = HiddenField()
@@ -67,7 +68,7 @@ class AgainForm(code_entry.ClickForm):
         return contract.PhoneNamed(phone=(self.phone.data or "")[:64])
 
 
-class RemoveForm(ProvedForm):
+class RemoveForm(PasswordConfirmationForm):
     """Says yes."""
 
     def to_request(self) -> contract.Proved:
@@ -132,10 +133,10 @@ class ChangePhonePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
         wrong, own = NumberForm(data={"phone": "12"}), NumberForm(data={"phone": _SAMPLE})
-        wrong.take_refusal(e.MalformedPhone())
-        own.take_refusal(e.PhoneRegistered())
+        wrong.add_refusal(e.MalformedPhone())
+        own.add_refusal(e.PhoneRegistered())
         asked = NumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         given = {"phone": _SAMPLE}
         return {
             "fresh": cls(NumberForm()),
@@ -162,10 +163,10 @@ class PhoneCodePage(CodePage):
         said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
         return {
             "fresh": cls(CodeForm(), _SAMPLE),
-            "empty": cls(code_entry.empty_form(), _SAMPLE),
-            "token": cls(code_entry.typed_form().refused_token(), _SAMPLE),
+            "empty": cls(code_entry.sample_empty_form(), _SAMPLE),
+            "token": cls(code_entry.sample_filled_form().with_token_error(), _SAMPLE),
             "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
-            **{one.value: cls(code_entry.typed_form(), _SAMPLE, True, 21, one) for one in said},
+            **{one.value: cls(code_entry.sample_filled_form(), _SAMPLE, True, 21, one) for one in said},
         }
 
 
@@ -182,7 +183,7 @@ class RemovePhonePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
         asked = RemoveForm(data={"account": "ada@example.com"})
-        asked.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
         return {"fresh": cls(RemoveForm()), "with the password": cls(asked), "only name": cls(RemoveForm(), _ONLY_NAME)}
 
 
@@ -190,9 +191,9 @@ class RemovePhonePage(Page):
 def show_phone() -> Response:
     known = read_own_profile(with_asked_phone=True)
     if known is None:
-        return callback.begin(SHOWN)
+        return callback.start_login(SHOWN)
     if not _has_numbers():
-        return journey.onward("/profile")
+        return journey.redirect_to("/profile")
     is_confirmed, said = bool(known.profile.get("PhoneIdVerified")), request.args.get("done", "")
     return PhonePage(known.phone or "", is_confirmed, known.asked_phone or "", said).render()
 
@@ -201,27 +202,27 @@ def show_phone() -> Response:
 def show_change_phone() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(CHANGE)
+        return callback.start_login(CHANGE)
     if not _has_numbers():
-        return journey.onward("/profile")
+        return journey.redirect_to("/profile")
     waiting = "" if known.profile.get("PhoneIdVerified") else known.phone or ""
-    page = ChangePhonePage(NumberForm(data={"phone": waiting, **asked_of(known)}))
-    return again_first(known, CHANGE) or page.render()
+    page = ChangePhonePage(NumberForm(data={"phone": waiting, **confirmation_data(known)}))
+    return require_confirmation(known, CHANGE) or page.render()
 
 
 @pages.post(CHANGE)
 def submit_change_phone() -> Response:
     form = NumberForm()
     if not form.validate():
-        return ChangePhonePage(form).render(form.refusal_status)
+        return ChangePhonePage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(contract.ask_phone, form.to_request()).session)
+        current_visit().renew(api()(contract.ask_phone, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(CHANGE)
+        return callback.start_login(CHANGE)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ChangePhonePage(form, problem).render(refusal.status)
-    return journey.onward(CODE)
+    return journey.redirect_to(CODE)
 
 
 @pages.get(CODE)
@@ -229,9 +230,9 @@ def show_phone_code() -> Response:
     """The page that waits for the code, in whichever browser: the service knows the number."""
     known = read_own_profile(with_asked_phone=True)
     if known is None:
-        return callback.begin(SHOWN)
+        return callback.start_login(SHOWN)
     if not known.asked_phone:
-        return journey.onward(SHOWN)
+        return journey.redirect_to(SHOWN)
     outcome = Outcome.SENT if request.args.get("sent") else None
     waits = known.resend_in_seconds
     return PhoneCodePage(CodeForm(formdata=None), known.asked_phone, True, waits, outcome).render()
@@ -242,60 +243,60 @@ def submit_phone_code() -> Response:
     """Take the code, or send another message."""
     form: Any = AgainForm() if request.form.get("do") == AGAIN else CodeForm()
     if not form.validate():
-        return _code_page(form, None, form.refusal_status)
+        return _code_page(form, None, form.error_status)
     operation: Any = contract.text_phone_again if isinstance(form, AgainForm) else contract.confirm_phone
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(SHOWN)
+        return callback.start_login(SHOWN)
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
-        return journey.onward(SHOWN)  # another tab gave another number, or proved this one
+        return journey.redirect_to(SHOWN)  # another tab gave another number, or proved this one
     except ApiError as refusal:
         left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
-        response = _code_page(form, code_entry.outcome_of(form, refusal), refusal.status, left)
+        response = _code_page(form, code_entry.outcome_for(form, refusal), refusal.status, left)
         if refusal.retry_after_seconds:
             response.headers["Retry-After"] = str(refusal.retry_after_seconds)
         return response
-    return journey.onward(f"{CODE}?sent={AGAIN}" if isinstance(form, AgainForm) else f"{SHOWN}?done=saved")
+    return journey.redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, AgainForm) else f"{SHOWN}?done=saved")
 
 
 @pages.get(REMOVE)
 def show_remove_phone() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(REMOVE)
+        return callback.start_login(REMOVE)
     if not (known.phone and _has_numbers()):
-        return journey.onward(SHOWN)
-    return again_first(known, REMOVE) or RemovePhonePage(RemoveForm(data=asked_of(known))).render()
+        return journey.redirect_to(SHOWN)
+    return require_confirmation(known, REMOVE) or RemovePhonePage(RemoveForm(data=confirmation_data(known))).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_phone() -> Response:
     form = RemoveForm()
     if not form.validate():
-        return RemovePhonePage(form).render(form.refusal_status)
+        return RemovePhonePage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(contract.remove_phone, form.to_request()).session)
+        current_visit().renew(api()(contract.remove_phone, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(REMOVE)
+        return callback.start_login(REMOVE)
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
-        return journey.onward(f"{SHOWN}?done=removed")  # a second click: gone already
+        return journey.redirect_to(f"{SHOWN}?done=removed")  # a second click: gone already
     except e.NotProcessable as refusal:
         return RemovePhonePage(form, _ONLY_NAME).render(refusal.status)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return RemovePhonePage(form, problem).render(refusal.status)
-    return journey.onward(f"{SHOWN}?done=removed")
+    return journey.redirect_to(f"{SHOWN}?done=removed")
 
 
 def _has_numbers() -> bool:
     """Whether people sign in with numbers here."""
-    return Identifier.PHONE in visit.current().tenant.identifiers
+    return Identifier.PHONE in current_visit().tenant.identifiers
 
 
 def _code_page(form: HubForm, outcome: Outcome | None, status: int, left: int = 0) -> Response:
     """Draw the page again with the number that it showed, so that nobody is asked for it: a number, and no words of others."""
     shown = request.form.get("phone", "")
     if not _NUMBER.fullmatch(shown):
-        return journey.onward(CODE)
-    return PhoneCodePage(code_entry.shown_again(form), shown, True, left, outcome).render(status)
+        return journey.redirect_to(CODE)
+    return PhoneCodePage(code_entry.redisplayed(form), shown, True, left, outcome).render(status)

@@ -13,13 +13,14 @@ from app.contract import hub as hub_contract
 from app.contract import hub_pins as contract
 from app.contract.hub import Step
 from app.contract.pin_settings import Pins
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, again_first, asked_of, refusal_notice
+from app.hub.own_account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.pin_form import PinForm, hint
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 OWN: Final = "/pin"
@@ -41,7 +42,7 @@ class PinPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
         rule, refused = hint(Pins()), PinForm()
-        refused.take_refusal(e.BadParameter())
+        refused.add_refusal(e.BadParameter())
         asked = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
         return {
             "first": cls(PinForm(), rule),
@@ -68,7 +69,7 @@ class SetPinPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:
         rule, refused = hint(Pins(min_length=4, max_length=4)), PinForm()
-        refused.take_refusal(e.BadParameter())
+        refused.add_refusal(e.BadParameter())
         return {
             "required": cls(PinForm(), rule, relying_party="Acme Shop"),
             "offered": cls(PinForm(), hint(Pins()), can_skip=True, relying_party="Acme Shop"),
@@ -81,36 +82,36 @@ class SetPinPage(Page):
 def show_pin() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(OWN)
-    if (first := again_first(known, OWN)) is not None:
+        return callback.start_login(OWN)
+    if (first := require_confirmation(known, OWN)) is not None:
         return first
-    return _own(PinForm(data=asked_of(known)), has_pin=_has_pin(known)).render()
+    return _own(PinForm(data=confirmation_data(known)), has_pin=_has_pin(known)).render()
 
 
 @pages.post(OWN)
 def submit_pin() -> Response:
     form, known = PinForm(), read_own_profile()
     if known is None:
-        return callback.begin(OWN)
+        return callback.start_login(OWN)
     if not form.validate():
-        return _own(form, has_pin=_has_pin(known)).render(form.refusal_status)
+        return _own(form, has_pin=_has_pin(known)).render(form.error_status)
     try:
         chosen = contract.PinChosen(pin=(form.pin.data or "")[:64], password=form.proof)
-        visit.current().renew(api()(contract.set_own, chosen).session)
+        current_visit().renew(api()(contract.set_own, chosen).session)
     except e.NotAuthenticated:
-        return callback.begin(OWN)
+        return callback.start_login(OWN)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _own(form, has_pin=_has_pin(known), problem=problem).render(refusal.status)
-    return journey.onward("/security?done=saved")
+    return journey.redirect_to("/security?done=saved")
 
 
 @pages.get(STEP)
 def show_set_pin() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
     if step.step is not Step.PIN:
         return journey.follow(step)
     return _step(PinForm(), can_skip=step.can_skip).render()
@@ -118,34 +119,34 @@ def show_set_pin() -> Response:
 
 @pages.post(STEP)
 def submit_set_pin() -> Response:
-    here, form = visit.current(), PinForm()
-    if here.attempt is None:
+    visit, form = current_visit(), PinForm()
+    if visit.interaction is None:
         return journey.start_again()
     is_skipped, can_skip = request.form.get("do") == "skip", request.form.get("skips") == "1"
     if is_skipped:
         form.pin.validators = ()
     if not form.validate():
-        return _step(form, can_skip=can_skip).render(form.refusal_status)
+        return _step(form, can_skip=can_skip).render(form.error_status)
     asked = contract.PinStep(
-        attempt=here.attempt.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
+        attempt=visit.interaction.id, pin=(form.pin.data or "")[:64], password=form.proof, skip=is_skipped
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, asked))
     except e.NotAuthenticated:
-        return journey.onward(f"/login?attempt={here.attempt.id}")
+        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _step(form, can_skip=can_skip, problem=problem).render(refusal.status)
 
 
 def _own(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
-    return PinPage(form, hint(visit.current().tenant.pin), has_pin, problem)
+    return PinPage(form, hint(current_visit().tenant.pin), has_pin, problem)
 
 
 def _step(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
-    here = visit.current()
-    asking = here.attempt.relying_party if here.attempt else ""
-    return SetPinPage(form, hint(here.tenant.pin), can_skip, asking, problem)
+    visit = current_visit()
+    asking = visit.interaction.relying_party if visit.interaction else ""
+    return SetPinPage(form, hint(visit.tenant.pin), can_skip, asking, problem)
 
 
 def _has_pin(known: hub_contract.ProfileAnswer) -> bool:

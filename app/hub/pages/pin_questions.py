@@ -15,21 +15,22 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.pin_settings import Pins
-from app.hub import journey, visit
-from app.hub.arrival import api, named_attempt
-from app.hub.naming import NamedForm, attributes_of
+from app.hub import journey
+from app.hub.arrival import api, requested_interaction_id
+from app.hub.naming import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pin_form import PinForm, hint
 from app.hub.questions_form import QuestionsForm
-from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/forgot-pin/questions"
 
 
-class PinAnswersForm(QuestionsForm, NamedForm, PinForm):
+class PinAnswersForm(QuestionsForm, IdentifierForm, PinForm):
     """Who one is, the answers, and the new PIN."""
 
     def to_request(self) -> contract.PinByAnswers:
@@ -55,18 +56,18 @@ class PinQuestionsPage(Page):
     @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
-        return attributes_of(self.identifiers)
+        return identifier_attributes(self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, PinQuestionsPage]:
         two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
         rule, short = hint(Pins()), PinAnswersForm.of(two, data={"identifier": "ada@example.com"})
-        short.take_refusal(e.BadParameter())
+        short.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinAnswersForm.of(two), rule),
             "wrong": cls(PinAnswersForm.of(two), rule, problem=_WRONG),
             "refused": cls(short, rule),
-            "too many": cls(PinAnswersForm.of(two), rule, problem=refused(Refusal.TOO_MANY, 840)),
+            "too many": cls(PinAnswersForm.of(two), rule, problem=sign_in_notice(RefusalReason.TOO_MANY, 840)),
         }
 
 
@@ -77,44 +78,44 @@ _WRONG: Final = Notice(
 
 @pages.get(ADDRESS)
 def show_pin_questions() -> Response:
-    if journey.is_attempt_gone():
+    if journey.is_interaction_gone():
         return journey.start_again()
     return _way_out() or _page(_form()).render()
 
 
 @pages.post(ADDRESS)
 def submit_pin_questions() -> Response:
-    if named_attempt() and visit.current().attempt is None:
+    if requested_interaction_id() and current_visit().interaction is None:
         return journey.start_again()
     if (elsewhere := _way_out()) is not None:
         return elsewhere
     form = _form()
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form).render(form.error_status)
     try:
         api()(contract.by_answers, form.to_request())
     except e.TooManyRequests as refusal:
-        response = _page(form, refused(Refusal.TOO_MANY, refusal.retry_after_seconds or 0)).render(429)
+        response = _page(form, sign_in_notice(RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0)).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     except ApiError as refusal:
-        return _page(form, None if form.take_refusal(refusal) else _WRONG).render(refusal.status)
-    return journey.onward("/reset-pin?done=1")
+        return _page(form, None if form.add_refusal(refusal) else _WRONG).render(refusal.status)
+    return journey.redirect_to("/reset-pin?done=1")
 
 
 def _way_out() -> Response | None:
     """Return the way elsewhere where the tenant has no PINs, or asks no questions."""
-    tenant = visit.current().tenant
+    tenant = current_visit().tenant
     if not tenant.pin.is_on:
-        return journey.onward("/login")
-    return None if tenant.every_question else journey.onward("/forgot-pin")
+        return journey.redirect_to("/login")
+    return None if tenant.every_question else journey.redirect_to("/forgot-pin")
 
 
 def _form() -> PinAnswersForm:
-    tenant = visit.current().tenant
-    return PinAnswersForm.of(tenant.every_question).names_by(tenant.identifiers)
+    tenant = current_visit().tenant
+    return PinAnswersForm.of(tenant.every_question).accept_identifiers(tenant.identifiers)
 
 
 def _page(form: PinAnswersForm, problem: Notice | None = None) -> PinQuestionsPage:
-    tenant = visit.current().tenant
+    tenant = current_visit().tenant
     return PinQuestionsPage(form, hint(tenant.pin), tenant.identifiers, problem)

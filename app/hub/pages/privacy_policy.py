@@ -13,11 +13,12 @@ from app.contract import hub as hub_contract
 from app.contract.hub import Step
 from app.contract.hub_self_service import PolicyAccepted
 from app.contract.hub_self_service import accept_policy as operation
-from app.hub import journey, visit
+from app.hub import journey
 from app.hub.arrival import api
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/privacy-policy"
 
@@ -26,8 +27,8 @@ class AcceptForm(HubForm):
     """The click."""
 
     def to_request(self) -> PolicyAccepted:
-        attempt = visit.current().attempt
-        return PolicyAccepted(attempt=attempt.id if attempt else "")
+        interaction = current_visit().interaction
+        return PolicyAccepted(attempt=interaction.id if interaction else "")
 
 
 @dataclass(frozen=True)
@@ -52,27 +53,29 @@ class PrivacyPolicyPage(Page):
 
 @pages.get(ADDRESS)
 def show_privacy_policy() -> Response:
-    here = visit.current()
-    if here.attempt is None:
+    visit = current_visit()
+    if visit.interaction is None:
         return journey.start_again()
-    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=here.attempt.id))
+    step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
     return _page(AcceptForm()).render() if step.step is Step.PRIVACY_POLICY else journey.follow(step)
 
 
 @pages.post(ADDRESS)
 def submit_privacy_policy() -> Response:
-    here, form = visit.current(), AcceptForm()
-    if here.attempt is None:
+    visit, form = current_visit(), AcceptForm()
+    if visit.interaction is None:
         return journey.start_again()
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form).render(form.error_status)
     try:
         return journey.follow(api()(operation, form.to_request()))
     except e.NotAuthenticated:
-        return journey.onward(f"/login?attempt={here.attempt.id}")
+        return journey.redirect_to(f"/login?attempt={visit.interaction.id}")
 
 
 def _page(form: AcceptForm) -> PrivacyPolicyPage:
-    here = visit.current()
-    links = dict(here.tenant.brand.links)
-    return PrivacyPolicyPage(form, here.attempt.relying_party if here.attempt else "", links.get("privacy", ""))
+    visit = current_visit()
+    links = dict(visit.tenant.brand.links)
+    return PrivacyPolicyPage(
+        form, visit.interaction.relying_party if visit.interaction else "", links.get("privacy", "")
+    )

@@ -13,12 +13,13 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.errors import NotAuthenticated
-from app.hub import callback, visit
+from app.hub import callback
 from app.hub.arrival import api
 from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 
 
@@ -114,13 +115,13 @@ class ProfilePage(Page):
 
 def read_own_profile(**more: bool) -> contract.ProfileAnswer | None:
     """Return the signed-in person's profile, with what else of `ProfileRequest` is asked; None where nobody is signed in."""
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         known = api()(contract.profile, contract.ProfileRequest(**more))
     except NotAuthenticated:
         return None
-    visit.current().meet(known.person)
+    current_visit().use_account_language(known.person)
     return known
 
 
@@ -128,8 +129,8 @@ def read_own_profile(**more: bool) -> contract.ProfileAnswer | None:
 def show_profile() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin("/profile")
-    tenant = visit.current().tenant
+        return callback.start_login("/profile")
+    tenant = current_visit().tenant
     groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
     picture, named_by = str(known.profile.get("ImageUrl") or ""), tenant.identifiers
     return ProfilePage(

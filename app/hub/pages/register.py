@@ -18,18 +18,19 @@ from app.contract.hub_connections import Connected, ConnectedRead, connected
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
-from app.hub import captcha, journey, other_ways, visit
-from app.hub.arrival import api, named_attempt
+from app.hub import captcha, journey, other_ways
+from app.hub.arrival import api, requested_interaction_id
 from app.hub.captcha_widget import Widget
-from app.hub.other_ways import OtherWay
-from app.hub.page import Notice, Page, drawn_once
+from app.hub.other_ways import SignInMethod
+from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.pages.username import ONE_ALPHABET
-from app.hub.passkey_forms import given, options
+from app.hub.passkey_forms import options_response, read_credential
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.registration_form import RegisterForm
-from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.tenancy import Identifier, Registration
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -44,17 +45,17 @@ class RegisterPage(Page):
     form: RegisterForm
     rules: tuple[Rule, ...] = ()
     relying_party: str = ""
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
     wait_seconds: int = 0
     problem: Notice | None = None
-    connections: tuple[OtherWay, ...] = ()
+    connections: tuple[SignInMethod, ...] = ()
     """Where else one may prove who one is, in place of a password."""
     told_by: str = ""
     """The provider that said who this is: nothing else proves it here, no password and no passkey."""
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.problem
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.problem
 
     @property
     def has_passkey(self) -> bool:
@@ -64,7 +65,7 @@ class RegisterPage(Page):
     @property
     def links(self) -> dict[str, str]:
         """The tenant's terms and privacy notice; empty where it has none."""
-        return {"terms": "", "privacy": "", **dict(visit.current().tenant.brand.links)}
+        return {"terms": "", "privacy": "", **dict(current_visit().tenant.brand.links)}
 
     @classmethod
     def samples(cls) -> Mapping[str, RegisterPage]:
@@ -73,21 +74,21 @@ class RegisterPage(Page):
         marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
         plain, typed = RegisterForm.of(_USUAL), {"email": "ada@example.com"}
         wrong = RegisterForm.of(_USUAL, typed)
-        wrong.refuse("email", _l("This is not an email address."))
-        wrong.refuse("password", problem_of(too_weak))
+        wrong.add_error("email", _l("This is not an email address."))
+        wrong.add_error("password", problem_of(too_weak))
         full = RegisterForm.of(_FULL, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
-        full.refuse("birth_date", _l("There is no such day."))
-        full.refuse(TERMS, _l("Tick this box to go on."))
+        full.add_error("birth_date", _l("There is no such day."))
+        full.add_error(TERMS, _l("Tick this box to go on."))
         puzzled, again = RegisterForm.of(_USUAL), RegisterForm.of(_USUAL, typed)
         puzzled.captcha.ask(captcha.sample())
         again.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
-        again.refuse("captcha", captcha.OTHER_QUESTION)
+        again.add_error("captcha", captcha.OTHER_QUESTION)
         boxed, unproved, alone = (RegisterForm.of(_USUAL, typed) for _ in range(3))
         boxed.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
         unproved.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
         alone.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
         for form in (unproved, alone):
-            form.refuse(*form.captcha.refused)
+            form.add_error(*form.captcha.refused)
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
@@ -95,20 +96,20 @@ class RegisterPage(Page):
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
-            "with other providers": cls(plain, rules, connections=other_ways.sample_connections()[:2]),
+            "with other providers": cls(plain, rules, connections=other_ways.sample_connection_methods()[:2]),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "captcha of a provider": cls(boxed, rules),
             "captcha of a provider refused": cls(unproved, rules),
             "captcha of a provider alone refused": cls(alone, rules),
-            "too many": cls(RegisterForm.of(_USUAL, typed), rules, refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(RegisterForm.of(_USUAL, typed).refused_token(), rules),
+            "too many": cls(RegisterForm.of(_USUAL, typed), rules, refusal=RefusalReason.TOO_MANY, wait_seconds=50),
+            "token": cls(RegisterForm.of(_USUAL, typed).with_token_error(), rules),
         }
 
     @classmethod
     def _brought(cls) -> Mapping[str, RegisterPage]:
         told, silent = (RegisterForm.of(_USUAL, data, is_connected=True) for data in (_TOLD, {"connection": "globex"}))
-        silent.refuse("email", _l("Enter your email."))
+        silent.add_error("email", _l("Enter your email."))
         return {
             "from another provider": cls(told, relying_party="Acme Shop", told_by="Globex"),
             "from another provider, no address": cls(silent, told_by="Globex"),
@@ -120,7 +121,7 @@ class PasskeyRegisterPage(RegisterPage):
     """Sign up, with a password or with a passkey."""
 
     scripts = (*RegisterPage.scripts, "passkey")  # after `work`: what it holds back waits
-    calls_home = True
+    allows_fetch = True
 
     @property
     def has_passkey(self) -> bool:
@@ -132,7 +133,7 @@ class PasskeyRegisterPage(RegisterPage):
         asked = RegisterForm.of(_USUAL, is_by_passkey=True)
         asked.captcha.ask(captcha.sample())
         empty = RegisterForm.of(_USUAL, is_by_passkey=True)
-        empty.refuse("email", _l("Enter your email."))
+        empty.add_error("email", _l("Enter your email."))
         return {
             "with a passkey": cls(RegisterForm.of(_USUAL), rules, relying_party="Acme Shop"),
             "with a passkey and a captcha": cls(asked, rules),
@@ -154,7 +155,7 @@ class RegistrationOffPage(Page):
     @property
     def help(self) -> str:
         """Where the tenant helps people."""
-        return dict(visit.current().tenant.brand.links).get("help", "")
+        return dict(current_visit().tenant.brand.links).get("help", "")
 
     @classmethod
     def samples(cls) -> Mapping[str, RegistrationOffPage]:
@@ -187,53 +188,53 @@ _FULL = (
 @pages.get("/register")
 def show_register() -> Response:
     """Draw the form. Who is signed in already goes on; for all others this asks nobody, but for a captcha."""
-    here = visit.current()
-    if journey.is_attempt_gone():
+    visit = current_visit()
+    if journey.is_interaction_gone():
         return journey.start_again()
-    if here.session:
+    if visit.session:
         step = _resumed()
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
-    offered = here.tenant.registration
+    offered = visit.tenant.registration
     if offered is None:
         return _off()
-    asking = here.attempt.relying_party if here.attempt else ""
+    asking = visit.interaction.relying_party if visit.interaction else ""
     if request.args.get("with") and (brought := _brought()) is not None:
         data = {**brought.fields, "connection": request.args["with"]}
         form = RegisterForm.of(offered.form, data, is_connected=True)
         return _page(_asking(form) if offered.has_captcha else form, told_by=brought.title).render()
     if offered.has_captcha:
         return _page(_asking(RegisterForm.of(offered.form))).render()
-    hint = here.attempt.hint if here.attempt and "@" in here.attempt.hint else ""
+    hint = visit.interaction.hint if visit.interaction and "@" in visit.interaction.hint else ""
     if hint or request.args.keys() - {"attempt"}:
         return _page(RegisterForm.of(offered.form, data={"email": hint})).render()
-    calls_home = _has_passkeys(offered)
-    return drawn_once(("register", asking), lambda: _page(RegisterForm.of(offered.form)), calls_home=calls_home)
+    allows_fetch = _has_passkeys(offered)
+    return render_cached(("register", asking), lambda: _page(RegisterForm.of(offered.form)), allows_fetch=allows_fetch)
 
 
 @pages.post("/register/passkey/options")
 def options_of_registration() -> Response:
     """Answer the script with what a passkey is made of; with nothing where the page has to say what is wrong."""
-    offered = visit.current().tenant.registration
+    offered = current_visit().tenant.registration
     form = RegisterForm.of(offered.form if offered else (), is_by_passkey=True)
-    return options(form, lambda: api()(begin_with_passkey, form.to_request()))
+    return options_response(form, lambda: api()(begin_with_passkey, form.to_request()))
 
 
 @pages.post("/register")
 def submit_register() -> Response:
-    here = visit.current()
-    if named_attempt() and here.attempt is None:
+    visit = current_visit()
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    offered = here.tenant.registration
+    offered = visit.tenant.registration
     if offered is None:
         return _off()
     by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
     is_connected = bool(request.form.get("with")) and not by_passkey
     form = RegisterForm.of(offered.form, is_by_passkey=by_passkey, is_connected=is_connected)
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form).render(form.error_status)
     try:
-        if by_passkey and given(form) is None:
+        if by_passkey and read_credential(form) is None:
             return _scriptless(offered, form)
         step = api()(operation, form.to_request())
     except e.RegistrationOff:
@@ -252,57 +253,57 @@ def _scriptless(offered: Registration, form: RegisterForm) -> Response:
 
 def _brought() -> Connected | None:
     """Return what a provider said of whoever registers in this attempt."""
-    attempt = visit.current().attempt
+    interaction = current_visit().interaction
     try:
-        return api()(connected, ConnectedRead(attempt=attempt.id)) if attempt else None
+        return api()(connected, ConnectedRead(attempt=interaction.id)) if interaction else None
     except e.UnknownAccount:
         return None
 
 
 def _asking(form: RegisterForm) -> RegisterForm:
     """Return the form with a fresh captcha."""
-    widget = visit.current().tenant.captcha
+    widget = current_visit().tenant.captcha
     is_asked = widget is None or widget.has_question
     form.captcha.ask(api()(contract.captcha, contract.CaptchaRead()) if is_asked else None)
     return form
 
 
 def _has_passkeys(offered: Registration) -> bool:
-    tenant = visit.current().tenant
+    tenant = current_visit().tenant
     names = {field.name for field in offered.form}
     return bool(tenant.passkeys) and "email" in names and Identifier.EMAIL in tenant.identifiers
 
 
 def _resumed() -> contract.Next:
-    attempt = visit.current().attempt
-    if attempt:
-        return api()(contract.resume, contract.AttemptRequest(attempt=attempt.id))
+    interaction = current_visit().interaction
+    if interaction:
+        return api()(contract.resume, contract.AttemptRequest(attempt=interaction.id))
     return api()(contract.open_return, contract.ReturnRequest(action="register"))
 
 
 def _page(
     form: RegisterForm,
-    refusal: Refusal | None = None,
+    refusal: RefusalReason | None = None,
     wait_seconds: int = 0,
     of_password: ApiError | None = None,
     *,
     told_by: str = "",
 ) -> RegisterPage:
-    here = visit.current()
-    asking = here.attempt.relying_party if here.attempt else ""
-    rules = rules_of(here.tenant.password_policy, is_first=True, refusal=of_password)
-    offered = here.tenant.registration
+    visit = current_visit()
+    asking = visit.interaction.relying_party if visit.interaction else ""
+    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=of_password)
+    offered = visit.tenant.registration
     if form.is_connected:
         brought = None if told_by else _brought()
         title = told_by or (brought.title if brought else "")
         return RegisterPage(form, (), asking, refusal, wait_seconds, told_by=title)
     kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
-    return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connections())
+    return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connection_methods())
 
 
 def _off() -> Response:
-    attempt = visit.current().attempt
-    return RegistrationOffPage(attempt.relying_party if attempt else "").render(403)
+    interaction = current_visit().interaction
+    return RegistrationOffPage(interaction.relying_party if interaction else "").render(403)
 
 
 def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Response:
@@ -310,11 +311,11 @@ def _refused(offered: Registration, form: RegisterForm, refusal: ApiError) -> Re
     lock = Lock.model_validate(refusal.data or {})
     if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
         form.captcha.ask(lock.captcha)
-    reason = Refusal.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
+    reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
     problem = _FAILED if isinstance(refusal, _OF_THE_PASSKEY) else None
     reasons = [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _reasons(offered, refusal)
     for name, sentence in reasons if not (reason or problem) else ():
-        form.refuse(name, sentence)
+        form.add_error(name, sentence)
     page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
     response = replace(page, problem=problem).render(refusal.status)
     if refusal.retry_after_seconds:

@@ -18,13 +18,14 @@ from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Next, Step
 from app.contract.mailed import LinkRead
-from app.hub import journey, mailed_link, visit
-from app.hub.arrival import api, keep_attempt, workings
-from app.hub.attempt import begun
+from app.hub import journey, mailed_link
+from app.hub.arrival import api, services, set_interaction_cookie
+from app.hub.attempt import interaction_from_step
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-password"
@@ -68,7 +69,7 @@ class ResetPage(Page):
     @property
     def address(self) -> str:
         """Where the form is sent: this page's own address, so that it can be read in another language after all."""
-        return mailed_link.address(ADDRESS, self.token)
+        return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
@@ -77,7 +78,7 @@ class ResetPage(Page):
         refused = {}
         for name, refusal in sample_refusals().items():
             form = ResetForm()
-            form.refuse("password", problem_of(refusal))
+            form.add_error("password", problem_of(refusal))
             refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
         return {
             "fresh": fresh,
@@ -122,7 +123,7 @@ class ResetLinkPage(Page):
 
     @property
     def address(self) -> str:
-        return mailed_link.address(ADDRESS, self.token)
+        return mailed_link.form_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetLinkPage]:
@@ -131,26 +132,26 @@ class ResetLinkPage(Page):
 
 @pages.get(ADDRESS)
 def show_reset() -> Response:
-    token = mailed_link.token()
+    token = mailed_link.link_token()
     if not token:
-        return journey.onward("/forgot-password")
+        return journey.redirect_to("/forgot-password")
     return _drawn(token, ResetForm(), 200)
 
 
 @pages.post(ADDRESS)
 def submit_reset() -> Response:
-    token = mailed_link.token()
+    token = mailed_link.link_token()
     if request.form.get("do") == "renew":
         return _renew(token)
-    form, attempt = ResetForm(), visit.current().attempt
+    form, interaction = ResetForm(), current_visit().interaction
     if not form.validate():
-        return _drawn(token, form, form.refusal_status)
+        return _drawn(token, form, form.error_status)
     try:
         asked = contract.NewPassword(
-            token=token, attempt=attempt.id if attempt else None, password=form.password.data or ""
+            token=token, attempt=interaction.id if interaction else None, password=form.password.data or ""
         )
     except ValidationError:
-        form.refuse("password", _l("This is too long."))
+        form.add_error("password", _l("This is too long."))
         return _drawn(token, form, 422)
     try:
         step = api()(contract.reset, asked)
@@ -164,33 +165,35 @@ def finished(step: Next) -> Response:
     if step.step is not Step.LOGIN:
         return journey.follow(step)
     response = journey.follow(step, reset="done")
-    shared, here = workings(), visit.current()
-    kept = begun(step, step.binding, shared.now()) if step.binding else here.attempt
+    shared, visit = services(), current_visit()
+    kept = interaction_from_step(step, step.binding, shared.now()) if step.binding else visit.interaction
     if kept is not None:
-        keep_attempt(response, replace(kept, hint=(step.login_hint or "")[:120]))
+        set_interaction_cookie(response, replace(kept, hint=(step.login_hint or "")[:120]))
     return response
 
 
 def _drawn(
     token: str, form: ResetForm, status: int, *, is_too_many: bool = False, refusal: ApiError | None = None
 ) -> Response:
-    link = api()(contract.read_reset, mailed_link.looked_at(token))
+    link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
         return _over(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
-    rules = rules_of(visit.current().tenant.password_policy, refusal=refusal)
+    rules = rules_of(current_visit().tenant.password_policy, refusal=refusal)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
     return ResetPage(form, token, link.label, rules, reason, is_too_many).render(status)
 
 
 def _over(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
-    attempt = visit.current().attempt
-    page = ResetLinkPage(form or RenewForm(formdata=None), state, token, attempt.relying_party if attempt else "")
+    interaction = current_visit().interaction
+    page = ResetLinkPage(
+        form or RenewForm(formdata=None), state, token, interaction.relying_party if interaction else ""
+    )
     return page.render(status)
 
 
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
     if (sentence := problem_of(refusal)) is not None:
-        form.refuse("password", sentence)
+        form.add_error("password", sentence)
         return _drawn(token, form, 422, refusal=refusal)
     if isinstance(refusal, e.TooManyRequests):
         response = _drawn(token, form, 429, is_too_many=True)
@@ -206,13 +209,15 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
 
 
 def _renew(token: str) -> Response:
-    form, attempt = RenewForm(), visit.current().attempt
+    form, interaction = RenewForm(), current_visit().interaction
     if not form.validate():
         link = api()(contract.read_reset, LinkRead(token=token))
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
-        return _over(state, token, form.refusal_status, form)
+        return _over(state, token, form.error_status, form)
     try:
-        step = api()(contract.renew_reset, contract.LinkRequest(token=token, attempt=attempt.id if attempt else None))
+        step = api()(
+            contract.renew_reset, contract.LinkRequest(token=token, attempt=interaction.id if interaction else None)
+        )
     except e.UnknownLink:
         return _over(LinkState.UNKNOWN, "", 403)
     return journey.follow(step)

@@ -11,12 +11,13 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.pin_settings import Pins
-from app.hub import journey, mailed_link, visit
+from app.hub import journey, mailed_link
 from app.hub.arrival import api
 from app.hub.own_account import refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pin_form import PinForm, hint
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/reset-pin"
@@ -40,18 +41,18 @@ class ResetPinPage(Page):
 
     @property
     def address(self) -> str:
-        return mailed_link.address(ADDRESS, self.token)
+        return mailed_link.form_address(ADDRESS, self.token)
 
     @property
     def another(self) -> str:
         """Where another link is sent."""
-        attempt = visit.current().attempt
-        return f"/forgot-pin?attempt={attempt.id}" if attempt else "/forgot-pin"
+        interaction = current_visit().interaction
+        return f"/forgot-pin?attempt={interaction.id}" if interaction else "/forgot-pin"
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPinPage]:
         rule, refused = hint(Pins()), PinForm()
-        refused.take_refusal(e.BadParameter())
+        refused.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinForm(), OPEN, "ada@example.com", "a-token", rule),
             "refused": cls(refused, OPEN, "ada@example.com", "a-token", rule),
@@ -61,30 +62,30 @@ class ResetPinPage(Page):
 
 @pages.get(ADDRESS)
 def show_reset_pin() -> Response:
-    token = mailed_link.token()
+    token = mailed_link.link_token()
     if request.args.get(DONE) == "1":
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
-        return journey.onward("/forgot-pin")
+        return journey.redirect_to("/forgot-pin")
     return _drawn(PinForm(), token, 200)
 
 
 @pages.post(ADDRESS)
 def submit_reset_pin() -> Response:
-    form, token = PinForm(), mailed_link.token()
+    form, token = PinForm(), mailed_link.link_token()
     if not form.validate():
-        return _drawn(form, token, form.refusal_status)
+        return _drawn(form, token, form.error_status)
     try:
         api()(contract.reset, contract.PinReset(token=token, pin=(form.pin.data or "")[:64]))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
         return _drawn(form, token, refusal.status)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _drawn(form, token, refusal.status, problem)
-    return journey.onward(f"{ADDRESS}?{DONE}=1")
+    return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
 
 
 def _drawn(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
-    link = api()(contract.read_link, mailed_link.looked_at(token))
-    rule = hint(visit.current().tenant.pin)
+    link = api()(contract.read_link, mailed_link.link_read(token))
+    rule = hint(current_visit().tenant.pin)
     return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)

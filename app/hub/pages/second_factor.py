@@ -14,15 +14,16 @@ from wtforms import HiddenField, StringField
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import code_entry, journey, visit
+from app.hub import code_entry, journey
 from app.hub.arrival import api
 from app.hub.factors import duo
-from app.hub.factors.face import FactorForm
-from app.hub.factors.page import FactorPage, elsewhere, fresh_form
-from app.hub.factors.registry import FACES
+from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
+from app.hub.factors.presentation import FactorForm
+from app.hub.factors.registry import PRESENTATIONS
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factor"
@@ -37,10 +38,10 @@ class ChoiceForm(HubForm):
     target = StringField()
 
     def to_request(self) -> contract.FactorChosen:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
-        return contract.FactorChosen(attempt=attempt.id if attempt else "", kind=kind, target=target)
+        return contract.FactorChosen(attempt=interaction.id if interaction else "", kind=kind, target=target)
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,11 @@ class ChooseFactorPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *elsewhere(*(way.kind for way in self.ways)))
+        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.ways)))
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
-        ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in FACES)
+        ways = tuple(_way(contract.FactorChoice(kind=kind)) for kind in PRESENTATIONS)
         return {
             "other ways": cls(ChoiceForm(), ways),
             "to enrol one": cls(ChoiceForm(), ways, must_enrol=True),
@@ -101,29 +102,33 @@ class SecondFactorPage(FactorPage):
 
     @property
     def polling(self) -> str:
-        here = visit.current().attempt
-        asked = {"attempt": here.id if here else "", "state": self.shown.state or ""}
-        return f"{ANSWERED}?{urlencode(asked)}" if here else ""
+        visit = current_visit().interaction
+        asked = {"attempt": visit.id if visit else "", "state": self.shown.state or ""}
+        return f"{ANSWERED}?{urlencode(asked)}" if visit else ""
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
         made: dict[str, SecondFactorPage] = {}
-        for face in FACES.values():
-            for state, shown in face.samples.items():
-                name, is_new = f"{face.kind.value}, {state}", not shown.is_enrolled
+        for presentation in PRESENTATIONS.values():
+            for state, shown in presentation.samples.items():
+                name, is_new = f"{presentation.kind.value}, {state}", not shown.is_enrolled
                 rest: dict[str, Any] = {"has_other_ways": True, "must_enrol": is_new, "trust_days": 0 if is_new else 30}
-                made[name] = cls(fresh_form(face), face, shown, **rest)
-                wrong = fresh_form(face)
-                if wrong.wrong is not None and (shown.sent_to or not face.needs_target):
-                    wrong.refuse(wrong.named, wrong.wrong)
-                    made[f"{name}, wrong"] = cls(wrong, face, shown, **rest)
-        face = FACES[FactorKind.TOTP]
-        made["locked"] = cls(fresh_form(face), face, face.samples["enrolled"], trust_days=30, problem=_LOCKED)
-        made["at one's own pages"] = cls(fresh_form(face), face, face.samples["enrolled"], landing="/emails")
-        mail = FACES[FactorKind.EMAIL]
+                made[name] = cls(fresh_form(presentation), presentation, shown, **rest)
+                wrong = fresh_form(presentation)
+                if wrong.wrong is not None and (shown.sent_to or not presentation.needs_target):
+                    wrong.add_error(wrong.named, wrong.wrong)
+                    made[f"{name}, wrong"] = cls(wrong, presentation, shown, **rest)
+        presentation = PRESENTATIONS[FactorKind.TOTP]
+        made["locked"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
+        )
+        made["at one's own pages"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails"
+        )
+        mail = PRESENTATIONS[FactorKind.EMAIL]
         made["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_elsewhere=True)
-        made["alone"] = cls(fresh_form(face), face, face.samples["enrolled"])
-        made["token"] = cls(fresh_form(face).refused_token(), face, face.samples["enrolled"])
+        made["alone"] = cls(fresh_form(presentation), presentation, presentation.samples["enrolled"])
+        made["token"] = cls(fresh_form(presentation).with_token_error(), presentation, presentation.samples["enrolled"])
         return made
 
 
@@ -165,11 +170,11 @@ def kind_of(text: str | None) -> FactorKind | None:
 
 @pages.get(ADDRESS)
 def show_second_factor() -> Response:
-    attempt = visit.current().attempt
-    if attempt is None:
+    interaction = current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     wanted = request.args.get("kind")
-    step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id, kind=kind_of(wanted)))
+    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=kind_of(wanted)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, chooses=wanted == CHOOSE).render()
@@ -178,19 +183,19 @@ def show_second_factor() -> Response:
 @pages.post(ADDRESS)
 def submit_second_factor() -> Response:
     """Take a proof, or the wish for another way."""
-    attempt = visit.current().attempt
-    if attempt is None:
+    interaction = current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     if request.form.get("do") == CHOOSE:
         return _choose()
     kind = kind_of(request.form.get("kind"))
-    if kind is None or kind not in FACES:
-        return journey.onward(address(attempt.id))
-    form = FACES[kind].form()
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(address(interaction.id))
+    form = PRESENTATIONS[kind].form()
     if not form.validate():
         return _again(form, kind)
     try:
-        return journey.follow(api()(contract.prove_factor, form.proof(attempt.id)))
+        return journey.follow(api()(contract.prove_factor, form.proof(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
 
@@ -198,9 +203,9 @@ def submit_second_factor() -> Response:
 @pages.get(ANSWERED)
 def tell_answered() -> Response:
     """Tell the page's script whether the request to another device stands as it stood."""
-    attempt, state = visit.current().attempt, ""
-    if attempt is not None:
-        step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id, kind=FactorKind.PUSH))
+    interaction, state = current_visit().interaction, ""
+    if interaction is not None:
+        step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id, kind=FactorKind.PUSH))
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
     waits = state and state == request.args.get("state")
     return Response("waits" if waits else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
@@ -209,13 +214,13 @@ def tell_answered() -> Response:
 @pages.get(f"{ADDRESS}/duo")
 def back_from_duo() -> Response:
     """Take what Duo gave the browser on its way back."""
-    attempt = visit.current().attempt
-    if attempt is None:
+    interaction = current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     try:
-        return journey.follow(api()(contract.prove_factor, duo.brought(attempt.id)))
+        return journey.follow(api()(contract.prove_factor, duo.callback_proof(interaction.id)))
     except ApiError as refusal:
-        return _refused(fresh_form(FACES[FactorKind.DUO]), refusal)
+        return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 
 
 def address(attempt: str, kind: str = "") -> str:
@@ -224,31 +229,33 @@ def address(attempt: str, kind: str = "") -> str:
 
 
 def _choose() -> Response:
-    form, attempt = ChoiceForm(), visit.current().attempt
-    if attempt is None:
+    form, interaction = ChoiceForm(), current_visit().interaction
+    if interaction is None:
         return journey.start_again()
     if not form.validate():
-        return journey.onward(address(attempt.id, CHOOSE))
+        return journey.redirect_to(address(interaction.id, CHOOSE))
     wish = form.to_request()
     try:
         step = api()(contract.choose_factor, wish)
     except ApiError as refusal:
-        return _refused(fresh_form(FACES[wish.kind], wish.target) if wish.kind in FACES else None, refusal)
+        return _refused(
+            fresh_form(PRESENTATIONS[wish.kind], wish.target) if wish.kind in PRESENTATIONS else None, refusal
+        )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     shown = step.view.shown
     if shown and shown.kind is FactorKind.DUO and shown.address:
-        return journey.onward(shown.address)
-    return journey.onward(address(attempt.id, shown.kind.value if shown else CHOOSE))
+        return journey.redirect_to(shown.address)
+    return journey.redirect_to(address(interaction.id, shown.kind.value if shown else CHOOSE))
 
 
 def _again(form: FactorForm, kind: FactorKind) -> Response:
     """Draw the page after a form that was not complete, or not ours."""
-    attempt = visit.current().attempt
-    step = api()(contract.read_factor, contract.FactorRead(attempt=attempt.id if attempt else "", kind=kind))
+    interaction = current_visit().interaction
+    step = api()(contract.read_factor, contract.FactorRead(attempt=interaction.id if interaction else "", kind=kind))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
-    return _page(step.view, form).render(form.refusal_status)
+    return _page(step.view, form).render(form.error_status)
 
 
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
@@ -259,7 +266,7 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     problem = problem or next((notice for kind, notice in _UNSENT.items() if isinstance(refusal, kind)), None)
     if view is None:
         return BeginAgainPage().render(refusal.status)
-    if problem is None and (form is None or not form.take_refusal(refusal)):
+    if problem is None and (form is None or not form.add_refusal(refusal)):
         problem = _FAILED
     response = _page(view, form, problem).render(refusal.status)
     if refusal.retry_after_seconds:
@@ -270,18 +277,18 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
 def _page(
     view: contract.FactorView, form: FactorForm | None = None, problem: Notice | None = None, *, chooses: bool = False
 ) -> Page:
-    face = FACES.get(view.shown.kind) if view.shown else None
-    if face is None or view.shown is None or chooses:
+    presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
+    if presentation is None or view.shown is None or chooses:
         own = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
-        ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in FACES)
+        ways = tuple(_way(one) for one in (*own, *view.choices) if one.kind in PRESENTATIONS)
         return ChooseFactorPage(ChoiceForm(formdata=None), ways, view.must_enrol, problem)
-    drawn = form or fresh_form(face)
+    drawn = form or fresh_form(presentation)
     return SecondFactorPage(
-        drawn, face, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
+        drawn, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
         view.landing,
     )  # fmt: skip
 
 
 def _way(choice: contract.FactorChoice) -> Way:
-    face = FACES[choice.kind]
-    return Way(face.kind.value, face.name, choice.hint or face.hint, face.icon)
+    presentation = PRESENTATIONS[choice.kind]
+    return Way(presentation.kind.value, presentation.name, choice.hint or presentation.hint, presentation.icon)

@@ -15,14 +15,21 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import browser_words, callback, journey, visit
+from app.hub import browser_words, callback, journey
 from app.hub.arrival import api
-from app.hub.factors.page import elsewhere
-from app.hub.factors.registry import FACES
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.factors.page import choice_redirect_targets
+from app.hub.factors.registry import PRESENTATIONS
+from app.hub.own_account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import Way, kind_of
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factors"
@@ -38,14 +45,14 @@ class Effect(StrEnum):
     NOTHING = "nothing"
 
 
-class ChosenForm(ProvedForm):
+class ChosenForm(PasswordConfirmationForm):
     """Which one, and where its codes are to go."""
 
     kind = HiddenField()
     target = HiddenField()
 
 
-class RemoveForm(ProvedForm):
+class RemoveForm(PasswordConfirmationForm):
     """Says yes."""
 
     kind = HiddenField()
@@ -85,7 +92,7 @@ class FactorsPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *elsewhere(*(way.kind for way in self.offered)))
+        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.offered)))
 
     @property
     def notice(self) -> Notice | None:
@@ -93,18 +100,21 @@ class FactorsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
-        ways = tuple(Way(face.kind.value, face.name, face.hint, face.icon) for face in _faces())
-        day = browser_words.day("2026-11-12T10:00:00+00:00")
+        ways = tuple(
+            Way(presentation.kind.value, presentation.name, presentation.hint, presentation.icon)
+            for presentation in _faces()
+        )
+        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
         held = tuple(Held(way.kind, way.name, way.icon, since=day, used=day) for way in ways)
-        here = cls(ChosenForm(), held, (), 8)
+        visit = cls(ChosenForm(), held, (), 8)
         return {
-            "all": here,
+            "all": visit,
             "none": cls(ChosenForm(), (), ways, 0),
-            "one more": replace(here, held=held[:1], offered=ways[1:], is_required=True),
-            "no codes left": replace(here, held=held[:1], backup_codes=0),
-            "no codes here": replace(here, backup_codes=None),
-            "token": replace(here, form=ChosenForm().refused_token()),
-            **{f"just {done}": replace(here, done=done) for done in _DONE},
+            "one more": replace(visit, held=held[:1], offered=ways[1:], is_required=True),
+            "no codes left": replace(visit, held=held[:1], backup_codes=0),
+            "no codes here": replace(visit, backup_codes=None),
+            "token": replace(visit, form=ChosenForm().with_token_error()),
+            **{f"just {done}": replace(visit, done=done) for done in _DONE},
         }
 
 
@@ -129,10 +139,10 @@ class RemoveFactorPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
-        name, given = FACES[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
+        name, given = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
         asked, wrong = RemoveForm(data=given), RemoveForm(data={**given, "asks": NEEDED, "password": "x"})
-        asked.take_refusal(e.WrongCurrentPassword())
-        wrong.take_refusal(e.WrongCurrentPassword())
+        asked.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             **{effect.value: cls(RemoveForm(data=given), name, effect) for effect in Effect},
             "with the password": cls(asked, name, Effect.OTHERS),
@@ -146,8 +156,8 @@ def show_second_factors() -> Response:
     try:
         known = read_own_factors()
     except e.TwoFactorOff:
-        return journey.onward("/security")
-    return _page(known).render() if known is not None else callback.begin(ADDRESS)
+        return journey.redirect_to("/security")
+    return _page(known).render() if known is not None else callback.start_login(ADDRESS)
 
 
 @pages.get(REMOVE)
@@ -156,59 +166,62 @@ def show_remove_factor() -> Response:
     try:
         known = read_own_factors()
     except e.TwoFactorOff:
-        return journey.onward("/security")
+        return journey.redirect_to("/security")
     if known is None:
-        return callback.begin(ADDRESS)
-    if kind is None or kind not in FACES or kind not in {one.kind for one in known.held}:
-        return journey.onward(ADDRESS)
+        return callback.start_login(ADDRESS)
+    if kind is None or kind not in PRESENTATIONS or kind not in {one.kind for one in known.held}:
+        return journey.redirect_to(ADDRESS)
     landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
-    if (first := again_first(known, landing)) is not None:
+    if (first := require_confirmation(known, landing)) is not None:
         return first
     effect = _effect(known)
-    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **asked_of(known)})
-    return RemoveFactorPage(form, FACES[kind].name, effect).render()
+    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(known)})
+    return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_factor() -> Response:
     form = RemoveForm()
     kind = kind_of(form.kind.data)
-    if kind is None or kind not in FACES:
-        return journey.onward(ADDRESS)
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(ADDRESS)
     effect = next((one for one in Effect if one.value == form.effect.data), Effect.NOTHING)
-    page = RemoveFactorPage(form, FACES[kind].name, effect)
+    page = RemoveFactorPage(form, PRESENTATIONS[kind].name, effect)
     if not form.validate():
-        return page.render(form.refusal_status)
+        return page.render(form.error_status)
     try:
-        visit.current().renew(api()(contract.remove, form.to_request()).session)
+        current_visit().renew(api()(contract.remove, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return replace(page, problem=problem).render(refusal.status)
-    return journey.onward(f"{ADDRESS}?done=removed")
+    return journey.redirect_to(f"{ADDRESS}?done=removed")
 
 
 def read_own_factors() -> contract.FactorsView | None:
     """Return the signed-in person's second factors; None where nobody is signed in. Raises TwoFactorOff."""
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         known = api()(contract.read, contract.OwnFactorsRead())
     except e.NotAuthenticated:
         return None
-    visit.current().meet(known.person)
+    current_visit().use_account_language(known.person)
     return known
 
 
 def _page(known: contract.FactorsView) -> FactorsPage:
-    form = ChosenForm(formdata=None, data=asked_of(known))
-    offered = tuple(one for one in known.offered if one.kind in FACES)
-    ways = ((FACES[one.kind], one.hint) for one in offered)
+    form = ChosenForm(formdata=None, data=confirmation_data(known))
+    offered = tuple(one for one in known.offered if one.kind in PRESENTATIONS)
+    ways = ((PRESENTATIONS[one.kind], one.hint) for one in offered)
     return FactorsPage(
         form,
-        tuple(_held(one) for one in known.held if one.kind in FACES),
-        tuple(Way(face.kind.value, face.name, hint or face.hint, face.icon) for face, hint in ways),
+        tuple(_held(one) for one in known.held if one.kind in PRESENTATIONS),
+        tuple(
+            Way(presentation.kind.value, presentation.name, hint or presentation.hint, presentation.icon)
+            for presentation, hint in ways
+        ),
         known.backup_codes,
         known.is_required,
         request.args.get("done", ""),
@@ -216,8 +229,8 @@ def _page(known: contract.FactorsView) -> FactorsPage:
 
 
 def _held(one: contract.FactorHeld) -> Held:
-    face, day = FACES[one.kind], browser_words.day
-    return Held(one.kind.value, face.name, face.icon, one.hint or "", day(one.since), day(one.used_at))
+    presentation, day = PRESENTATIONS[one.kind], browser_words.format_day
+    return Held(one.kind.value, presentation.name, presentation.icon, one.hint or "", day(one.since), day(one.used_at))
 
 
 def _effect(known: contract.FactorsView) -> Effect:
@@ -227,4 +240,8 @@ def _effect(known: contract.FactorsView) -> Effect:
 
 
 def _faces() -> list[Any]:
-    return [face for kind, face in FACES.items() if kind not in (FactorKind.BACKUP_CODE, FactorKind.PASSKEY)]
+    return [
+        presentation
+        for kind, presentation in PRESENTATIONS.items()
+        if kind not in (FactorKind.BACKUP_CODE, FactorKind.PASSKEY)
+    ]

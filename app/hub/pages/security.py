@@ -16,13 +16,14 @@ from app.contract import hub as sessions
 from app.contract import hub_security as contract
 from app.contract.hub import Step
 from app.contract.hub_own_factors import FactorsView
-from app.hub import browser_words, callback, journey, visit
+from app.hub import browser_words, callback, journey
 from app.hub.arrival import api
-from app.hub.factors.registry import FACES
+from app.hub.factors.registry import PRESENTATIONS
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/security"
 FORGET: Final = "forget"
@@ -110,16 +111,17 @@ class SecurityPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
         firefox, safari, chrome = (
-            browser_words.named(*one) for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
+            browser_words.browser_label(*one)
+            for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
-        day = browser_words.day("2026-11-12T10:00:00+00:00")
-        here = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
+        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
+        visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
         others = (
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
             Browser("s3", chrome, "203.0.113.77", day),
         )
         password = Row(_l("Password"), _changed(day), "lock", "/change-password")
-        bare = cls(EndSessionForm(), (password,), (here,))
+        bare = cls(EndSessionForm(), (password,), (visit,))
         ways = (
             password,
             Row(_l("Passkeys"), _keys(2), "key", "/passkeys"),
@@ -131,12 +133,12 @@ class SecurityPage(Page):
         )
         trusted = (Browser("b1", firefox, when=_until(day)), Browser("b2", safari, when=_until(day), is_handheld=True))
         return {
-            "full": cls(EndSessionForm(), ways, (here, *others), trusted, 3),
+            "full": cls(EndSessionForm(), ways, (visit, *others), trusted, 3),
             "this one alone": bare,
             "without a password": replace(
                 bare, ways=(replace(password, hint=_NO_PASSWORD), replace(ways[3], hint=_OFF))
             ),
-            "token": replace(bare, form=EndSessionForm().refused_token()),
+            "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
         }
 
@@ -162,7 +164,7 @@ def submit_security() -> Response:
     """End sessions, or ask trusted browsers again."""
     form: EndSessionForm | ForgetForm = ForgetForm() if request.form.get("do") == FORGET else EndSessionForm()
     if not form.validate():
-        return _shown(form, status=form.refusal_status)
+        return _shown(form, status=form.error_status)
     return _forgotten(form) if isinstance(form, ForgetForm) else _ended(form)
 
 
@@ -171,22 +173,22 @@ def _ended(form: EndSessionForm) -> Response:
     try:
         step = api()(sessions.end_session, form.to_request())
     except (e.NotAuthenticated, e.SessionExpired):
-        return journey.onward(ADDRESS)  # gone already: the list without it is the answer
-    return journey.onward(f"{ADDRESS}?done=ended") if step.step is Step.PROFILE else journey.follow(step)
+        return journey.redirect_to(ADDRESS)  # gone already: the list without it is the answer
+    return journey.redirect_to(f"{ADDRESS}?done=ended") if step.step is Step.PROFILE else journey.follow(step)
 
 
 def _forgotten(form: ForgetForm) -> Response:
     try:
         api()(contract.forget_browsers, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
-    return journey.onward(f"{ADDRESS}?done=forgotten")
+        return callback.start_login(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=forgotten")
 
 
 def _shown(form: HubForm, status: int = 200, done: str = "") -> Response:
     known = read_own_security()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     rows, trusted = map(_session, known.sessions), map(_trusted, known.browsers)
     return SecurityPage(
         form, tuple(_ways(known)), tuple(rows), tuple(trusted), known.applications, done
@@ -195,19 +197,19 @@ def _shown(form: HubForm, status: int = 200, done: str = "") -> Response:
 
 def read_own_security() -> contract.SecurityView | None:
     """Return what opens the signed-in person's account; None where nobody is signed in."""
-    if not visit.current().session:
+    if not current_visit().session:
         return None
     try:
         known = api()(contract.read, contract.OwnRead())
     except e.NotAuthenticated:
         return None
-    visit.current().meet(known.person)
+    current_visit().use_account_language(known.person)
     return known
 
 
 def _ways(known: contract.SecurityView) -> Iterable[Row]:
-    tenant = visit.current().tenant
-    changed = browser_words.day(known.password_changed_at)
+    tenant = current_visit().tenant
+    changed = browser_words.format_day(known.password_changed_at)
     hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
@@ -225,7 +227,7 @@ def _ways(known: contract.SecurityView) -> Iterable[Row]:
 
 
 def _steps(factors: FactorsView) -> Any:
-    held = [FACES[one.kind].name for one in factors.held if one.kind in FACES]
+    held = [PRESENTATIONS[one.kind].name for one in factors.held if one.kind in PRESENTATIONS]
     if not held:
         return _OFF
     return " · ".join(
@@ -260,16 +262,16 @@ def _until(day: str) -> Any:
 def _session(view: sessions.SessionView) -> Browser:
     return Browser(
         id=view.id,
-        name=view.application or browser_words.named(view.browser, view.os),
+        name=view.application or browser_words.browser_label(view.browser, view.os),
         place=view.address or "",
-        when=_l("now") if view.is_current else browser_words.ago(view.last_seen_at),
+        when=_l("now") if view.is_current else browser_words.time_ago(view.last_seen_at),
         is_current=view.is_current,
         is_handheld=_is_handheld(view.device_type),
     )
 
 
 def _trusted(view: contract.BrowserView) -> Browser:
-    name, until = browser_words.named(view.browser, view.os), _until(browser_words.day(view.ends_at))
+    name, until = browser_words.browser_label(view.browser, view.os), _until(browser_words.format_day(view.ends_at))
     return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
 
 

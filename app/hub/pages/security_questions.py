@@ -12,19 +12,26 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, again_first, asked_of, refusal_notice
+from app.hub.own_account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.questions_form import QuestionsForm
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/security-questions"
 
 
-class AnswersForm(QuestionsForm, ProvedForm):
+class AnswersForm(QuestionsForm, PasswordConfirmationForm):
     """A field for each question, and the password where the last proof is too old."""
 
     def to_request(self) -> AnswersEdit:
@@ -51,7 +58,7 @@ class SecurityQuestionsPage(Page):
     def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
         two = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
         wrong = AnswersForm.of(two, data={"asks": NEEDED, "account": "ada@example.com"})
-        wrong.take_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AnswersForm.of(two)),
             "answered": cls(AnswersForm.of(two), ("pet", "town")),
@@ -64,26 +71,26 @@ class SecurityQuestionsPage(Page):
 def show_security_questions() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
-    form = AnswersForm.of(visit.current().tenant.every_question, data=asked_of(known))
-    return again_first(known, ADDRESS) or SecurityQuestionsPage(form, tuple(known.answered)).render()
+        return callback.start_login(ADDRESS)
+    form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(known))
+    return require_confirmation(known, ADDRESS) or SecurityQuestionsPage(form, tuple(known.answered)).render()
 
 
 @pages.post(ADDRESS)
 def submit_security_questions() -> Response:
-    form = AnswersForm.of(visit.current().tenant.every_question)
+    form = AnswersForm.of(current_visit().tenant.every_question)
     if not form.validate():
-        return SecurityQuestionsPage(form).render(form.refusal_status)
+        return SecurityQuestionsPage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(operation, form.to_request()).session)
+        current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:
         problem = Notice(
             _l("Nothing was changed"), _l("Only the questions that you have answered before can be changed.")
         )
         return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
     except ApiError as refusal:
-        told = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        told = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return SecurityQuestionsPage(form, problem=told).render(refusal.status)
-    return journey.onward("/security?done=saved")
+    return journey.redirect_to("/security?done=saved")

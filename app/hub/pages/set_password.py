@@ -14,14 +14,15 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
 from app.hub.forms import HubForm
-from app.hub.own_account import again_first, refusal_notice
+from app.hub.own_account import refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
 from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/set-password"
@@ -52,12 +53,12 @@ class SetPasswordPage(Page):
     def samples(cls) -> Mapping[str, SetPasswordPage]:
         rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
         weak = SetPasswordForm()
-        weak.refuse("new_password", problem_of(too_weak))
+        weak.add_error("new_password", problem_of(too_weak))
         return {
             "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", rules_of(PasswordPolicy(), refusal=too_weak)),
             "locked": cls(SetPasswordForm(), "ada@example.com", rules, refusal_notice(e.LockedForAWhile())),
-            "token": cls(SetPasswordForm().refused_token(), "ada@example.com", rules),
+            "token": cls(SetPasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
 
@@ -65,32 +66,32 @@ class SetPasswordPage(Page):
 def show_set_password() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     if known.has_password:
-        return journey.onward("/change-password")
-    return again_first(known, ADDRESS) or _page(SetPasswordForm(formdata=None), known.person.label).render()
+        return journey.redirect_to("/change-password")
+    return require_confirmation(known, ADDRESS) or _page(SetPasswordForm(formdata=None), known.person.label).render()
 
 
 @pages.post(ADDRESS)
 def submit_set_password() -> Response:
     form = SetPasswordForm()
     if not form.validate():
-        return _page(form).render(form.refusal_status)
+        return _page(form).render(form.error_status)
     try:
         turned = api()(contract.set_first, form.to_request())
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except e.WrongCurrentPassword:
-        return journey.onward(ADDRESS)  # there is one by now, or that took minutes
+        return journey.redirect_to(ADDRESS)  # there is one by now, or that took minutes
     except ApiError as refusal:
         return _refused(form, refusal)
-    visit.current().renew(turned.session)
-    return journey.onward("/security?done=password-set")
+    current_visit().renew(turned.session)
+    return journey.redirect_to("/security?done=password-set")
 
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
     if (sentence := problem_of(refusal)) is not None:
-        form.refuse("new_password", sentence)
+        form.add_error("new_password", sentence)
         return _page(form, of_password=refusal).render(422)
     response = _page(form, problem=refusal_notice(refusal)).render(refusal.status)
     if refusal.retry_after_seconds:
@@ -103,4 +104,4 @@ def _page(
 ) -> SetPasswordPage:
     """Draw the page; after a click with the name that it showed, so that nobody is asked for it."""
     shown = account or request.form.get("username", "")[:320]
-    return SetPasswordPage(form, shown, rules_of(visit.current().tenant.password_policy, refusal=of_password), problem)
+    return SetPasswordPage(form, shown, rules_of(current_visit().tenant.password_policy, refusal=of_password), problem)

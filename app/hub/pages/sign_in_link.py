@@ -15,13 +15,14 @@ from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_recovery import LinkRequest
 from app.contract.mailed import LinkRead
-from app.hub import journey, mailed_link, visit
-from app.hub.arrival import api, workings
-from app.hub.code_entry import ClickForm
+from app.hub import journey, mailed_link
+from app.hub.arrival import api, services
+from app.hub.code_entry import ButtonForm
 from app.hub.forms import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import Refusal, reason_of, refused, wait_seconds
+from app.hub.sign_in_refusals import RefusalReason, reason_for, sign_in_notice, wait_seconds
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 LINK: Final = "/sign-in/link"
@@ -62,36 +63,38 @@ class SignInLinkPage(Page):
     template = "pages/sign_in_link.html"
     query = {**Page.query, **mailed_link.QUERY}
 
-    form: ClickForm
+    form: ButtonForm
     state: LinkState
     label: str = ""
     token: str = ""
     relying_party: str = ""
     takes_in: bool = False
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
     wait_seconds: int = 0
 
     @property
     def address(self) -> str:
-        return mailed_link.address(LINK, self.token)
+        return mailed_link.form_address(LINK, self.token)
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def reset_helps(self) -> bool:
         """Whether a new password opens what keeps the account closed."""
-        return self.refusal in (Refusal.SUSPENDED, Refusal.LOCKED)
+        return self.refusal in (RefusalReason.SUSPENDED, RefusalReason.LOCKED)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
         given = ("ada@example.com", "a-token")
-        made = {state.value: cls(ClickForm(), state, *given) for state in LinkState}
-        made["open for an application"] = cls(ClickForm(), LinkState.OPEN, *given, "Acme Shop")
-        made["open for whoever is new"] = cls(ClickForm(), LinkState.OPEN, *given, takes_in=True)
-        made["refused"] = cls(ClickForm(), LinkState.REFUSED, *given, refusal=Refusal.SUSPENDED, wait_seconds=840)
-        made["token"] = cls(ClickForm().refused_token(), LinkState.OPEN, *given)
+        made = {state.value: cls(ButtonForm(), state, *given) for state in LinkState}
+        made["open for an application"] = cls(ButtonForm(), LinkState.OPEN, *given, "Acme Shop")
+        made["open for whoever is new"] = cls(ButtonForm(), LinkState.OPEN, *given, takes_in=True)
+        made["refused"] = cls(
+            ButtonForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
+        )
+        made["token"] = cls(ButtonForm().with_token_error(), LinkState.OPEN, *given)
         return made
 
 
@@ -113,7 +116,7 @@ class SignInRequestPage(Page):
 
     @property
     def address(self) -> str:
-        return mailed_link.address(APPROVE, self.token)
+        return mailed_link.form_address(APPROVE, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInRequestPage]:
@@ -122,12 +125,12 @@ class SignInRequestPage(Page):
         }  # fmt: skip
         made = {state.value: cls(NumberForm(), state, **given) for state in RequestState}
         wrong = NumberForm(data={"number": "12"})
-        wrong.refuse("number", _WRONG)
+        wrong.add_error("number", _WRONG)
         made["with a number"] = cls(
             NumberForm(), RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True
         )
         made["a wrong number"] = cls(wrong, RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True)
-        made["token"] = cls(NumberForm().refused_token(), RequestState.OPEN, **given, needs_number=True)
+        made["token"] = cls(NumberForm().with_token_error(), RequestState.OPEN, **given, needs_number=True)
         return made
 
 
@@ -137,49 +140,49 @@ _MISSING: Final = _l("Type the number that stands on the device that asks.")
 
 @pages.get(LINK)
 def show_sign_in_link() -> Response:
-    token = mailed_link.token()
-    return _link(ClickForm(), token, api()(contract.read_link, mailed_link.looked_at(token))).render()
+    token = mailed_link.link_token()
+    return _link(ButtonForm(), token, api()(contract.read_link, mailed_link.link_read(token))).render()
 
 
 @pages.post(LINK)
 def submit_sign_in_link() -> Response:
-    form, token, attempt = ClickForm(), mailed_link.token(), visit.current().attempt
+    form, token, interaction = ButtonForm(), mailed_link.link_token(), current_visit().interaction
     if not form.validate():
-        return _link(form, token, api()(contract.read_link, LinkRead(token=token))).render(form.refusal_status)
+        return _link(form, token, api()(contract.read_link, LinkRead(token=token))).render(form.error_status)
     wanted = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
-        return journey.follow(api()(wanted, LinkRequest(token=token, attempt=attempt.id if attempt else None)))
+        return journey.follow(api()(wanted, LinkRequest(token=token, attempt=interaction.id if interaction else None)))
     except ApiError as refusal:
         return _not_opened(token, refusal)
 
 
 @pages.get(APPROVE)
 def show_sign_in_request() -> Response:
-    token = mailed_link.token()
-    return _request(NumberForm(), token, api()(contract.read_request, mailed_link.looked_at(token))).render()
+    token = mailed_link.link_token()
+    return _request(NumberForm(), token, api()(contract.read_request, mailed_link.link_read(token))).render()
 
 
 @pages.post(APPROVE)
 def submit_sign_in_request() -> Response:
-    form, token, is_yes = NumberForm(), mailed_link.token(), request.form.get("do") == "yes"
+    form, token, is_yes = NumberForm(), mailed_link.link_token(), request.form.get("do") == "yes"
     if not form.validate():
-        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(form.refusal_status)
+        return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(form.error_status)
     number = (form.number.data or "").strip()[:20]
     if is_yes and "number" in request.form and not number:
-        form.refuse("number", _MISSING)
+        form.add_error("number", _MISSING)
         return _request(form, token, api()(contract.read_request, LinkRead(token=token))).render(422)
     try:
         view = api()(contract.decide, contract.Decision(token=token, is_yes=is_yes, number=number))
     except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
         view = api()(contract.read_request, LinkRead(token=token))
     if view.is_wrong:
-        form.refuse("number", _WRONG)
+        form.add_error("number", _WRONG)
     return _request(form, token, view).render(403 if view.is_wrong else 200)
 
 
-def _link(form: ClickForm, token: str, view: contract.LinkView) -> SignInLinkPage:
-    attempt = visit.current().attempt
-    name = attempt.relying_party if attempt else ""
+def _link(form: ButtonForm, token: str, view: contract.LinkView) -> SignInLinkPage:
+    interaction = current_visit().interaction
+    name = interaction.relying_party if interaction else ""
     return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
 
 
@@ -187,13 +190,13 @@ def _not_opened(token: str, refusal: ApiError) -> Response:
     """Only who holds the mailbox gets here, so that they are told why their account may not sign in."""
     state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
     view = api()(contract.read_link, LinkRead(token=token))
-    form, name = ClickForm(formdata=None), visit.current().attempt
+    form, name = ButtonForm(formdata=None), current_visit().interaction
     asking = name.relying_party if name else ""
     if state is not None:
         return SignInLinkPage(form, state, view.label, token, asking).render(refusal.status)
-    reason = reason_of(refusal)
-    reason = Refusal.LOCKED if reason in (Refusal.CAPTCHA, Refusal.QUESTION) else reason
-    wait = wait_seconds(refusal, workings().now())
+    reason = reason_for(refusal)
+    reason = RefusalReason.LOCKED if reason in (RefusalReason.CAPTCHA, RefusalReason.QUESTION) else reason
+    wait = wait_seconds(refusal, services().now())
     return SignInLinkPage(form, LinkState.REFUSED, view.label, token, asking, refusal=reason, wait_seconds=wait).render(
         refusal.status
     )

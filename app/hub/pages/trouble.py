@@ -92,7 +92,7 @@ class ErrorPage(Page):
     """For the makers of the application: the error's name in the protocol."""
     again: str = ""
     """The address to try again at, where trying again may help."""
-    is_house: bool = False
+    has_no_tenant: bool = False
     """No tenant is known, so neither is a page to sign in at."""
 
     @property

@@ -14,18 +14,19 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
-from app.hub import callback, journey, visit
+from app.hub import callback, journey
 from app.hub.arrival import api
-from app.hub.own_account import NEEDED, ProvedForm, again_first, refusal_notice
+from app.hub.own_account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/username"
 
 
-class UsernameForm(ProvedForm):
+class UsernameForm(PasswordConfirmationForm):
     """The new username."""
 
     username = StringField(
@@ -37,12 +38,12 @@ class UsernameForm(ProvedForm):
     def to_request(self) -> UsernameEdit:
         return UsernameEdit(username=self.username.data or "", password=self.proof)
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay what was refused on its field; returns whether it has one."""
         sentence = next((words for kind, words in _ON_THE_NAME.items() if isinstance(refusal, kind)), None)
         if sentence is not None:
-            self.refuse("username", sentence)
-        return sentence is not None or super().take_refusal(refusal)
+            self.add_error("username", sentence)
+        return sentence is not None or super().add_refusal(refusal)
 
 
 ONE_ALPHABET: Final = _l("Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number.")
@@ -68,10 +69,10 @@ class UsernamePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, UsernamePage]:
         taken = UsernameForm(data={"username": "ada"})
-        taken.take_refusal(e.UsernameTaken())
+        taken.add_refusal(e.UsernameTaken())
         asked = UsernameForm(data={"username": "countess", "asks": NEEDED})
         wrong = UsernameForm(data={"username": "countess", "asks": NEEDED, "password": "x"})
-        wrong.take_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(UsernameForm()),
             "taken": cls(taken),
@@ -85,22 +86,22 @@ class UsernamePage(Page):
 def show_username() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     asks = NEEDED if known.needs_password else ""
     page = UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks}))
-    return again_first(known, ADDRESS) or page.render()
+    return require_confirmation(known, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)
 def submit_username() -> Response:
     form = UsernameForm()
     if not form.validate():
-        return UsernamePage(form).render(form.refusal_status)
+        return UsernamePage(form).render(form.error_status)
     try:
-        visit.current().renew(api()(operation, form.to_request()).session)
+        current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.begin(ADDRESS)
+        return callback.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.take_refusal(refusal) else refusal_notice(refusal)
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return UsernamePage(form, problem).render(refusal.status)
-    return journey.onward("/profile?saved=1")
+    return journey.redirect_to("/profile?saved=1")

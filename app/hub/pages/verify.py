@@ -16,11 +16,12 @@ from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next
 from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
-from app.hub import journey, mailed_link, visit
-from app.hub.arrival import api, who_asked, workings
+from app.hub import journey, mailed_link
+from app.hub.arrival import api, remembered_relying_party, services
 from app.hub.forms import HubForm
 from app.hub.page import Page
 from app.hub.pages import check_mail, pages
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -61,14 +62,14 @@ class LinkPage(Page):
 
     @property
     def address(self) -> str:
-        return mailed_link.address(check_mail.ADDRESS, self.token)
+        return mailed_link.form_address(check_mail.ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, LinkPage]:
         token = "a-token"
         made = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
         wrong = LinkForm()
-        wrong.refuse("password", _NOT_THIS_ONE)
+        wrong.add_error("password", _NOT_THIS_ONE)
         made["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         made["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
         made["open for another account"] = cls(
@@ -86,7 +87,7 @@ class ConfirmedPage(Page):
     scripts = ("language",)
     query = {**Page.query, "confirmed": 8}
 
-    onward: str
+    continue_url: str
     relying_party: str = ""
     was_before: bool = False
 
@@ -106,7 +107,7 @@ def show_verify() -> Response:
         return _show_link(token)
     if said := request.args.get("confirmed", ""):
         return _confirmed(was_before=said == "before")
-    return check_mail.show() if request.args.get("attempt") else journey.onward("/login")
+    return check_mail.show() if request.args.get("attempt") else journey.redirect_to("/login")
 
 
 @pages.post(check_mail.ADDRESS)
@@ -116,7 +117,7 @@ def submit_verify() -> Response:
 
 
 def _show_link(token: str) -> Response:
-    link = api()(contract.read_link, mailed_link.looked_at(token))
+    link = api()(contract.read_link, mailed_link.link_read(token))
     if link.state == LinkState.USED and not _waiting_attempt():
         return _confirmed(was_before=True)
     return _page(LinkForm(), LinkState(link.state), token, link).render()
@@ -131,13 +132,17 @@ def _renew() -> Response:
 
 
 def _clicked(ask: Callable[[contract.LinkRequest], Next]) -> Response:
-    form, token, here = LinkForm(), mailed_link.token(), visit.current()
+    form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
         link = api()(contract.read_link, LinkRead(token=token))
-        return _page(form, LinkState(link.state), token, link).render(form.refusal_status)
+        return _page(form, LinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
-        step = ask(contract.LinkRequest(token=token, attempt=here.attempt.id if here.attempt else None, password=typed))
+        step = ask(
+            contract.LinkRequest(
+                token=token, attempt=visit.interaction.id if visit.interaction else None, password=typed
+            )
+        )
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
         return _ask_password(token, refusal)
     except ApiError as refusal:
@@ -153,32 +158,32 @@ def _ask_password(token: str, refusal: ApiError) -> Response:
     form, link = LinkForm(formdata=None), api()(contract.read_link, LinkRead(token=token))
     is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
     if is_wrong:
-        form.refuse(
+        form.add_error(
             "password", _NOT_THIS_ONE if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
         )
     return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
 
 def _page(form: LinkForm, state: LinkState, token: str, link: contract.LinkView | None = None) -> LinkPage:
-    attempt, link = visit.current().attempt, link or contract.LinkView(state=state)
-    name = attempt.relying_party if attempt else ""
+    interaction, link = current_visit().interaction, link or contract.LinkView(state=state)
+    name = interaction.relying_party if interaction else ""
     return LinkPage(form, state, link.sent_to, token[:MOST_TOKEN_LETTERS], name, link.added_by)
 
 
 def _waiting_attempt() -> str:
     """The attempt of this browser, as long as it may go on."""
-    attempt = visit.current().attempt
-    return attempt.id if attempt and attempt.lives_until > workings().now() else ""
+    interaction = current_visit().interaction
+    return interaction.id if interaction and interaction.expires_at > services().now() else ""
 
 
 def _confirmed(*, was_before: bool) -> Response:
-    attempt, waiting = visit.current().attempt, _waiting_attempt()
-    name = attempt.relying_party if attempt else ""
+    interaction, waiting = current_visit().interaction, _waiting_attempt()
+    name = interaction.relying_party if interaction else ""
     if waiting:
         return ConfirmedPage(f"/login?{urlencode({'attempt': waiting})}", name, was_before).render()
-    if attempt and attempt.home:
-        return ConfirmedPage(attempt.home, name, was_before).render()
-    name, home = who_asked()
+    if interaction and interaction.home:
+        return ConfirmedPage(interaction.home, name, was_before).render()
+    name, home = remembered_relying_party()
     return ConfirmedPage(home or "/login", name if home else "", was_before).render()
 
 

@@ -19,42 +19,43 @@ from app.contract.hub import Next, Step
 from app.contract.hub_recovery import AttemptOnly, CodeRequest
 from app.contract.mailed import MailedTo
 from app.hub import again as asked_again
-from app.hub import journey, other_ways, visit
-from app.hub.arrival import api, named_attempt
+from app.hub import journey, other_ways
+from app.hub.arrival import api, requested_interaction_id
 from app.hub.code_entry import (
-    ClickForm,
+    ButtonForm,
     CodeForm,
     CodePage,
     Outcome,
-    empty_form,
-    outcome_of,
-    shown_again,
-    typed_form,
-    wait_sentence,
+    outcome_for,
+    redisplayed,
+    resend_hint,
+    sample_empty_form,
+    sample_filled_form,
 )
 from app.hub.forms import HubForm
-from app.hub.naming import NamedForm, attributes_of
+from app.hub.naming import IdentifierForm, identifier_attributes
 from app.hub.other_ways import DEVICE, MAIL, SMS
-from app.hub.page import Notice, Page, drawn_once
+from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import Refusal, refused
+from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.tenancy import Identifier
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 SENT: Final = "/sign-in/sent"
 WAITING: Final = "/sign-in/waiting"
 
 
-class AskForm(NamedForm):
+class AskForm(IdentifierForm):
     """Who one is, and by which way."""
 
     remember = BooleanField(_l("Keep me signed in on this device"))
     way = MAIL
 
     def to_request(self) -> contract.SignInAsked:
-        attempt = visit.current().attempt
+        interaction = current_visit().interaction
         return contract.SignInAsked(
-            attempt=attempt.id if attempt else None,
+            attempt=interaction.id if interaction else None,
             identifier=self.identifier.data or "",
             by=cast(Literal["mail", "sms", "device"], self.way),
             remember=bool(self.remember.data),
@@ -63,7 +64,7 @@ class AskForm(NamedForm):
     @classmethod
     def of(cls, way: str, identifiers: tuple[Identifier, ...], **given: Any) -> AskForm:
         """Return the form of a way, for what a tenant's people may be named by."""
-        form = cls(**given).names_by({Identifier.PHONE} if way == SMS else identifiers)
+        form = cls(**given).accept_identifiers({Identifier.PHONE} if way == SMS else identifiers)
         form.way = way
         return form
 
@@ -80,7 +81,7 @@ class AskPage(Page):
     has_remember_me: bool = True
     takes_in: bool = False
     """Whoever is new gets an account by it."""
-    refusal: Refusal | None = None
+    refusal: RefusalReason | None = None
     wait_seconds: int = 0
 
     @property
@@ -89,26 +90,26 @@ class AskPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return refused(self.refusal, self.wait_seconds) if self.refusal else super().notice
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
         """What tells keyboards and password managers what the identifier is."""
-        return attributes_of((Identifier.PHONE,) if self.way == SMS else self.identifiers)
+        return identifier_attributes((Identifier.PHONE,) if self.way == SMS else self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, AskPage]:
         email, given = (Identifier.EMAIL,), {"data": {"identifier": "ada@example.com"}}
         empty = AskForm.of(MAIL, email)
-        empty.refuse("identifier", _l("Enter your email."))
+        empty.add_error("identifier", _l("Enter your email."))
         return {
             "by mail": cls(AskForm.of(MAIL, email), MAIL),
             "by mail, for whoever is new": cls(AskForm.of(MAIL, email, **given), MAIL, takes_in=True),
             "by text message": cls(AskForm.of(SMS, email), SMS),
             "on another device": cls(AskForm.of(DEVICE, email, **given), DEVICE, has_remember_me=False),
             "empty": cls(empty, MAIL),
-            "too many": cls(AskForm.of(MAIL, email, **given), MAIL, refusal=Refusal.TOO_MANY, wait_seconds=50),
-            "token": cls(AskForm.of(MAIL, email, **given).refused_token(), MAIL),
+            "too many": cls(AskForm.of(MAIL, email, **given), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50),
+            "token": cls(AskForm.of(MAIL, email, **given).with_token_error(), MAIL),
         }
 
 
@@ -131,9 +132,9 @@ class SignInSentPage(CodePage):
             "fresh": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a phone": cls(CodeForm(), number, is_text=True),
-            "empty": cls(empty_form(), mail),
-            **{outcome.value: cls(typed_form(), mail, False, 21, outcome) for outcome in said},
-            "token": cls(typed_form().refused_token(), mail),
+            "empty": cls(sample_empty_form(), mail),
+            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in said},
+            "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
 
@@ -143,9 +144,9 @@ class DevicePage(Page):
 
     template = "pages/sign_in_device.html"
     scripts = (*Page.scripts, "wait", "poll")
-    calls_home = True
+    allows_fetch = True
 
-    form: ClickForm
+    form: ButtonForm
     sent_to: str
     number: str = ""
     state: str = "waits"
@@ -161,7 +162,7 @@ class DevicePage(Page):
 
     @property
     def wait(self) -> Any:
-        return wait_sentence(self.resend_in_seconds)
+        return resend_hint(self.resend_in_seconds)
 
     @property
     def other(self) -> str:
@@ -171,22 +172,22 @@ class DevicePage(Page):
     @property
     def polls(self) -> str:
         """Where the script asks."""
-        attempt = visit.current().attempt
-        return f"{WAITING}?attempt={attempt.id}" if attempt else WAITING
+        interaction = current_visit().interaction
+        return f"{WAITING}?attempt={interaction.id}" if interaction else WAITING
 
     @classmethod
     def samples(cls) -> Mapping[str, DevicePage]:
         mail = "ada@example.com"
         return {
-            "waits": cls(ClickForm(), mail, "47", resend_in_seconds=27),
-            "not yet": cls(ClickForm(), mail, "47", outcome=Outcome.UNOPENED),
-            "too soon": cls(ClickForm(), mail, "47", "waits", 21, Outcome.TOO_SOON),
-            "too many": cls(ClickForm(), mail, "47", outcome=Outcome.TOO_MANY),
-            "sent again": cls(ClickForm(), mail, "47", outcome=Outcome.SENT),
-            "approved": cls(ClickForm(), mail, "47", "approved"),
-            "denied": cls(ClickForm(), mail, "47", "denied"),
-            "over": cls(ClickForm(), mail, "47", "over"),
-            "token": cls(ClickForm().refused_token(), mail, "47"),
+            "waits": cls(ButtonForm(), mail, "47", resend_in_seconds=27),
+            "not yet": cls(ButtonForm(), mail, "47", outcome=Outcome.UNOPENED),
+            "too soon": cls(ButtonForm(), mail, "47", "waits", 21, Outcome.TOO_SOON),
+            "too many": cls(ButtonForm(), mail, "47", outcome=Outcome.TOO_MANY),
+            "sent again": cls(ButtonForm(), mail, "47", outcome=Outcome.SENT),
+            "approved": cls(ButtonForm(), mail, "47", "approved"),
+            "denied": cls(ButtonForm(), mail, "47", "denied"),
+            "over": cls(ButtonForm(), mail, "47", "over"),
+            "token": cls(ButtonForm().with_token_error(), mail, "47"),
         }
 
 
@@ -204,34 +205,34 @@ _NOTICES: Final = {
 @pages.get("/sign-in/<way>")
 def show_without_password(way: str) -> Response:
     """Draw the form; this asks nobody. What was typed at the sign-in, or the application's hint, is filled in."""
-    here = visit.current()
-    if way not in here.tenant.ways:
-        return journey.onward("/login")
-    if journey.is_attempt_gone():
+    visit = current_visit()
+    if way not in visit.tenant.ways:
+        return journey.redirect_to("/login")
+    if journey.is_interaction_gone():
         return journey.start_again()
-    known = asked_again.current()
-    hint = known.ways.get(way, "") if known else here.attempt.hint if here.attempt else ""
+    known = asked_again.current_reauthentication()
+    hint = known.ways.get(way, "") if known else visit.interaction.hint if visit.interaction else ""
     if not hint and request.args.keys() <= {"attempt"}:
-        return drawn_once(("without password", way), lambda: _asking(AskForm.of(way, here.tenant.identifiers), way))
-    return _asking(AskForm.of(way, here.tenant.identifiers, data={"identifier": hint}), way).render()
+        return render_cached(("without password", way), lambda: _asking(AskForm.of(way, visit.tenant.identifiers), way))
+    return _asking(AskForm.of(way, visit.tenant.identifiers, data={"identifier": hint}), way).render()
 
 
 @pages.post("/sign-in/<way>")
 def submit_without_password(way: str) -> Response:
-    here = visit.current()
-    if way not in here.tenant.ways:
-        return journey.onward("/login")
-    if named_attempt() and here.attempt is None:
+    visit = current_visit()
+    if way not in visit.tenant.ways:
+        return journey.redirect_to("/login")
+    if requested_interaction_id() and visit.interaction is None:
         return journey.start_again()
-    form = AskForm.of(way, here.tenant.identifiers)
+    form = AskForm.of(way, visit.tenant.identifiers)
     if not form.validate():
-        return _asking(form, way).render(form.refusal_status)
+        return _asking(form, way).render(form.error_status)
     try:
         step = api()(contract.ask, form.to_request())
     except e.PasswordlessOff:
-        return journey.onward("/login")
+        return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
-        response = _asking(form, way, Refusal.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        response = _asking(form, way, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     return journey.follow(step)
@@ -240,18 +241,18 @@ def submit_without_password(way: str) -> Response:
 @pages.get(SENT)
 def show_sign_in_sent() -> Response:
     """Draw the page of an attempt that waits; one that goes on elsewhere leads there."""
-    attempt = visit.current().attempt
-    if attempt is None:
-        return journey.start_again() if named_attempt() else journey.onward("/login")
-    step = api()(contract.waiting, AttemptOnly(attempt=attempt.id))
+    interaction = current_visit().interaction
+    if interaction is None:
+        return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
+    step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
     return _drawn(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
 
 
 @pages.get(WAITING)
 def tell_waiting() -> Response:
     """Say in a word where it stands, for the script of the page."""
-    attempt = visit.current().attempt
-    step = api()(contract.waiting, AttemptOnly(attempt=attempt.id)) if attempt else None
+    interaction = current_visit().interaction
+    step = api()(contract.waiting, AttemptOnly(attempt=interaction.id)) if interaction else None
     is_waiting = step is not None and step.step is Step.SIGN_IN_SENT
     state = step.fields.get("state", "over") if step is not None and is_waiting else "over"
     return Response(state, content_type="text/plain; charset=utf-8")
@@ -260,34 +261,34 @@ def tell_waiting() -> Response:
 @pages.post(SENT)
 def submit_sign_in_sent() -> Response:
     """Take the code, go on after a yes, or send another message."""
-    attempt, wish = visit.current().attempt, request.form.get("do")
-    if attempt is None:
+    interaction, wish = current_visit().interaction, request.form.get("do")
+    if interaction is None:
         return journey.start_again()
-    form: HubForm = ClickForm() if wish in ("again", "go") else CodeForm()
+    form: HubForm = ButtonForm() if wish in ("again", "go") else CodeForm()
     if not form.validate():
-        step = api()(contract.waiting, AttemptOnly(attempt=attempt.id))
-        return _drawn(step, shown_again(form), None, form.refusal_status)
+        step = api()(contract.waiting, AttemptOnly(attempt=interaction.id))
+        return _drawn(step, redisplayed(form), None, form.error_status)
     try:
         if wish == "go":
-            return _gone_on(api()(contract.go_on, AttemptOnly(attempt=attempt.id)))
+            return _gone_on(api()(contract.go_on, AttemptOnly(attempt=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.code, CodeRequest(attempt=attempt.id, code=typed)))
-        step = api()(contract.again, AttemptOnly(attempt=attempt.id))
+            return journey.follow(api()(contract.code, CodeRequest(attempt=interaction.id, code=typed)))
+        step = api()(contract.again, AttemptOnly(attempt=interaction.id))
         return journey.follow(step, sent="again") if step.step is Step.SIGN_IN_SENT else journey.follow(step)
     except ApiError as refusal:
-        return _refused(form, refusal, attempt.id)
+        return _refused(form, refusal, interaction.id)
 
 
-def _asking(form: AskForm, way: str, refusal: Refusal | None = None, wait_seconds: int = 0) -> AskPage:
-    tenant = visit.current().tenant
+def _asking(form: AskForm, way: str, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> AskPage:
+    tenant = current_visit().tenant
     takes_in = tenant.has_one_touch and way != DEVICE
     return AskPage(form, way, tenant.identifiers, tenant.has_remember_me, takes_in, refusal, wait_seconds)
 
 
 def _asking_page(way: str) -> str:
-    attempt = visit.current().attempt
-    return f"{other_ways.ADDRESSES[way]}?attempt={attempt.id}" if attempt else other_ways.ADDRESSES[way]
+    interaction = current_visit().interaction
+    return f"{other_ways.ADDRESSES[way]}?attempt={interaction.id}" if interaction else other_ways.ADDRESSES[way]
 
 
 def _gone_on(step: Next) -> Response:
@@ -303,8 +304,8 @@ def _drawn(step: Next, form: CodeForm, outcome: Outcome | None, status: int) -> 
         return journey.follow(step)
     name, left = step.sent_to or "", step.resend_in_seconds
     if step.problem == DEVICE:
-        click = ClickForm(formdata=None)
-        shown = click.refused_token() if form.is_token_refused else click
+        click = ButtonForm(formdata=None)
+        shown = click.with_token_error() if form.is_token_invalid else click
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
         return DevicePage(shown, name, number, state, left, outcome).render(status)
     return SignInSentPage(form, name, step.problem == SMS, left, outcome).render(status)
@@ -313,14 +314,14 @@ def _drawn(step: Next, form: CodeForm, outcome: Outcome | None, status: int) -> 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
     """Whatever is wrong with a code, an account's lock among it, the page says the same, at one status."""
     is_often = isinstance(refusal, e.TooManyRequests)
-    outcome = outcome_of(form, refusal) if is_often else Outcome.WRONG
+    outcome = outcome_for(form, refusal) if is_often else Outcome.WRONG
     said = MailedTo.model_validate(refusal.data or {})
     if said.sent_to and said.by != DEVICE:
-        page = SignInSentPage(shown_again(form), said.sent_to, said.by == SMS, said.resend_in_seconds, outcome)
+        page = SignInSentPage(redisplayed(form), said.sent_to, said.by == SMS, said.resend_in_seconds, outcome)
         response = page.render(429 if is_often else 403)
     else:
         step = api()(contract.waiting, AttemptOnly(attempt=attempt))
-        response = _drawn(step, shown_again(form), outcome if is_often else None, 429 if is_often else 403)
+        response = _drawn(step, redisplayed(form), outcome if is_often else None, 429 if is_often else 403)
     if is_often:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

@@ -38,11 +38,11 @@ class FactorForm(HubForm):
         """Return what is said above the form, where a refusal is not about what was typed."""
         return None
 
-    def take_refusal(self, refusal: ApiError) -> bool:
+    def add_refusal(self, refusal: ApiError) -> bool:
         """Lay a wrong proof on its field; returns whether that is what was refused."""
         if self.wrong is None or not isinstance(refusal, WRONG):
             return False
-        self.refuse(self.named, self.wrong)
+        self.add_error(self.named, self.wrong)
         return True
 
 
@@ -66,7 +66,7 @@ WRONG: Final[tuple[type[ApiError], ...]] = (
 
 
 @dataclass(frozen=True)
-class Face:
+class FactorPresentation:
     """An authenticator, as people see it. Its page is `templates/factors/<kind>.html`."""
 
     kind: FactorKind

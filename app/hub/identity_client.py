@@ -27,8 +27,8 @@ NO_ANSWER: Final = httpx.HTTPError
 class _Inward(httpx.BaseTransport):
     """Takes what is addressed to a tenant host straight to the service, which knows the tenant by the Host header."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, identity_client: IdentityClient) -> None:
+        self._door = identity_client
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         aside = self._door.http.base_url
@@ -36,7 +36,7 @@ class _Inward(httpx.BaseTransport):
         return self._door.http.send(request)
 
 
-class Door:
+class IdentityClient:
     """Opens to the identity service.
 
     Args:
