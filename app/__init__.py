@@ -12,8 +12,8 @@ import httpx  # noqa: TID251 - hands the wing over in place of a connection
 
 from app import hub, identity
 from app.hub import hash_queue
-from app.identity.callers import host_of
-from app.identity.turns import Turns
+from app.identity.entry.callers import host_of
+from app.identity.entry.hash_queue import Turns
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
 from app.kit.operation import Host
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
@@ -31,25 +31,25 @@ def create_hub(settings: Settings) -> Application:
 
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
-    house = identity.create_house(settings)
-    server = identity.create_service(house)
+    services = identity.create_services(settings)
+    server = identity.create_service(services)
     service = identity.create_app(server)
-    return _served(settings, service, Turns(house, server).queue_slot, house.hashing.recent_seconds)
+    return _served(settings, service, Turns(services, server).queue_slot, services.hashing.recent_seconds)
 
 
 def create_both(settings: Settings) -> Application:
     """Return both wings in one process; the hub reaches the identity service without a socket."""
-    house = identity.create_house(settings)
-    server = identity.create_service(house)
+    services = identity.create_services(settings)
+    server = identity.create_service(services)
     service = identity.create_app(server)
-    pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), house.clock)
-    of_service, of_pages = Turns(house, server).queue_slot, partial(hash_queue.queue_slot, pages)
+    pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), services.clock)
+    of_service, of_pages = Turns(services, server).queue_slot, partial(hash_queue.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_services(environ) else of_pages)(environ)
 
     front = Dispatcher(settings, server, service, pages)
-    return _served(settings, front, queue_slot, house.hashing.recent_seconds)
+    return _served(settings, front, queue_slot, services.hashing.recent_seconds)
 
 
 class Dispatcher:

@@ -10,7 +10,7 @@ pytest_plugins = [
     "tests.support.network",
     "tests.support.translations",
     "tests.support.services",
-    "tests.support.house",
+    "tests.support.identity_service",
     "tests.support.oauth_world",
     "tests.support.tenant_server",
     "tests.support.samples",

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.contract.letters import MailKind
 from app.contract.tenant_file import json_schema
-from app.identity.letters.placeholders import MAILS, MESSAGES, Rule
+from app.identity.messaging.placeholders import MAILS, MESSAGES, Rule
 from app.settings import ROOT
 
 LETTERS = ROOT / "docs" / "mail-templates.md"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from alembic import command
 
-from app.identity.store import migrate
-from app.identity.store.standing import standing_of
+from app.identity.platform.store import migrate
+from app.identity.platform.store.standing import standing_of
 
 VERSIONS = Path(migrate.__file__).parent / "migrations" / "versions"
 

@@ -20,9 +20,9 @@ from app.contract.configuration import Brand as TenantBrand
 from app.contract.letters import MailTemplate, SmsTemplate
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
-from app.identity.configuration.reading import read_file
-from app.identity.letters import gallery
-from app.identity.letters.letter import Look
+from app.identity.administration.configuration.reading import read_file
+from app.identity.messaging import gallery
+from app.identity.messaging.message import Look
 from app.kit.languages import LANGUAGES, Language
 from app.settings import ROOT, Settings
 

@@ -28,7 +28,7 @@ def create(file: Path, pg_dump: str) -> None:
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the backup role of deploy/postgres-roles.sql.
     """
-    from app.identity.store import backup as store  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command pays for it
 
     with _in_words():
         made = store.create(_source(settings()), file, pg_dump)
@@ -42,7 +42,7 @@ def check(file: Path) -> None:
 
     On PostgreSQL GATEHOUSE_BACKUP_URL names the database that FILE was restored into.
     """
-    from app.identity.store import backup as store  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import backup as store  # noqa: PLC0415 - only this command pays for it
 
     with _in_words():
         held = store.check(_source(settings()), file)
@@ -61,7 +61,7 @@ def _source(read: Settings) -> str:
 
 @contextmanager
 def _in_words() -> Iterator[None]:
-    from app.identity.store.backup import BackupRefused  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store.backup import BackupRefused  # noqa: PLC0415 - only this command pays for it
 
     with in_words():
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from app.commands.refusals import Refusal, house
+from app.commands.refusals import Refusal, services
 
 
 @click.command
@@ -22,13 +22,13 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that the file leaves out are made and
     printed once. A server that runs meanwhile sees the change within 5 seconds.
     """
-    from app.identity.configuration import apply as configuration  # noqa: PLC0415 - only this command pays for it
-    from app.identity.configuration.problems import ConfigurationError  # noqa: PLC0415 - as above
-    from app.identity.configuration.reading import read_file  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command pays for it
+    from app.identity.administration.configuration.problems import ConfigurationError  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.reading import read_file  # noqa: PLC0415 - as above
 
     try:
         stated = read_file(file)
-        with house() as ours:
+        with services() as ours:
             done = (configuration.plan if dry_run else configuration.apply)(ours, stated, prune=prune)
     except ConfigurationError as problem:
         count = len(problem.problems)
@@ -44,10 +44,10 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 @click.argument("tenant")
 def export(tenant: str) -> None:
     """Write TENANT as a configuration file, without secrets and passwords."""
-    from app.identity.configuration.export import UnknownName  # noqa: PLC0415 - only this command pays for it
-    from app.identity.configuration.export import export as written  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command pays for it
+    from app.identity.administration.configuration.export import export as written  # noqa: PLC0415 - as above
 
-    with house() as ours:
+    with services() as ours:
         try:
             click.echo(written(ours, tenant), nl=False)
         except UnknownName:

@@ -75,14 +75,14 @@ def house_and_guests(settings: Settings, shop_port: int, bind: str, people: list
     from app.demo.front import Front  # noqa: PLC0415 - loads with the wings
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the wings
     from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
-    from app.identity.store.database import Database  # noqa: PLC0415 - as above
-    from app.identity.vault import Vault  # noqa: PLC0415 - as above
+    from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
+    from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above
 
     hosts = names(settings)
-    inbox = create_inbox(Database(settings.database, pool_size=2), Vault(settings.secrets))
+    inbox = create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets))
     served = application(settings, "both")
-    house = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
-    return replace(served, wsgi=Hosts(house, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
+    services = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
+    return replace(served, wsgi=Hosts(services, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 
 
 def welcome(settings: Settings, people: list[Person]) -> str:

@@ -47,8 +47,8 @@ def begin(settings: Settings, wings: str, workers: int) -> Measuring:
 
     collectors = []
     if wings != "hub":
-        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
-        from app.identity.tasks.gauge import OutboxGauge  # noqa: PLC0415 - as above
+        from app.identity.platform.outbox.metrics import OutboxGauge  # noqa: PLC0415 - as above
+        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a hub apart has no store
 
         collectors.append(OutboxGauge(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:

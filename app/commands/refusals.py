@@ -11,7 +11,7 @@ import click
 from app.settings import Settings, SettingsError, read
 
 if TYPE_CHECKING:
-    from app.identity.house import House
+    from app.identity.platform.services import Services
 
 
 class Refusal(click.ClickException):
@@ -31,8 +31,8 @@ def settings() -> Settings:
 @contextmanager
 def in_words() -> Iterator[None]:
     """Turn what an operator can mend into a refusal."""
-    from app.identity.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that reach the store pay for it
-    from app.identity.vault import Unsealable  # noqa: PLC0415 - as above
+    from app.identity.platform.encryption import Unsealable  # noqa: PLC0415 - as above
+    from app.identity.platform.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that reach the store pay for it
 
     try:
         yield
@@ -47,15 +47,15 @@ def in_words() -> Iterator[None]:
 
 
 @contextmanager
-def house() -> Iterator[House]:
+def services() -> Iterator[Services]:
     """Give the process's services over a database that is up to date, or refuse."""
-    from app.identity.house import House  # noqa: PLC0415 - as above
-    from app.identity.store import migrate  # noqa: PLC0415 - as above
-    from app.identity.tenants import sealed  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import sealed_data  # noqa: PLC0415 - as above
+    from app.identity.platform.services import Services  # noqa: PLC0415 - as above
+    from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
 
     with in_words():
-        made = House(settings())
+        made = Services(settings())
         migrate.ready(made.settings, made.database)
-        sealed.refuse_foreign(made.database, made.vault)
+        sealed.refuse_foreign(made.database, made.encryption)
         yield made
         made.database.dispose()

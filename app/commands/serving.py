@@ -29,7 +29,7 @@ from app.kit.time_budget import TimeBudget
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from app.identity.store.database import Database
+    from app.identity.platform.store.database import Database
 
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 WINGS = ("both", "hub", "identity")
@@ -119,7 +119,7 @@ def health_checks(settings: Settings, wings: str) -> dict[str, Check]:
         from app.kit.client import reachable  # noqa: PLC0415 - only a hub apart asks over HTTP
 
         return {"identity": lambda: reachable(f"{settings.api_url.rstrip('/')}/health/live")}
-    from app.identity.health import checks  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.entry.health import checks  # noqa: PLC0415 - a hub apart has no store
 
     return checks(settings)
 
@@ -148,18 +148,18 @@ def refuse_contradictions(settings: Settings, bind: str, wings: str, workers: in
 
 def make_ready(settings: Settings) -> None:
     """Refuse a database that cannot be served; nothing of it stays open, for workers are forked later."""
-    from app.identity.store import migrate  # noqa: PLC0415 - a hub apart has no store
-    from app.identity.store.database import Database  # noqa: PLC0415 - as above
-    from app.identity.tasks import claims  # noqa: PLC0415 - as above
-    from app.identity.tenants import sealed  # noqa: PLC0415 - as above
-    from app.identity.vault import Vault  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import sealed_data  # noqa: PLC0415 - as above
+    from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
+    from app.identity.platform.outbox import claims  # noqa: PLC0415 - as above
+    from app.identity.platform.store import migrate  # noqa: PLC0415 - a hub apart has no store
+    from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above
 
     database = Database(settings.database, pool_size=1)
     try:
         migrate.ready(settings, database)
-        vault = Vault(settings.secrets)
-        sealed.refuse_foreign(database, vault)
-        claims.reseal(database, vault, is_clear_only=True)  # what a version before wrote
+        encryption = Encryption(settings.secrets)
+        sealed.refuse_foreign(database, encryption)
+        claims.reseal(database, encryption, is_clear_only=True)  # what a version before wrote
         claims.try_closed(database, SystemClock().now())
         _refuse_api_host(settings, database)
     finally:
@@ -168,9 +168,9 @@ def make_ready(settings: Settings) -> None:
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:
     """Refuse to serve the JSON interface in the place of a tenant."""
-    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - a hub apart has no store
-    from app.identity.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - a hub apart has no store
 
     name, _, domain = settings.api_hostname.partition(".")
     work = UnitOfWork(database, NOBODY)
@@ -185,8 +185,8 @@ def outbox_job(settings: Settings) -> Job:
     """Return the outbox worker as a background job; it opens its database in the process where it runs."""
 
     def deliver(stop: threading.Event) -> None:
-        from app.identity.store.database import Database  # noqa: PLC0415 - a hub apart has no store
-        from app.identity.tasks.worker import Worker  # noqa: PLC0415 - as above
+        from app.identity.entry.worker import Worker  # noqa: PLC0415 - as above
+        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a hub apart has no store
 
         database = Database(settings.database, pool_size=2)
         try:

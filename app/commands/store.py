@@ -6,7 +6,7 @@ import click
 from sqlalchemy.engine import make_url
 
 from app.commands.refusals import Refusal, in_words, settings
-from app.identity.store import migrate as history
+from app.identity.platform.store import migrate as history
 
 
 @click.command

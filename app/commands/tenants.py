@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.commands.refusals import Refusal, house
+from app.commands.refusals import Refusal, services
 
 if TYPE_CHECKING:
-    from app.identity.house import House
-    from app.identity.store.unit import UnitOfWork
+    from app.identity.platform.services import Services
+    from app.identity.platform.store.unit import UnitOfWork
 
 
 @click.group
@@ -21,11 +21,11 @@ def tenant() -> None:
 @tenant.command("list")
 def tenant_list() -> None:
     """Print every tenant with its address."""
-    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - only this command pays for it
-    from app.identity.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command pays for it
 
-    with house() as ours:
+    with services() as ours:
         work = UnitOfWork(ours.database, NOBODY)
         try:
             for held in changes.all_tenants(work):
@@ -40,9 +40,9 @@ def tenant_list() -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def tenant_remove(name: str, yes: bool) -> None:
     """Remove tenant NAME with its applications, accounts, tokens and audit trail. This cannot be undone."""
-    from app.identity.store import removal  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.store import removal  # noqa: PLC0415 - only this command pays for it
 
-    with house() as ours:
+    with services() as ours:
         work = _enter(ours, name)
         try:
             if not yes:
@@ -64,7 +64,7 @@ def key() -> None:
 @click.argument("tenant_name", metavar="TENANT")
 def key_rotate(tenant_name: str) -> None:
     """Publish a new signing key of TENANT now, sign with it in 20 minutes, and keep the old one published meanwhile."""
-    with house() as ours:
+    with services() as ours:
         work = _enter(ours, tenant_name)
         try:
             kid = ours.keyring.rotate(work)
@@ -84,9 +84,9 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
     Every process stops publishing it within 5 s, and another key signs. Machine tokens and JWT access tokens become invalid.
     Applications accept the key until their cached copy of the key set expires.
     """
-    from app.identity.configuration import key_revocation  # noqa: PLC0415 - only this command pays for it
+    from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command pays for it
 
-    with house() as ours:
+    with services() as ours:
         work = _enter(ours, tenant_name)
         try:
             if not yes:
@@ -111,10 +111,10 @@ def secrets() -> None:
 @secrets.command("rotate")
 def secrets_rotate() -> None:
     """Seal everything anew under the first line of GATEHOUSE_SECRET_KEY; after that the older lines can go."""
-    from app.identity.configuration.resealing import reseal  # noqa: PLC0415 - only this command pays for it
-    from app.identity.vault import Unsealable  # noqa: PLC0415 - as above
+    from app.identity.administration.reencryption import reseal  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.encryption import Unsealable  # noqa: PLC0415 - as above
 
-    with house() as ours:
+    with services() as ours:
         try:
             count = reseal(ours)
         except Unsealable as problem:
@@ -132,9 +132,9 @@ def outbox() -> None:
 @click.option("--most", default=100, show_default=True, type=click.IntRange(1, 10_000))
 def outbox_list(state: str | None, most: int) -> None:
     """Print messages, the newest first; never what they say."""
-    from app.identity.tasks import claims  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command pays for it
 
-    with house() as ours:
+    with services() as ours:
         for row in claims.listed(ours.database, state, most):
             about = (
                 f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  tried {row.attempts}"
@@ -147,22 +147,22 @@ def outbox_list(state: str | None, most: int) -> None:
 @click.option("--all", "every", is_flag=True, help="All dead letters.")
 def outbox_replay(message_id: str | None, every: bool) -> None:
     """Try a dead letter again, or with --all every one."""
-    from app.identity.tasks import claims  # noqa: PLC0415 - only this command pays for it
+    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command pays for it
 
     if every == (message_id is not None):
         raise Refusal("Name one MESSAGE_ID, or --all.")
-    with house() as ours:
+    with services() as ours:
         count = claims.replay(ours.database, ours.clock.now(), message_id)
         if not count and message_id:
             raise Refusal(f"There is no dead letter {message_id!r}; 'gatehouse outbox list --state dead' shows them.")
         click.echo(f"{count} due again.")
 
 
-def _enter(ours: House, name: str) -> UnitOfWork:
+def _enter(ours: Services, name: str) -> UnitOfWork:
     """Return a unit of work within the tenant of that name, or refuse."""
-    from app.identity.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
-    from app.identity.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants.store import NOBODY  # noqa: PLC0415 - as above
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
 
     work = UnitOfWork(ours.database, NOBODY)
     held = changes.named(work, name)

@@ -31,9 +31,9 @@ class Front:
     """Answers the root of hosts that are no tenant's; all else goes on."""
 
     def __init__(
-        self, house: WSGIApplication, hosts: Collection[str], settings: Settings, people: Collection[Person]
+        self, services: WSGIApplication, hosts: Collection[str], settings: Settings, people: Collection[Person]
     ) -> None:
-        self._house = house
+        self._house = services
         self._hosts = {host.lower() for host in hosts}
         self._page = _create_page(settings, people)
 

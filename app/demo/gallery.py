@@ -8,12 +8,12 @@ from flask import Blueprint, Flask, Response, abort, render_template, request
 
 from app.contract.configuration import Brand, TenantSettings
 from app.contract.letters import MailTemplate, SmsTemplate
-from app.identity.letters import gallery, store
-from app.identity.letters.letter import Look
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
-from app.identity.tenants.store import NOBODY
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.store import NOBODY
+from app.identity.messaging import gallery, store
+from app.identity.messaging.message import Look
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.languages import LANGUAGES, Language
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; sandbox; frame-ancestors 'self'"

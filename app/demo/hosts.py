@@ -14,8 +14,8 @@ from app.settings import Settings
 class Hosts:
     """Serves some hosts by applications of their own, and everything else by the house."""
 
-    def __init__(self, house: WSGIApplication, others: Mapping[str, WSGIApplication]) -> None:
-        self._house = house
+    def __init__(self, services: WSGIApplication, others: Mapping[str, WSGIApplication]) -> None:
+        self._house = services
         self._others = {host.lower(): app for host, app in others.items()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

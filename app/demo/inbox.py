@@ -9,10 +9,10 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, render_template
 
 from app.demo import gallery
-from app.identity.outbox import said_in
-from app.identity.store.database import Database
-from app.identity.tasks import claims
-from app.identity.vault import Unsealable, Vault
+from app.identity.platform.encryption import Encryption, Unsealable
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.store.database import Database
 from app.kit.clock import iso
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
@@ -40,22 +40,22 @@ main.wide { max-inline-size: 1240px }
 """
 
 
-def create_inbox(database: Database, vault: Vault) -> Flask:
+def create_inbox(database: Database, encryption: Encryption) -> Flask:
     """Return the inbox."""
     app = Flask("gatehouse.inbox", root_path=str(Path(__file__).parent), static_folder=None)
 
     @app.get("/")
     def messages() -> str:
-        return render_template("inbox.html", messages=[_shown(vault, row) for row in claims.said(database)])
+        return render_template("inbox.html", messages=[_shown(encryption, row) for row in claims.said(database)])
 
     @app.get("/messages.json")
     def as_json() -> Response:
-        return jsonify([_shown(vault, row) for row in claims.said(database)])
+        return jsonify([_shown(encryption, row) for row in claims.said(database)])
 
     @app.get("/messages/<message_id>.html")
     def html(message_id: str) -> Response:
         found = next((row for row in claims.said(database) if row.message_id == message_id), None)
-        said = _said(vault, found) if found is not None else {}
+        said = _said(encryption, found) if found is not None else {}
         if not said.get("html"):
             abort(404)
         answer = Response(said["html"], mimetype="text/html")
@@ -84,16 +84,16 @@ def protect(answer: Response) -> Response:
     return answer
 
 
-def _said(vault: Vault, row: Any) -> dict[str, Any]:
+def _said(encryption: Encryption, row: Any) -> dict[str, Any]:
     """Return what a message says; nothing where it lies under a secret that is gone."""
     try:
-        return said_in(vault, row)
+        return said_in(encryption, row)
     except Unsealable:
         return {}
 
 
-def _shown(vault: Vault, row: Any) -> dict[str, Any]:
-    payload = _said(vault, row)
+def _shown(encryption: Encryption, row: Any) -> dict[str, Any]:
+    payload = _said(encryption, row)
     text = str(payload.get("text") or "")
     facts = {key: payload.get(key) for key in ("to", "subject", "sender_name", "html", "spoken")}
     return {

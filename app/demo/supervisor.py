@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.identity.configuration.apply import apply
-from app.identity.configuration.plan import Plan
-from app.identity.configuration.reading import read
-from app.identity.house import House
-from app.identity.store import migrate
+from app.identity.administration.configuration.apply import apply
+from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.reading import read
+from app.identity.platform.services import Services
+from app.identity.platform.store import migrate
 from app.kit.clock import monotonic, sleep
 from app.settings import ROOT, Settings, of_child
 
@@ -37,11 +37,11 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
     configuration = read(text, str(FILE.relative_to(ROOT)), FILE.parent)
-    house = House(settings)
+    services = Services(settings)
     try:
-        plan = apply(house, configuration)
+        plan = apply(services, configuration)
     finally:
-        house.database.dispose()
+        services.database.dispose()
     people = [
         Person(tenant.name, account.email or account.label, account.password or "")
         for tenant in configuration.tenants

@@ -2,22 +2,22 @@
 
 from wsgiref.types import WSGIApplication
 
-from app.identity.areas import AREAS
-from app.identity.house import House
-from app.identity.server import make_server
+from app.identity.entry.areas import AREAS
+from app.identity.entry.server import make_server
+from app.identity.platform.services import Services
 from app.kit.clock import Clock, SystemClock
 from app.kit.server import Server
 from app.settings import Settings
 
 
-def create_house(settings: Settings, clock: Clock | None = None) -> House:
+def create_services(settings: Settings, clock: Clock | None = None) -> Services:
     """Return the services that all operations of this process share."""
-    return House(settings, clock or SystemClock())
+    return Services(settings, clock or SystemClock())
 
 
-def create_service(house: House) -> Server:
+def create_service(services: Services) -> Server:
     """Return the server with every operation implemented; raises where one was forgotten."""
-    server = make_server(house)
+    server = make_server(services)
     for area in AREAS:
         area.register(server)
     if missing := server.missing():

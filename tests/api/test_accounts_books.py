@@ -5,16 +5,16 @@ from typing import Any
 from sqlalchemy import select
 from werkzeug.test import Client
 
-from app.identity.accounts import service
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.directory.accounts import service
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.callers import call_of
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, refused
 
 
 def told(acme: TenantServer) -> list[tuple[str, str | None, dict[str, Any]]]:
     """The tenant's audit trail, in order: (event, uid, facts)."""
-    work = UnitOfWork(acme.house.database, acme.tenant_id)
+    work = UnitOfWork(acme.services.database, acme.tenant_id)
     try:
         rows = work.all(select(audit).where(audit.c.tenant_id == acme.tenant_id).order_by(audit.c.entry_id))
         return [(row.event, row.uid, row.facts) for row in rows]
@@ -42,7 +42,7 @@ def test_a_silent_change_is_told_as_silent(acme: TenantServer) -> None:
         json={"FirstName": "Grace"},
         query_string={"apikey": acme.api_key, "apisecret": acme.api_secret},
         headers={"X-PreventWebhook": "true"},
-        base_url=f"http://{acme.house.settings.api_hostname}",
+        base_url=f"http://{acme.services.settings.api_hostname}",
     )
     silent = [facts["silent"] for event, _, facts in told(acme) if event.startswith("event.")]
     assert silent == [False, True, True]
@@ -63,7 +63,7 @@ def test_the_trail_holds_no_password_and_no_token(acme: TenantServer) -> None:
 
 def test_the_first_sign_in_is_marked_in_its_own_answer_only(acme: TenantServer) -> None:
     uid = acme.create()["Uid"]
-    with call_of(acme.house, acme.name) as call:
+    with call_of(acme.services, acme.name) as call:
         account = service.by_uid(call, uid)
         assert account is not None
         profile = service.signed_in_profile(call, account)

@@ -186,7 +186,7 @@ def test_a_body_that_is_no_registration_is_refused(
         data=content,
         content_type=media_type,
         query_string={"apikey": acme.api_key, "apisecret": acme.api_secret},
-        base_url=f"http://{acme.house.settings.api_hostname}",
+        base_url=f"http://{acme.services.settings.api_hostname}",
     )
     assert refused(answer) == expected
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.house import MovableClock
+from tests.support.identity_service import MovableClock
 from tests.support.mailbox import mails_to
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
@@ -15,7 +15,7 @@ ADA, OWN = "ada@example.test", "/identity/v2/auth/account"
 
 def warned(tenant: TenantServer, uid: str, password: str) -> str:
     tenant.update(uid, {"Password": password})
-    return str(mails_to(tenant.house, tenant.tenant_id, ADA)[-1]["language"])
+    return str(mails_to(tenant.services, tenant.tenant_id, ADA)[-1]["language"])
 
 
 @pytest.mark.parametrize(("spoken", "expected"), [("de", "de"), (None, "en")])
@@ -29,6 +29,6 @@ def test_the_language_before_the_change_counts_for_a_week(
         bearer = str(tenant.tokens(uid)["access_token"])
         answered(tenant.send("PUT", OWN, {"LocalLanguage": language}, bearer=bearer, with_secret=False))
     assert warned(tenant, uid, "Quartz-lantern-58") == expected
-    assert isinstance(tenant.house.clock, MovableClock)
-    tenant.house.clock.advance(days=8)
+    assert isinstance(tenant.services.clock, MovableClock)
+    tenant.services.clock.advance(days=8)
     assert warned(tenant, uid, "Racing-tortoise-17") == "ar", "by then it is theirs"

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import text, update
 from werkzeug.test import TestResponse
 
-from app.identity.accounts.tables import accounts
-from app.identity.proofs.tables import proofs
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
+from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import mails_to, token_in
 from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
@@ -37,7 +37,7 @@ def world(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def token_of(acme: TenantServer, to: str, page: str) -> str:
-    return next(token_in(mail) for mail in mails_to(acme.house, acme.tenant_id, to) if page in str(mail["text"]))
+    return next(token_in(mail) for mail in mails_to(acme.services, acme.tenant_id, to) if page in str(mail["text"]))
 
 
 def of_the_person(acme: TenantServer, bearer: str) -> list[Act]:
@@ -104,22 +104,22 @@ def wait_until_one_waits(database: Database) -> None:
             sleep(0.01)
 
 
-@pytest.mark.parametrize("house", ["postgres"], indirect=True)
+@pytest.mark.parametrize("services", ["postgres"], indirect=True)
 def test_what_the_database_gives_up_in_favour_of_another_runs_again(new_tenant_server: NewTenantServer) -> None:
     """The other one holds a link and wants the account, the call holds the account and wants the link: PostgreSQL ends the call."""
     acme = world(new_tenant_server)
     uid = str(acme.create(Email=primary(ADA), EmailVerified=True)["Uid"])
     forgot: Act = partial(acme.send, "POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
     answered(forgot())
-    other = UnitOfWork(acme.house.database, acme.tenant_id)
+    other = UnitOfWork(acme.services.database, acme.tenant_id)
     links, people = (
         update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (proofs, accounts)
     )
     other.run(links.values(tries=1))
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(forgot)
-        wait_until_one_waits(acme.house.database)
+        wait_until_one_waits(acme.services.database)
         other.run(people.values(failed_attempts=0))
         other.commit()
         assert answered(asked.result())["IsPosted"]
-    assert len(mails_to(acme.house, acme.tenant_id, ADA)) == 2
+    assert len(mails_to(acme.services, acme.tenant_id, ADA)) == 2

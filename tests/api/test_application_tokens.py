@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, Pkce, RelyingParty, claims_in, moved
 from tests.support.tenant_server import refused
@@ -52,7 +52,7 @@ def world(new_world: NewWorld) -> World:
 
 def ask(world: World, token: str, method: str, path: str, body: Any = None, **query: str) -> TestResponse:
     sent = {"json": body} if body is not None else {}
-    base = f"http://{world.house.settings.api_hostname}"
+    base = f"http://{world.services.settings.api_hostname}"
     held = {"apikey": world.api_key, **query}
     return world.wsgi.open(
         path, method=method, query_string=held, base_url=base, headers={"Authorization": f"Bearer {token}"}, **sent
@@ -94,7 +94,7 @@ def test_read_access_changes_nothing(world: World, ada: Person) -> None:
 def test_full_access_takes_nothing_over_without_a_fresh_proof(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     token = token_of(world, shop, ada, scope="openid")
-    with moved(world.house, seconds=601):
+    with moved(world.services, seconds=601):
         for step, method, path, body in TAKEOVER:
             answer = ask(world, token, method, path, body)
             if step == "slide the token":
@@ -110,7 +110,7 @@ def test_step_up_makes_the_session_fresh_for_ten_minutes(world: World, ada: Pers
     first = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     token, other = str(first["access_token"]), token_of(world, shop, ada, scope="openid")
     change = ("PUT", f"{AUTH}/username", {"username": f"ada{secrets.token_hex(3)}"})
-    with moved(world.house, minutes=15):
+    with moved(world.services, minutes=15):
         assert refused(ask(world, token, *change)) == (403, 1193)
         wrong = ask(world, token, "PUT", f"{AUTH}/account/reauth/password", {"password": "a guess"})
         assert wrong.status_code == 401
@@ -121,7 +121,7 @@ def test_step_up_makes_the_session_fresh_for_ten_minutes(world: World, ada: Pers
         assert ask(world, token, *change).status_code == 200
         renewed = str((shop.refresh(str(first["refresh_token"])).json or {})["access_token"])
         assert ask(world, renewed, *change).status_code == 200
-    with moved(world.house, minutes=25, seconds=2):
+    with moved(world.services, minutes=25, seconds=2):
         assert refused(ask(world, renewed, *change)) == (403, 1193)
 
 
@@ -130,7 +130,7 @@ def test_signing_in_again_in_the_browser_makes_it_fresh(world: World, ada: Perso
     browser = world.browser()
     token = str((shop.redeem(browser.code(shop, ada, scope="openid")).json or {})["access_token"])
     change = ("PUT", f"{AUTH}/username", {"username": f"ada{secrets.token_hex(3)}"})
-    with moved(world.house, minutes=15):
+    with moved(world.services, minutes=15):
         assert refused(ask(world, token, *change)) == (403, 1193)
         step = browser.authorize(shop.asks(prompt="login"))
         browser.sign_in(step.attempt, ada.email, ada.password)
@@ -140,7 +140,7 @@ def test_signing_in_again_in_the_browser_makes_it_fresh(world: World, ada: Perso
 def test_refreshing_makes_nothing_fresh(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full")
     held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
-    with moved(world.house, seconds=601):
+    with moved(world.services, seconds=601):
         renewed = shop.refresh(held["refresh_token"]).json or {}
         answer = ask(world, renewed["access_token"], "PUT", f"{AUTH}/username", {"username": "eve"})
         assert refused(answer) == (403, 1193)
@@ -234,7 +234,7 @@ def test_token_beside_the_key_at_a_recovery_fits_nobody(world: World, ada: Perso
 
 @on_one_database
 def test_token_of_the_hub_s_own_client_opens_nothing(world: World, ada: Person) -> None:
-    hub_url = world.house.settings.hub_url(world.name)
+    hub_url = world.services.settings.hub_url(world.name)
     pages, pkce = world.application("Shop").as_client("gatehouse-profile", f"{hub_url}/callback/profile"), Pkce()
     code = world.browser().code(pages, ada, scope="openid", code_challenge=pkce.challenge, code_challenge_method="S256")
     token = str((pages.redeem(code, code_verifier=pkce.verifier).json or {})["access_token"])

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.export import export
-from app.identity.configuration.plan import Plan
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
-from app.identity.configuration.resealing import reseal
-from app.identity.house import House
-from app.identity.store import migrate
-from app.identity.store.schema import metadata
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes, directory
-from app.identity.vault import Vault
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.export import export
+from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.administration.reencryption import reseal
+from app.identity.directory.tenants import changes, directory
+from app.identity.entry.tables import metadata
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.services import Services
+from app.identity.platform.store import migrate
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import monotonic
-from tests.support.house import SECRET as HOUSE_SECRET
+from tests.support.identity_service import SECRET as HOUSE_SECRET
 
 KEY, SECRET = "9b2f0e6c-0d4f-4f0e-8f63-1d2a5b7c9e01", "5f1c7a32-7b0e-4a55-9c1d-3e8f6a2b4c02"
 ACME = f"""tenants:
@@ -43,25 +43,25 @@ ADA = {"FirstName": "Ada", "RegistrationSource": "API"}  # no page registered he
 
 
 @pytest.fixture
-def ours(own_house: House) -> House:
-    return own_house
+def ours(own_services: Services) -> Services:
+    return own_services
 
 
-def applied(house: House, text: str, *, prune: bool = False) -> Plan:
-    return configuration.apply(house, read(text.encode(), "f.yaml", Path()), prune=prune)
+def applied(services: Services, text: str, *, prune: bool = False) -> Plan:
+    return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
-def planned(house: House, text: str, *, prune: bool = False) -> Plan:
-    return configuration.plan(house, read(text.encode(), "f.yaml", Path()), prune=prune)
+def planned(services: Services, text: str, *, prune: bool = False) -> Plan:
+    return configuration.plan(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
 def lines(plan: Plan) -> list[tuple[str, str, str]]:
     return [(change.kind, change.name, str(change.action)) for change in plan.changes]
 
 
-def rows(house: House, table: str, tenant: str = "acme") -> list[Any]:
+def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
     """What lies in a table for a tenant."""
-    work = UnitOfWork(house.database, "lookup")
+    work = UnitOfWork(services.database, "lookup")
     try:
         held = changes.named(work, tenant)
         if held is None:
@@ -73,13 +73,13 @@ def rows(house: House, table: str, tenant: str = "acme") -> list[Any]:
         work.rollback()
 
 
-def test_a_tenant_comes_with_everything_that_the_file_says(ours: House) -> None:
+def test_a_tenant_comes_with_everything_that_the_file_says(ours: Services) -> None:
     assert {action for _, _, action in lines(applied(ours, ACME))} == {"create"}
     tenant = ours.directory.by_key(KEY.upper())
     assert tenant is not None
     assert tenant.settings.lockout.maximum_failed_attempts == 3
     assert tenant.settings.url_whitelist == ("http://shop.localhost:8000",)
-    assert ours.vault.open(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
+    assert ours.encryption.open(tenant.sealed_api_secret, changes.secret_context(tenant.tenant_id)).decode() == SECRET
     assert ours.directory.by_secret(SECRET.upper()) == tenant
     by_id = {row.client_id: row for row in rows(ours, "applications")}
     assert by_id["shop"].secret_hash == randomness.digest("the-secret-of-the-shop")
@@ -94,7 +94,7 @@ def test_a_tenant_comes_with_everything_that_the_file_says(ours: House) -> None:
     assert [row.event for row in rows(ours, "audit")] == ["account.created"]
 
 
-def test_a_second_time_changes_nothing(ours: House) -> None:
+def test_a_second_time_changes_nothing(ours: Services) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants"), rows(ours, "accounts")
     again = applied(ours, ACME)
@@ -102,7 +102,7 @@ def test_a_second_time_changes_nothing(ours: House) -> None:
     assert (rows(ours, "tenants"), rows(ours, "accounts")) == before
 
 
-def test_a_dry_run_tells_and_does_nothing(ours: House) -> None:
+def test_a_dry_run_tells_and_does_nothing(ours: Services) -> None:
     assert lines(planned(ours, ACME)) == [
         ("tenant", "acme", "create"),
         ("application", "shop", "create"),
@@ -112,7 +112,7 @@ def test_a_dry_run_tells_and_does_nothing(ours: House) -> None:
     assert rows(ours, "tenants") == []
 
 
-def test_a_plan_tells_what_changes_from_what_to_what(ours: House) -> None:
+def test_a_plan_tells_what_changes_from_what_to_what(ours: Services) -> None:
     applied(ours, ACME)
     changed = ACME.replace("custom_uid: true", "remember_me: false").replace("first_name: Ada", "first_name: Grace")
     plan = planned(ours, changed)
@@ -125,7 +125,7 @@ def test_a_plan_tells_what_changes_from_what_to_what(ours: House) -> None:
     assert planned(ours, changed).is_empty
 
 
-def test_a_change_raises_the_version_so_that_caches_see_it(ours: House) -> None:
+def test_a_change_raises_the_version_so_that_caches_see_it(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, ACME.replace("#123456", "#654321"))
     assert rows(ours, "tenants")[0].version == 2
@@ -133,7 +133,7 @@ def test_a_change_raises_the_version_so_that_caches_see_it(ours: House) -> None:
     assert rows(ours, "tenants")[0].version == 3
 
 
-def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: House) -> None:
+def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: Services) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants")[0].api_secret, rows(ours, "accounts")[0].password_hash
     other = (
@@ -151,13 +151,13 @@ def test_passwords_keys_and_secrets_that_stand_are_never_overwritten(ours: House
     }
 
 
-def test_what_the_file_leaves_out_stays(ours: House) -> None:
+def test_what_the_file_leaves_out_stays(ours: Services) -> None:
     applied(ours, ACME)
     assert applied(ours, "tenants: [{name: acme}]").is_empty
     assert len(rows(ours, "applications")) == 2
 
 
-def test_nothing_is_removed_without_prune(ours: House) -> None:
+def test_nothing_is_removed_without_prune(ours: Services) -> None:
     applied(ours, ACME)
     shorter = re.sub(r"      - {name: desk.*\n", "", ACME)
     plan = applied(ours, shorter)
@@ -165,7 +165,7 @@ def test_nothing_is_removed_without_prune(ours: House) -> None:
     assert len(rows(ours, "applications")) == 2
 
 
-def test_prune_removes_what_a_file_made_and_leaves_people_who_registered(ours: House) -> None:
+def test_prune_removes_what_a_file_made_and_leaves_people_who_registered(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com, password: correct horse 3!}]}]")
     unmark(ours, "eve@example.com")
@@ -180,16 +180,16 @@ def test_prune_removes_what_a_file_made_and_leaves_people_who_registered(ours: H
     }
 
 
-def unmark(house: House, email: str) -> None:
+def unmark(services: Services, email: str) -> None:
     """Make an account one that registered itself."""
     accounts = metadata.tables["accounts"]
-    tenant_id = rows(house, "tenants")[0].tenant_id
-    work = UnitOfWork(house.database, tenant_id)
+    tenant_id = rows(services, "tenants")[0].tenant_id
+    work = UnitOfWork(services.database, tenant_id)
     work.run(accounts.update().where(accounts.c.tenant_id == tenant_id, accounts.c.email == email).values(private={}))
     work.commit()
 
 
-def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours: House) -> None:
+def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours: Services) -> None:
     text = "tenants: [{name: acme, applications: [{name: shop, redirect_uris: ['https://a.example/']}]}]"
     made = {one.key: one.value for one in applied(ours, text).made}
     assert set(made) == {"api_key", "api_secret", "client_id", "client_secret"}
@@ -198,7 +198,7 @@ def test_keys_and_secrets_that_the_file_leaves_out_are_made_and_shown_once(ours:
     assert applied(ours, text).made == []
 
 
-def test_nothing_is_half_applied(ours: House) -> None:
+def test_nothing_is_half_applied(ours: Services) -> None:
     applied(ours, ACME)
     broken = f"{ACME.replace('custom_uid: true', 'custom_uid: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
         f"    api_key: {KEY}\n", "", 1
@@ -209,20 +209,20 @@ def test_nothing_is_half_applied(ours: House) -> None:
     assert rows(ours, "tenants", "globex") == []
 
 
-def test_an_application_keeps_its_id(ours: House) -> None:
+def test_an_application_keeps_its_id(ours: Services) -> None:
     applied(ours, ACME)
     with pytest.raises(ConfigurationError, match="expected shop: the id of an application cannot change"):
         applied(ours, ACME.replace("client_id: shop", "client_id: store"))
 
 
-def test_an_account_s_names_cannot_belong_to_two(ours: House) -> None:
+def test_an_account_s_names_cannot_belong_to_two(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com}]}]")
     with pytest.raises(ConfigurationError, match="belong to several"):
         applied(ours, ACME.replace("Ada@", "eve@"))
 
 
-def test_what_names_an_account_is_not_overwritten(ours: House) -> None:
+def test_what_names_an_account_is_not_overwritten(ours: Services) -> None:
     applied(ours, ACME)
     with pytest.raises(
         ConfigurationError, match=r"expected Ada@example\.com: what names an account is not overwritten"
@@ -231,14 +231,14 @@ def test_what_names_an_account_is_not_overwritten(ours: House) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["birth_date: tomorrow", "gender: purple", "custom_fields: {shoe: '42'}"])
-def test_a_value_that_the_interface_would_refuse_is_refused(ours: House, wrong: str) -> None:
+def test_a_value_that_the_interface_would_refuse_is_refused(ours: Services, wrong: str) -> None:
     text = f"tenants: [{{name: acme, accounts: [{{email: a@example.com, {wrong}}}]}}]"
     with pytest.raises(ConfigurationError, match=r"f\.yaml:1: tenants\[0\]\.accounts\[0\]: expected another value"):
         applied(ours, text)
     assert rows(ours, "tenants") == []
 
 
-def test_custom_fields_that_the_tenant_has_are_kept(ours: House) -> None:
+def test_custom_fields_that_the_tenant_has_are_kept(ours: Services) -> None:
     text = "tenants: [{name: acme, settings: {custom_fields: [shoe]}, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
     applied(ours, text)
     assert rows(ours, "accounts")[0].profile["CustomFields"] == {"shoe": "42"}
@@ -247,14 +247,14 @@ def test_custom_fields_that_the_tenant_has_are_kept(ours: House) -> None:
     ).is_empty
 
 
-def test_two_tenants_do_not_mix(ours: House) -> None:
+def test_two_tenants_do_not_mix(ours: Services) -> None:
     both = f"{ACME}  - name: globex\n    accounts: [{{email: ada@example.com, password: correct horse 4!, first_name: Ida}}]\n"
     applied(ours, both)
     assert [row.profile["FirstName"] for row in rows(ours, "accounts")] == ["Ada"]
     assert [row.profile["FirstName"] for row in rows(ours, "accounts", "globex")] == ["Ida"]
 
 
-def test_what_is_exported_can_be_applied_and_changes_nothing(ours: House) -> None:
+def test_what_is_exported_can_be_applied_and_changes_nothing(ours: Services) -> None:
     applied(ours, ACME)
     written = export(ours, "acme")
     assert not re.search("secret-of|correct horse|argon2|" + SECRET, written)
@@ -264,7 +264,7 @@ def test_what_is_exported_can_be_applied_and_changes_nothing(ours: House) -> Non
 @pytest.mark.parametrize(
     "beside", ["", "    url_whitelist: []\n", "    registration_form: []\n", "    settings: {}\n    brand: {}\n"]
 )
-def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: House, beside: str) -> None:
+def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: Services, beside: str) -> None:
     """Least of all the file of the README: an application and an account."""
     applied(
         ours,
@@ -278,18 +278,20 @@ def test_what_is_exported_of_a_file_that_says_little_changes_nothing(ours: House
     assert again.is_empty
 
 
-def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: House, tmp_path: Path) -> None:
+def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: Services, tmp_path: Path) -> None:
     applied(ours, ACME)
     url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
     migrate.upgrade(url)
-    elsewhere = House(replace(ours.settings, database_url=url))
+    elsewhere = Services(replace(ours.settings, database_url=url))
     applied(elsewhere, export(ours, "acme"))
     assert export(elsewhere, "acme") == export(ours, "acme")
 
 
-def test_a_server_that_runs_sees_the_change_within_five_seconds(ours: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_runs_sees_the_change_within_five_seconds(
+    ours: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
     applied(ours, ACME)
-    serving = House(ours.settings)
+    serving = Services(ours.settings)
     assert serving.directory.by_name("acme") is not None
     applied(ours, ACME.replace("#123456", "#654321"))
     monkeypatch.setattr(directory, "monotonic", lambda: monotonic() + 5)
@@ -305,14 +307,14 @@ WITH_CAPTCHA = """tenants:
 """
 
 
-def captcha_secret(house: House) -> str:
-    held = changes.named(UnitOfWork(house.database, "lookup"), "acme")
+def captcha_secret(services: Services) -> str:
+    held = changes.named(UnitOfWork(services.database, "lookup"), "acme")
     assert held
     assert held.captcha_secret
-    return house.vault.open(held.captcha_secret, changes.captcha_context(held.tenant_id)).decode()
+    return services.encryption.open(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
 
 
-def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: House) -> None:
+def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Services) -> None:
     """It is the provider's: one that stays for ever would outlive its site key."""
     first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     assert captcha_secret(ours) == "from the provider"
@@ -325,15 +327,15 @@ def test_the_secret_of_a_captcha_provider_is_sealed_and_can_be_replaced(ours: Ho
     assert captcha_secret(ours) == "another one of it"
 
 
-def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: House) -> None:
+def test_the_secret_of_a_captcha_provider_is_sealed_anew_with_the_others(ours: Services) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
-    ours.vault = Vault((b"1" * 32, HOUSE_SECRET))
+    ours.encryption = Encryption((b"1" * 32, HOUSE_SECRET))
     assert reseal(ours) == 2  # the API secret is the other; no signing key was needed yet
-    ours.vault = Vault((b"1" * 32,))
+    ours.encryption = Encryption((b"1" * 32,))
     assert captcha_secret(ours) == "from the provider"
 
 
-def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours: House) -> None:
+def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours: Services) -> None:
     applied(ours, ACME)
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
     with work.apart() as own:
@@ -346,13 +348,13 @@ def test_a_tenant_of_before_is_found_by_its_secret_once_it_was_sealed_anew(ours:
     assert found.name == "acme"
 
 
-def test_a_captcha_provider_without_its_secret_is_refused(ours: House) -> None:
+def test_a_captcha_provider_without_its_secret_is_refused(ours: Services) -> None:
     with pytest.raises(ConfigurationError, match=r"captcha_secret.*expected the secret of settings.captcha.provider"):
         applied(ours, "tenants: [{name: acme, settings: {captcha: {provider: tencent, site_key: x}}}]")
     with pytest.raises(ConfigurationError, match=r"site_key.*expected the key that tencent gave you"):
         applied(ours, "tenants: [{name: acme, captcha_secret: x, settings: {captcha: {provider: tencent}}}]")
 
 
-def test_a_lock_that_asks_a_question_needs_one(ours: House) -> None:
+def test_a_lock_that_asks_a_question_needs_one(ours: Services) -> None:
     with pytest.raises(ConfigurationError, match="security_questions has none"):
         applied(ours, "tenants: [{name: acme, settings: {lockout: {type: security_question}}}]")

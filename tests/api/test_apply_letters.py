@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.export import export
-from app.identity.configuration.plan import Plan
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
-from app.identity.house import House
-from app.identity.letters import store as templates
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.export import export
+from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.directory.tenants import changes
+from app.identity.messaging import store as templates
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 
 HEAD = "tenants:\n  - name: acme\n"
 MAILS = """\
@@ -34,21 +34,21 @@ MAILS = """\
 
 
 @pytest.fixture
-def ours(own_house: House) -> House:
-    return own_house
+def ours(own_services: Services) -> Services:
+    return own_services
 
 
-def applied(house: House, text: str, *, prune: bool = False) -> Plan:
-    return configuration.apply(house, read(text.encode(), "f.yaml", Path()), prune=prune)
+def applied(services: Services, text: str, *, prune: bool = False) -> Plan:
+    return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
 def lines(plan: Plan) -> list[tuple[str, str, str]]:
     return [(change.kind, change.name, str(change.action)) for change in plan.changes if change.kind != "tenant"]
 
 
-def held(house: House) -> tuple[int, list[Any]]:
+def held(services: Services) -> tuple[int, list[Any]]:
     """The tenant's version and its templates."""
-    work = UnitOfWork(house.database, "lookup")
+    work = UnitOfWork(services.database, "lookup")
     try:
         tenant = changes.named(work, "acme")
         if tenant is None:
@@ -59,7 +59,7 @@ def held(house: House) -> tuple[int, list[Any]]:
         work.rollback()
 
 
-def test_they_are_told_and_kept(ours: House) -> None:
+def test_they_are_told_and_kept(ours: Services) -> None:
     planned = configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
     assert held(ours) == (0, [])
     plan = applied(ours, HEAD + MAILS)
@@ -74,7 +74,7 @@ def test_they_are_told_and_kept(ours: House) -> None:
     assert applied(ours, HEAD + MAILS).is_empty
 
 
-def test_what_is_exported_can_be_applied_here_and_elsewhere_and_is_exported_the_same(ours: House) -> None:
+def test_what_is_exported_can_be_applied_here_and_elsewhere_and_is_exported_the_same(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
     before, text = held(ours), export(ours, "acme")
     assert applied(ours, text).is_empty
@@ -87,7 +87,7 @@ def test_what_is_exported_can_be_applied_here_and_elsewhere_and_is_exported_the_
     assert export(ours, "acme") == text
 
 
-def test_a_change_is_told_and_raises_the_version(ours: House) -> None:
+def test_a_change_is_told_and_raises_the_version(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
     before = held(ours)[0]
     plan = applied(ours, HEAD + MAILS.replace("Neues Passwort", "Ein neues Passwort"))
@@ -97,7 +97,7 @@ def test_a_change_is_told_and_raises_the_version(ours: House) -> None:
     assert held(ours)[0] == before + 1
 
 
-def test_only_prune_removes_and_an_absent_key_removes_nothing(ours: House) -> None:
+def test_only_prune_removes_and_an_absent_key_removes_nothing(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
     one = MAILS.partition("      - {type: forgotpassword")[0]
     plan = applied(ours, HEAD + one)
@@ -148,7 +148,7 @@ def test_every_problem_is_told_at_once() -> None:
     ]
 
 
-def test_custom_fields_are_those_of_the_tenant(ours: House) -> None:
+def test_custom_fields_are_those_of_the_tenant(ours: Services) -> None:
     mail = '    mail_templates: [{type: welcome, subject: a, html: "<p>#Shoe#</p>"}]\n'
     applied(ours, HEAD + "    settings: {custom_fields: [Shoe]}\n" + mail)
     assert applied(ours, HEAD + mail).is_empty

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.export import export
-from app.identity.configuration.origins import differences, marks, merged, unnamed
-from app.identity.configuration.plan import Plan
-from app.identity.configuration.reading import read
-from app.identity.letters.tables import letter_templates
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.export import export
+from app.identity.administration.configuration.origins import differences, marks, merged, unnamed
+from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.reading import read
+from app.identity.directory.tenants import changes
+from app.identity.messaging.tables import letter_templates
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
@@ -58,19 +58,19 @@ class Managed:
         return answered(ask(self.server, self.token, method, path, body))
 
     def apply(self, text: str = FILE, **how: bool) -> Plan:
-        done = configuration.apply(self.server.house, self._read(text), **how)
-        self.server.house.directory.forget()
+        done = configuration.apply(self.server.services, self._read(text), **how)
+        self.server.services.directory.forget()
         return done
 
     def plan(self, text: str = FILE, **how: bool) -> Plan:
-        return configuration.plan(self.server.house, self._read(text), **how)
+        return configuration.plan(self.server.services, self._read(text), **how)
 
     def _read(self, text: str) -> Any:
         return read(text.format(name=self.server.name).encode(), "f.yaml", Path())
 
     def stands(self) -> dict[str, Any]:
         """Everything that a file or an operation may configure, as it lies in the store."""
-        work = UnitOfWork(self.server.house.database, "lookup")
+        work = UnitOfWork(self.server.services.database, "lookup")
         try:
             held = changes.named(work, self.server.name)
             assert held
@@ -156,7 +156,7 @@ def test_a_key_that_a_file_leaves_out_is_left_alone(acme: Managed) -> None:
 
 def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
     acme.operate()
-    work = UnitOfWork(acme.server.house.database, acme.server.tenant_id)
+    work = UnitOfWork(acme.server.services.database, acme.server.tenant_id)
     changes.note_named(work, None)  # type: ignore[arg-type] # as it stands after the upgrade
     work.commit()
     before = acme.stands()
@@ -168,8 +168,8 @@ def test_a_tenant_from_before_keeps_what_operations_set(acme: Managed) -> None:
 
 
 def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
-    house, tenant_id = acme.server.house, acme.server.tenant_id
-    work = UnitOfWork(house.database, tenant_id)
+    services, tenant_id = acme.server.services, acme.server.tenant_id
+    work = UnitOfWork(services.database, tenant_id)
     work.begin()
     held = changes.locked(work)
     assert held
@@ -185,7 +185,10 @@ def test_an_operation_at_the_same_time_is_not_undone(acme: Managed) -> None:
 
 def test_an_export_applied_changes_nothing_and_loses_nothing(acme: Managed) -> None:
     acme.operate()
-    before, written = acme.stands(), export(acme.server.house, acme.server.name).replace("{", "{{").replace("}", "}}")
+    before, written = (
+        acme.stands(),
+        export(acme.server.services, acme.server.name).replace("{", "{{").replace("}", "}}"),
+    )
     for _ in range(2):
         assert acme.apply(written).is_empty
         assert acme.stands() == before

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.configuration import apply as applying
-from app.identity.configuration.export import export
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
-from app.identity.configuration.resealing import reseal
-from app.identity.house import House
-from app.identity.tenants import services
-from app.identity.vault import Vault
-from tests.support.house import SECRET
+from app.identity.administration.configuration import apply as applying
+from app.identity.administration.configuration.export import export
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.administration.reencryption import reseal
+from app.identity.directory.tenants import service_secrets
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.services import Services
+from tests.support.identity_service import SECRET
 
 pytestmark = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
 FILE = """
@@ -30,38 +30,38 @@ NEXT = b"another secret of the tests, as long as the first"
 SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 
-def applied(house: House, text: str, tmp_path: object) -> str:
-    done = applying.apply(house, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
-    house.directory.forget()
+def applied(services: Services, text: str, tmp_path: object) -> str:
+    done = applying.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
+    services.directory.forget()
     return "\n".join(str(change) for change in done.changes)
 
 
-def test_they_are_sealed_kept_and_left_out(own_house: House, tmp_path: object) -> None:
-    applied(own_house, FILE.format(secrets=SECRETS, duo="hidden-secret"), tmp_path)
-    tenant = own_house.directory.by_name("acme")
+def test_they_are_sealed_kept_and_left_out(own_services: Services, tmp_path: object) -> None:
+    applied(own_services, FILE.format(secrets=SECRETS, duo="hidden-secret"), tmp_path)
+    tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     assert tenant.settings.push is not None
-    assert services.secrets_of(own_house.vault, tenant, "push")["secret_access_key"] == "hidden-key"
-    assert services.secrets_of(own_house.vault, tenant, "duo") == {"client_secret": "hidden-secret"}
-    told = applied(own_house, FILE.format(secrets="", duo="another-secret"), tmp_path)
+    assert service_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
+    assert service_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "hidden-secret"}
+    told = applied(own_services, FILE.format(secrets="", duo="another-secret"), tmp_path)
     assert "secrets of push, duo or connections" in told
     assert "another-secret" not in told
-    tenant = own_house.directory.by_name("acme")
+    tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    assert services.secrets_of(own_house.vault, tenant, "push")["secret_access_key"] == "hidden-key"
-    text = export(own_house, "acme")
+    assert service_secrets.secrets_of(own_services.encryption, tenant, "push")["secret_access_key"] == "hidden-key"
+    text = export(own_services, "acme")
     assert "app_name: Acme Keys" in text
     assert not any(secret in text for secret in ("hidden-key", "hidden-secret", "another-secret", "AKIDACME"))
-    assert applied(own_house, text, tmp_path).count("unchanged") >= 1
-    tenant = own_house.directory.by_name("acme")
+    assert applied(own_services, text, tmp_path).count("unchanged") >= 1
+    tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    assert services.secrets_of(own_house.vault, tenant, "duo") == {"client_secret": "another-secret"}
+    assert service_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "another-secret"}
 
 
-def test_what_is_malformed_is_named_and_no_secret_is_repeated(own_house: House, tmp_path: object) -> None:
+def test_what_is_malformed_is_named_and_no_secret_is_repeated(own_services: Services, tmp_path: object) -> None:
     text = FILE.format(secrets="secrets: {access_key: hidden-key}", duo="x").replace("eu-central-1\n", "evil.example\n")
     with pytest.raises(ConfigurationError) as refused:
-        applied(own_house, text, tmp_path)
+        applied(own_services, text, tmp_path)
     said = "\n".join(str(one) for one in refused.value.problems)
     assert "region" in said
     assert "hidden-key" not in said
@@ -80,34 +80,34 @@ COMPANY = """
 """
 
 
-def secrets_of_connections(house: House) -> dict[str, str]:
-    tenant = house.directory.by_name("acme")
+def secrets_of_connections(services: Services) -> dict[str, str]:
+    tenant = services.directory.by_name("acme")
     assert tenant is not None
-    return dict(services.secrets_of(house.vault, tenant, services.CONNECTIONS))
+    return dict(service_secrets.secrets_of(services.encryption, tenant, service_secrets.CONNECTIONS))
 
 
-def test_secrets_of_connections_come_stay_and_go_with_them(own_house: House, tmp_path: object) -> None:
-    applied(own_house, CONNECTIONS.format(google="hidden-google", more=COMPANY), tmp_path)
+def test_secrets_of_connections_come_stay_and_go_with_them(own_services: Services, tmp_path: object) -> None:
+    applied(own_services, CONNECTIONS.format(google="hidden-google", more=COMPANY), tmp_path)
     both = {"google": "hidden-google", "company": "hidden-company"}
-    assert secrets_of_connections(own_house) == both
-    text = export(own_house, "acme")
+    assert secrets_of_connections(own_services) == both
+    text = export(own_services, "acme")
     assert "id.example.com" in text
     assert "hidden" not in text
-    assert "unchanged" in applied(own_house, text, tmp_path).partition("\n")[0]
-    assert secrets_of_connections(own_house) == both
-    own_house.vault = Vault((NEXT, SECRET))
-    assert reseal(own_house) == 2  # the API secret is the other
-    own_house.vault = Vault((NEXT,))
-    own_house.directory.forget()
-    assert secrets_of_connections(own_house) == both
-    told = applied(own_house, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
+    assert "unchanged" in applied(own_services, text, tmp_path).partition("\n")[0]
+    assert secrets_of_connections(own_services) == both
+    own_services.encryption = Encryption((NEXT, SECRET))
+    assert reseal(own_services) == 2  # the API secret is the other
+    own_services.encryption = Encryption((NEXT,))
+    own_services.directory.forget()
+    assert secrets_of_connections(own_services) == both
+    told = applied(own_services, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
     assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in told
     assert "secrets of push, duo or connections: others" in told
     assert "hidden" not in told
-    assert secrets_of_connections(own_house) == {"google": "hidden-other"}
-    applied(own_house, CONNECTIONS.format(google="null", more=""), tmp_path)
-    assert secrets_of_connections(own_house) == {}
-    tenant = own_house.directory.by_name("acme")
+    assert secrets_of_connections(own_services) == {"google": "hidden-other"}
+    applied(own_services, CONNECTIONS.format(google="null", more=""), tmp_path)
+    assert secrets_of_connections(own_services) == {}
+    tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     assert list(tenant.settings.connections) == ["google"]
     assert tenant.settings.account_linking is False

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import Client
 
-from app.identity.house import House
-from app.identity.ledger import Ledger
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import audit_retention, cleaning
-from app.identity.tasks.tables import audit
+from app.identity.entry import audit_retention, cleaning
+from app.identity.platform.audit import AuditLog
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from app.kit.instrumentation import Instrumented
 from tests.support.customers import OLD
 from tests.support.rows import Somebody, somebody
@@ -23,8 +23,8 @@ WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seco
 
 
 def rows_of(who: Somebody) -> list[Any]:
-    house: House = who.tenant.house
-    work = UnitOfWork(house.database, who.tenant.tenant_id)
+    services: Services = who.tenant.services
+    work = UnitOfWork(services.database, who.tenant.tenant_id)
     try:
         found = select(audit).where(audit.c.tenant_id == who.tenant.tenant_id, audit.c.uid == who.uid)
         return list(work.all(found.order_by(audit.c.entry_id)))
@@ -50,7 +50,7 @@ def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenant
     who = somebody(new_tenant_server)
     client = Client(Instrumented(who.tenant.app))
     query = {"apikey": who.tenant.api_key}
-    base = f"http://{who.tenant.house.settings.api_hostname}"
+    base = f"http://{who.tenant.services.settings.api_hostname}"
     body = {"email": who.email, "password": WRONG}
     answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
     assert rows_of(who)[-1].reference == answer.headers["X-Request-Id"]
@@ -58,11 +58,11 @@ def test_a_row_names_the_request_as_the_answer_does(new_tenant_server: NewTenant
 
 def test_audit_rows_are_kept_as_long_as_the_tenant_says(new_tenant_server: NewTenantServer) -> None:
     kept, short = (somebody(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
-    house: House = kept.tenant.house
+    services: Services = kept.tenant.services
 
     def removed(days: int) -> None:
         for who in (kept, short):
-            cleaning._clean_tenant(house.database, who.tenant.tenant_id, house.clock.now() + timedelta(days=days))
+            cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=days))
 
     before = len(rows_of(kept))
     assert before > 0
@@ -77,11 +77,11 @@ def test_audit_rows_are_kept_as_long_as_the_tenant_says(new_tenant_server: NewTe
 
 def test_more_rows_than_a_batch_go_in_one_round(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, audit_days=1)
-    house: House = who.tenant.house
-    ledger = Ledger(house.clock)
+    services: Services = who.tenant.services
+    audit = AuditLog(services.clock)
     for _ in range(audit_retention.BATCH * 2 + 1):
-        ledger.record("something.happened", uid=who.uid)
-    with UnitOfWork(house.database, who.tenant.tenant_id).apart() as work:
-        ledger.write(work)
-    cleaning._clean_tenant(house.database, who.tenant.tenant_id, house.clock.now() + timedelta(days=2))
+        audit.record("something.happened", uid=who.uid)
+    with UnitOfWork(services.database, who.tenant.tenant_id).apart() as work:
+        audit.write(work)
+    cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=2))
     assert rows_of(who) == []

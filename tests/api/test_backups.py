@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.identity.store.backup import BackupRefused, check, create
+from app.identity.platform.store.backup import BackupRefused, check, create
 from tests.support.installation import COMMAND, ROOT, Installation, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres

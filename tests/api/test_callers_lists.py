@@ -6,14 +6,14 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.errors import IpRefused
-from app.identity.house import House
-from app.identity.signed_requests import is_listed
+from app.identity.entry.signed_requests import is_listed
+from app.identity.platform.services import Services
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, refused
 
 
 def is_refused_from(server: TenantServer, address: str) -> bool:
     asked = {"apikey": server.api_key, "apisecret": server.api_secret, "email": "nobody@example.com"}
-    base = f"http://{server.house.settings.api_hostname}"
+    base = f"http://{server.services.settings.api_hostname}"
     environ = {"REMOTE_ADDR": address}
     response = Client(server.app).get(MANAGE, query_string=asked, base_url=base, environ_base=environ)
     return refused(response)[1] == IpRefused.code
@@ -46,8 +46,8 @@ def test_a_list_with_a_misprint_is_never_an_empty_list() -> None:
 @pytest.mark.parametrize(("days", "is_over"), [(-1, True), (2, False)])
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+14:00"])
 def test_a_trial_ends_when_it_is_stated_to_end(
-    house: House, new_tenant_server: NewTenantServer, days: int, is_over: bool, form: str
+    services: Services, new_tenant_server: NewTenantServer, days: int, is_over: bool, form: str
 ) -> None:
-    ends = (house.clock.now() + timedelta(days=days)).strftime(form)
+    ends = (services.clock.now() + timedelta(days=days)).strftime(form)
     response = new_tenant_server(trial_ends_at=ends).send("GET", MANAGE, email="nobody@example.com")
     assert (refused(response)[1] == 6003) is is_over

@@ -16,10 +16,10 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from app.contract.captcha import Challenge
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
-from app.identity.tenants.tables import tenants
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.settings import SettingsError, read
 from tests.support.captchas import BELIEVED, DOUBTED, Provider, keep_secret, providing, worked
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -114,7 +114,7 @@ def test_the_challenge_of_another_tenant_opens_nothing(locked: Locked) -> None:
 def test_a_challenge_that_is_over_brings_a_new_one(locked: Locked) -> None:
     tenant = locked()
     given = solved(challenge_of(tenant))
-    clock: Any = tenant.house.clock
+    clock: Any = tenant.services.clock
     clock.advance(minutes=31)
     late = logs_in(tenant, **given)
     assert refused(late) == (403, 982)
@@ -171,24 +171,24 @@ def test_tries_with_a_solved_captcha_are_limited(new_tenant_server: NewTenantSer
 
 
 @pytest.fixture
-def provider(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    with providing(house, monkeypatch) as made:
+def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    with providing(services, monkeypatch) as made:
         yield made
 
 
 def change(tenant: TenantServer, **settings: Any) -> None:
     """Change settings, as `gatehouse apply` would."""
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
         held = changes.named(work, tenant.name)
         assert held
         values = {**held.settings, **settings}
         work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(settings=values))
-    tenant.house.directory.forget()
+    tenant.services.directory.forget()
 
 
 def elsewhere(locked: Locked, kind: str, **captcha: Any) -> TenantServer:
     tenant = locked(kind, **captcha)
-    keep_secret(tenant.house, tenant.tenant_id)
+    keep_secret(tenant.services, tenant.tenant_id)
     return tenant
 
 
@@ -295,14 +295,14 @@ def test_a_provider_that_cannot_tell_lets_nobody_in_and_blames_nobody(
 
 
 def test_a_provider_that_is_gone_or_hangs_lets_nobody_in(
-    locked: Locked, house: House, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    locked: Locked, services: Services, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = elsewhere(locked, "hcaptcha")
     provider.waits = threading.Event()
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
     provider.waits.set()
-    gone = replace(house.settings, captcha_urls=(("hcaptcha", "http://127.0.0.1:9/siteverify"),))
-    monkeypatch.setattr(house, "settings", gone)
+    gone = replace(services.settings, captcha_urls=(("hcaptcha", "http://127.0.0.1:9/siteverify"),))
+    monkeypatch.setattr(services, "settings", gone)
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
 
 

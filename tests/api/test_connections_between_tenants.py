@@ -14,13 +14,13 @@ from werkzeug.serving import make_server
 from werkzeug.test import Client
 
 from app import create_both
-from app.identity.configuration.apply import apply
-from app.identity.configuration.reading import read
-from app.identity.connections import service
-from app.identity.house import House
+from app.identity.administration.configuration.apply import apply
+from app.identity.administration.configuration.reading import read
+from app.identity.authentication.federation import service
+from app.identity.platform.services import Services
 from app.settings import Settings
-from tests.support.house import SECRET, make_house
 from tests.support.identities import doing
+from tests.support.identity_service import SECRET, make_services
 from tests.support.servers import free_port
 from tests.support.tenant_server import TenantServer
 from tests.support.visitor import Visitor
@@ -49,7 +49,7 @@ tenants:
 class Installation:
     """One process with two tenants."""
 
-    house: House
+    services: Services
     port: int
     app: object
 
@@ -59,22 +59,22 @@ def installed(migrated_file: Path, tmp_path: Path) -> Iterator[Installation]:
     port = free_port()
     url = f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'gatehouse.db')}"
     settings = Settings(data_dir=tmp_path, database_url=url, secrets=(SECRET,), hub_domain=f"localhost:{port}")
-    house = make_house(settings)
-    apply(house, read(FILE.format(port=port).encode(), "both.yaml", tmp_path))
+    services = make_services(settings)
+    apply(services, read(FILE.format(port=port).encode(), "both.yaml", tmp_path))
     app = create_both(settings)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", port, app, threaded=True)
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield Installation(house, port, app)
+    yield Installation(services, port, app)
     server.shutdown()
-    house.database.dispose()
+    services.database.dispose()
 
 
 def test_people_of_one_tenant_come_in_at_another(installed: Installation) -> None:
-    house, port = installed.house, installed.port
-    tenant = house.directory.by_name("acme")
+    services, port = installed.services, installed.port
+    tenant = services.directory.by_name("acme")
     assert tenant is not None
-    acme = TenantServer(house, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
+    acme = TenantServer(services, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
     with doing(acme) as call:
         address = service.begin(call, service.find(call, "company"), "attempt-1", hint="ada@example.com")
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from joserfc.jwk import OctKey
 
-from app.identity.connections.service import ConnectionBroken
+from app.identity.authentication.federation.service import ConnectionBroken
 from tests.support.connecting import finished, led
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import CLIENT, SECRET, FakeProvider, key
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from app.contract.connections import PRESETS, resolved
-from app.identity.connections.service import ConnectionBroken, ConnectionRefused
+from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused
 from tests.support.connecting import asked, finished, led
 from tests.support.devices import keeps
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import SECRET, FakeProvider
 

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from app.contract.errors.federation import ConnectionNotConfigured, UnknownConnection
-from app.identity.connections import service
-from app.identity.connections.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
-from app.identity.house import House
-from app.identity.providers import openid, outside
+from app.identity.authentication.federation import service
+from app.identity.authentication.federation.providers import openid
+from app.identity.authentication.federation.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
+from app.identity.platform import outbound
+from app.identity.platform.services import Services
 from app.kit.clock import monotonic, sleep
 from tests.support import connecting
 from tests.support.connecting import asked, finished
-from tests.support.house import NOWHERE, on_one_database
 from tests.support.identities import doing
+from tests.support.identity_service import NOWHERE, on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import CLIENT, SECRET, FakeProvider, key, provider, public
 
@@ -60,11 +61,11 @@ def test_a_provider_that_said_it_names_itself_must(acme: TenantServer, elsewhere
 
 
 def test_one_that_hangs_does_not_keep_others_waiting(
-    acme: TenantServer, elsewhere: FakeProvider, house: House, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, elsewhere: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outside, "SLOTS", outside.Slots(in_all=2, each=1))
-    monkeypatch.setattr(outside, "_PATIENCE_SECONDS", 0.05)
-    with provider(house) as other, ThreadPoolExecutor(1) as thread:
+    monkeypatch.setattr(outbound, "SLOTS", outbound.Slots(in_all=2, each=1))
+    monkeypatch.setattr(outbound, "_PATIENCE_SECONDS", 0.05)
+    with provider(services) as other, ThreadPoolExecutor(1) as thread:
         acme.restate(connections={NAME: elsewhere.openid(), "other": other.openid()})
         waiting, refused = elsewhere.signs_in(led(acme)), elsewhere.signs_in(led(acme))
         elsewhere.answers_after = Event()
@@ -95,7 +96,7 @@ def test_one_that_is_slow_is_not_waited_for(
     acme: TenantServer, elsewhere: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = elsewhere.signs_in(led(acme))
-    monkeypatch.setattr(outside, "SECONDS", 0.2)
+    monkeypatch.setattr(outbound, "SECONDS", 0.2)
     elsewhere.delay_seconds, elsewhere.drip_seconds = slow
     began = monotonic()
     with pytest.raises(ConnectionBroken):
@@ -140,7 +141,7 @@ def test_a_code_that_is_spent_or_anothers_is_refused(acme: TenantServer, elsewhe
 
 
 def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
-    acme: TenantServer, elsewhere: FakeProvider, new_tenant_server: NewTenantServer, house: House
+    acme: TenantServer, elsewhere: FakeProvider, new_tenant_server: NewTenantServer, services: Services
 ) -> None:
     globex = new_tenant_server()
     elsewhere.known_to(globex, NAME)
@@ -156,14 +157,16 @@ def test_a_state_is_used_once_and_is_of_one_attempt_and_tenant(
     with pytest.raises(UnknownState):
         finished(acme, answer)
     late = elsewhere.signs_in(led(acme))
-    house.clock.advance(minutes=10)
+    services.clock.advance(minutes=10)
     with pytest.raises(UnknownState):
         finished(acme, late)
 
 
-def test_a_state_of_one_connection_is_finished_there(acme: TenantServer, elsewhere: FakeProvider, house: House) -> None:
+def test_a_state_of_one_connection_is_finished_there(
+    acme: TenantServer, elsewhere: FakeProvider, services: Services
+) -> None:
     """Mix-up (RFC 9700 section 4.4): a code that another provider gave goes to nobody but whom the state names."""
-    with provider(house) as evil:
+    with provider(services) as evil:
         acme.restate(connections={NAME: elsewhere.openid(), "evil": evil.openid()})
         honest = elsewhere.signs_in(led(acme, NAME))
         with pytest.raises(ConnectionBroken):
@@ -172,18 +175,18 @@ def test_a_state_of_one_connection_is_finished_there(acme: TenantServer, elsewhe
 
 
 def test_keys_are_read_anew_for_an_unknown_name_once_a_minute(
-    acme: TenantServer, elsewhere: FakeProvider, house: House
+    acme: TenantServer, elsewhere: FakeProvider, services: Services
 ) -> None:
     finished(acme, elsewhere.signs_in(led(acme)))
     elsewhere.key, elsewhere.published = key(2), public(1, 2)
     with pytest.raises(ConnectionBroken):  # read a moment ago
         finished(acme, elsewhere.signs_in(led(acme)))
-    house.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     finished(acme, elsewhere.signs_in(led(acme)))
     assert (elsewhere.asked_for("/keys"), elsewhere.asked_for("/.well-known/openid-configuration")) == (2, 1)
     elsewhere.header["kid"] = None  # any of them may have signed
     finished(acme, elsewhere.signs_in(led(acme)))
-    house.clock.advance(hours=1)
+    services.clock.advance(hours=1)
     finished(acme, elsewhere.signs_in(led(acme)))
     assert (elsewhere.asked_for("/keys"), elsewhere.asked_for("/.well-known/openid-configuration")) == (3, 2)
 
@@ -197,7 +200,7 @@ def test_userinfo_is_asked_where_the_token_lacks_an_address(acme: TenantServer, 
     with pytest.raises(ConnectionBroken):
         finished(acme, elsewhere.signs_in(led(acme)))
     elsewhere.says = {"userinfo_endpoint": None}
-    acme.house.clock.advance(hours=1)
+    acme.services.clock.advance(hours=1)
     claimed, _ = finished(acme, elsewhere.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == (None, False)
 

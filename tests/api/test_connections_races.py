@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from app.identity.connections.service import UnknownState
-from app.identity.house import House
+from app.identity.authentication.federation.service import UnknownState
+from app.identity.platform.services import Services
 from tests.support.connecting import finished, led
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, TenantServer
@@ -20,8 +20,8 @@ def comes_back(tenant: TenantServer, answer: dict[str, str]) -> str | None:
     return claimed.subject
 
 
-def test_a_state_is_used_up_once(house: House, new_tenant_server: NewTenantServer) -> None:
-    with provider(house) as there:
+def test_a_state_is_used_up_once(services: Services, new_tenant_server: NewTenantServer) -> None:
+    with provider(services) as there:
         tenant = new_tenant_server(connections={"elsewhere": there.openid()})
         answer = there.signs_in(led(tenant, "elsewhere"))
         told = at_once([partial(comes_back, tenant, answer)] * 8)

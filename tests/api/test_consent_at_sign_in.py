@@ -9,9 +9,9 @@ from werkzeug.test import TestResponse
 
 from app.contract.operations import CATALOGUE
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.identity import areas
-from app.identity.store.unit import UnitOfWork
-from app.identity.tokens import store as tokens
+from app.identity.credentials.tokens import store as tokens
+from app.identity.entry import areas
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.consents import asked, chosen, given
 from tests.support.customers import NEW, OLD
@@ -171,7 +171,7 @@ def test_it_comes_after_the_second_factor(new_tenant_server: NewTenantServer) ->
 
 def introspected(who: Somebody, access_token: str) -> dict[str, Any]:
     """What is kept of an access token."""
-    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
         held = tokens.access(work, randomness.digest(access_token))
     assert held is not None
     return dict(held.facts)

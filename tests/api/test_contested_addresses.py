@@ -31,7 +31,7 @@ class Contest:
 
     @property
     def mails(self) -> list[dict[str, Any]]:
-        return mails_to(self.tenant.house, self.tenant.tenant_id, ADA)
+        return mails_to(self.tenant.services, self.tenant.tenant_id, ADA)
 
     def mail_of(self, password: str) -> dict[str, Any]:
         return self.mails[self.order.index(password)]
@@ -46,7 +46,7 @@ class Contest:
         return {word: self.ask("POST", LOGIN, {"email": ADA, "password": word}).status_code for word in self.order}
 
     def opens(self, link: str) -> Seen:
-        visitor = Visitor(Client(self.hub), self.tenant.house.settings.hub_url(self.tenant.name))
+        visitor = Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
         return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Confirm")
 
     @property
@@ -98,7 +98,7 @@ def test_her_mail_leads_to_our_page_and_her_password_settles_it(
         assert link.startswith(SHOP)
         answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
         link = link_in(contest.mails[-1])
-    assert link.startswith(tenant.house.settings.hub_url(tenant.name))
+    assert link.startswith(tenant.services.settings.hub_url(tenant.name))
     page = contest.opens(link)
     assert page.heading == "Which registration is yours?"
     assert page.press("Confirm", password=STRANGERS).status == 401

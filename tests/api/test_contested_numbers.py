@@ -31,7 +31,7 @@ def server(request: pytest.FixtureRequest, new_tenant_server: NewTenantServer) -
 
 
 def texts(server: TenantServer) -> list[dict[str, Any]]:
-    return sent_messages(server.house, server.tenant_id, "sms")
+    return sent_messages(server.services, server.tenant_id, "sms")
 
 
 def ask(server: TenantServer) -> Any:
@@ -49,7 +49,7 @@ def enters(server: TenantServer, password: str, **name: str) -> Any:
 def in_use(server: TenantServer, **more: Any) -> str:
     """An account of somebody who proved their own address, and states a number that is not theirs; its id."""
     answered(register(server, THIEF, UserName="thief", **more))
-    mail = [one for one in sent_messages(server.house, server.tenant_id) if one["to"] == THIEF][-1]
+    mail = [one for one in sent_messages(server.services, server.tenant_id) if one["to"] == THIEF][-1]
     answered(server.send("GET", "/identity/v2/auth/email", with_secret=False, verificationtoken=token_in(mail)))
     session = answered(enters(server, PASSWORD, email=THIEF))
     if not more:
@@ -115,7 +115,7 @@ def test_a_number_that_is_registered_over_is_said_to_be_free_and_a_proved_one_is
     assert is_taken() is False
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))
     answered(prove(server, code_in(texts(server)[-1])))
-    tenant = server.house.directory.by_name(server.name)
+    tenant = server.services.directory.by_name(server.name)
     assert tenant is not None
     assert is_taken() is not tenant.settings.hide_unknown_accounts, "where accounts are hidden every number is free"
 
@@ -144,7 +144,7 @@ def test_the_owner_registers_with_another_name_and_the_number_beside_it(
     answered(register(server, PhoneId=NUMBER, **{"Password": OWNERS, **names}))
     right = code_in(texts(server)[-1])
     if names["email"]:
-        mail = [one for one in sent_messages(server.house, server.tenant_id) if one["to"] == names["email"]][-1]
+        mail = [one for one in sent_messages(server.services, server.tenant_id) if one["to"] == names["email"]][-1]
         answered(server.send("GET", "/identity/v2/auth/email", with_secret=False, verificationtoken=token_in(mail)))
     name = {"email": names["email"]} if names["email"] else {"username": "ada"}
     session = answered(enters(server, OWNERS, **name))

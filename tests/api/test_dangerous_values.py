@@ -17,7 +17,7 @@ TEXT = "If a<b & b<c then I <3 List<String>, says R&D <lab@example.com>"
 def sent(tenant: TenantServer, path: str, content: bytes, kind: str, method: str = "POST") -> TestResponse:
     """Send bytes as they are."""
     held = {"apikey": tenant.api_key, "apisecret": tenant.api_secret}
-    base = f"http://{tenant.house.settings.api_hostname}"
+    base = f"http://{tenant.services.settings.api_hostname}"
     return Client(tenant.app).open(
         path, method=method, data=content, content_type=kind, query_string=held, base_url=base
     )

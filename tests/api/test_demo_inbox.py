@@ -8,10 +8,10 @@ from werkzeug.test import Client
 
 from app.demo.hosts import Hosts, shop_at
 from app.demo.inbox import create_inbox
-from app.identity.outbox import Outbox
-from app.identity.store import migrate
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from tests.support.posting import VAULT
 from tests.support.servers import free_port

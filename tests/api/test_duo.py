@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.authenticators.duo import DuoDriver, Led
 from tests.support.devices import keeps
 from tests.support.duo import FakeDuo, duo
 from tests.support.factors import factored
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # both: test_every_authenticator
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # both: test_every_authenticator
 
 
 @pytest.fixture
-def there(house: House) -> Iterator[FakeDuo]:
-    with duo(house) as running:
+def there(services: Services) -> Iterator[FakeDuo]:
+    with duo(services) as running:
         yield running
 
 
@@ -126,14 +126,14 @@ def test_without_duo_or_with_wrong_settings_nobody_is_led_anywhere(
     assert refused(off.own("DELETE", "duo")) == (403, 1330)
 
 
-def test_where_duo_does_not_answer_nobody_comes_in(new_tenant_server: NewTenantServer, house: House) -> None:
-    with duo(house) as running:
+def test_where_duo_does_not_answer_nobody_comes_in(new_tenant_server: NewTenantServer, services: Services) -> None:
+    with duo(services) as running:
         ada = enrolled(new_tenant_server, running)
         token, address = led(ada)
         proof = running.passed(address)
-    kept = house.settings
-    house.settings = type(kept)(**{**vars(kept), "duo_url": "http://127.0.0.1:9"})
+    kept = services.settings
+    services.settings = type(kept)(**{**vars(kept), "duo_url": "http://127.0.0.1:9"})
     try:
         assert refused(ada.proves("duo", proof, token)) == (403, 1331)
     finally:
-        house.settings = kept
+        services.settings = kept

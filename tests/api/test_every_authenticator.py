@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.authenticators import DRIVERS, Driver
 from tests.support.authenticators.app import AppDriver
 from tests.support.authenticators.sent import SmsDriver
@@ -29,8 +29,8 @@ in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(driver: Driver, house: House) -> Iterator[None]:
-    with driver.elsewhere(house):
+def elsewhere(driver: Driver, services: Services) -> Iterator[None]:
+    with driver.elsewhere(services):
         yield
 
 

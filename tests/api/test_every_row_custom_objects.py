@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.services.test_every_operation import HOSTILE
 from werkzeug.test import Client, TestResponse
 
-from tests.house.test_every_operation import HOSTILE
 from tests.support.races import at_once
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, send, somebody
 from tests.support.shapes import DELETED, ListOf
@@ -193,7 +193,7 @@ def test_what_is_no_record_is_refused(new_tenant_server: NewTenantServer, body: 
 
 def posted(who: Somebody, body: bytes) -> TestResponse:
     """Send bytes as they are."""
-    address = {"base_url": f"http://{who.tenant.house.settings.api_hostname}", "content_type": "application/json"}
+    address = {"base_url": f"http://{who.tenant.services.settings.api_hostname}", "content_type": "application/json"}
     query, shown = {"apikey": who.tenant.api_key, "objectname": "cars"}, {"Authorization": f"Bearer {who.bearer}"}
     return Client(who.tenant.app).post(ROWS["U78"].path, query_string=query, headers=shown, data=body, **address)
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
+from app.identity.directory.tenants import changes
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_every_row_factor_login import SESSION, base, of
 from tests.support.devices import AWS_KEY, PUSH, Phone, keeps, picture_of
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.factors import OWN_2FA, Factored
-from tests.support.house import before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE
 from tests.support.stated_rows import ROWS
@@ -26,8 +26,8 @@ RUNNING: list[FakeDuo] = []
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(house: House) -> Iterator[None]:
-    with duo(house) as running:
+def _elsewhere(services: Services) -> Iterator[None]:
+    with duo(services) as running:
         RUNNING.append(running)
         yield
         RUNNING.remove(running)
@@ -71,11 +71,11 @@ def led(who: Factored, **said: Any) -> tuple[str, dict[str, str]]:
 
 def without(who: Somebody, service: str) -> None:
     """Take a service's settings away."""
-    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
         held = changes.named(work, who.tenant.name)
         assert held is not None
         changes.change(work, settings={**held.settings, service: None})
-    who.tenant.house.directory.forget()
+    who.tenant.services.directory.forget()
 
 
 def ask(row: str, who: Somebody, token: str, body: Mapping[str, Any] | None = None) -> TestResponse:

@@ -13,7 +13,7 @@ from tests.support.authenticators.questions import listed
 from tests.support.authenticators.sent import NUMBER
 from tests.support.customers import OLD
 from tests.support.factors import Factored
-from tests.support.house import before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.mailbox import code_in, other_code
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals, without_sms
 from tests.support.shapes import LOGIN, POSTED, Whole

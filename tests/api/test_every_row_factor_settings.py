@@ -28,7 +28,7 @@ from tests.api.test_every_row_factor_login import (
 )
 from tests.support.authenticators.questions import ROW as SQA
 from tests.support.factors import Factored
-from tests.support.house import before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.mailbox import code_in, other_code
 from tests.support.rows import Act, Answer, Ask, Refusal, Somebody, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE, ListOf, Whole

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
 from tests.support.consents import asked
 from tests.support.customers import OLD
@@ -145,14 +145,14 @@ def test_a_number_gets_its_code_unless_the_caller_says_not_to(
 ) -> None:
     who = somebody(new_tenant_server, **PHONE).becomes(PhoneIdVerified=False)
     who.call("U12", {"phone": who.phone, "password": OLD}, options=options)
-    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")) == count
+    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == count
 
 
 def test_whoever_calls_for_a_person_says_from_where(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server)
     page = {"loginurl": f"{PAGE}?secret=x#top"}
     answered(send(who, "U12", Ask({"email": who.email, "password": OLD}, page, headers=ORIGIN), "as stated"))
-    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == "sign_in.origin")
         noted = work.all(select(audit.c.facts, audit.c.address).where(*where))
     assert [row.facts["origin_ip"] for row in noted] == ["203.0.113.7"]

@@ -212,7 +212,7 @@ def test_a_second_factor_is_asked_for_after_every_way(new_tenant_server: NewTena
 def test_who_is_unknown_is_told_so_by_mail_and_by_nothing_else(new_tenant_server: NewTenantServer) -> None:
     """Where the tenant hides who has an account: whoever holds the address learns it, and no telephone rings."""
     who = somebody(new_tenant_server, **on(hide_unknown_accounts=True))
-    held = (who.tenant.house, who.tenant.tenant_id)
+    held = (who.tenant.services, who.tenant.tenant_id)
     assert answered(who.call("U49", email=NOBODY)) == POSTED
     told = who.mailed(NOBODY)
     assert "no account" in told["subject"]

@@ -180,12 +180,12 @@ def test_the_welcome_that_a_reading_asks_for_comes_once_and_to_a_proved_address(
     for _ in range(2):
         who.own("U15", welcomeemailtemplate="hello")
     who.becomes(EmailVerified=True)
-    before = len(sent_messages(who.tenant.house, who.tenant.tenant_id))
+    before = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     who.own("U15")
-    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id)) == before
+    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id)) == before
     for _ in range(2):
         who.own("U15", welcomeemailtemplate="hello")
-    sent = sent_messages(who.tenant.house, who.tenant.tenant_id)[before:]
+    sent = sent_messages(who.tenant.services, who.tenant.tenant_id)[before:]
     assert [(one["to"], "Welcome" in one["subject"]) for one in sent] == [(who.email, True)]
 
 
@@ -202,15 +202,15 @@ def test_answered(new_tenant_server: NewTenantServer, answer: Answer, way: str) 
 def test_the_first_number_gets_a_code_that_proves_it(new_tenant_server: NewTenantServer) -> None:
     who = nameless(somebody(new_tenant_server, **PHONE))
     assert answered(update(PhoneId=NUMBER)(who))["Data"]["PhoneIdVerified"] is False
-    assert [one["to"] for one in sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")] == [NUMBER]
+    assert [one["to"] for one in sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")] == [NUMBER]
     answered(update(PhoneId="+4930111222444", FirstName="Ada")(who))
-    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")) == 1, "a number that is there stays"
+    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == 1, "a number that is there stays"
 
 
 def test_the_caller_may_want_no_message(new_tenant_server: NewTenantServer) -> None:
     who = nameless(somebody(new_tenant_server, **PHONE))
     answered(update({"options": "preventverificationsms"}, PhoneId=NUMBER)(who))
-    assert sent_messages(who.tenant.house, who.tenant.tenant_id, "sms") == []
+    assert sent_messages(who.tenant.services, who.tenant.tenant_id, "sms") == []
 
 
 def test_a_captcha_is_asked_where_the_tenant_wants_one(new_tenant_server: NewTenantServer) -> None:

@@ -298,14 +298,14 @@ def test_an_address_that_waits_beside_the_first_is_found(new_tenant_server: NewT
 
 def test_what_a_server_brings_is_what_a_mail_would_have_brought(new_tenant_server: NewTenantServer) -> None:
     who = unproved(somebody(new_tenant_server, reset_password_codes=False))
-    held = len(sent_messages(who.tenant.house, who.tenant.tenant_id))
+    held = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     answered(by_link(who, answered(verify(who))["VerificationToken"]))
     answered(by_link(unproved(who), answered(vtoken(who))["VerificationToken"]))
     answered(by_link(unproved(who), answered(typed("emailverification")(who))["Token"]))
     reset = {"resettoken": answered(typed("forgotpassword")(who))["Token"], "password": "Quartz-lantern-58"}
     answered(who.call("U34", reset))
     gone = answered(typed("deleteusertoken")(who))["Token"]
-    assert len(sent_messages(who.tenant.house, who.tenant.tenant_id)) == held + 2, (
+    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id)) == held + 2, (
         "a welcome, and that the password changed"
     )
     assert answered(who.call("U19", deletetoken=gone)) == POSTED

@@ -16,35 +16,35 @@ from app.contract import hub, hub_security
 from app.contract.visit import Visit
 from app.hub.identity_client import IdentityClient
 from app.identity import create_app, create_service
-from app.identity.call import Call
-from app.identity.house import House
-from app.identity.store.database import StoreContended
+from app.identity.platform.context import Context
+from app.identity.platform.services import Services
+from app.identity.platform.store.database import StoreContended
 from app.kit import randomness
 from app.kit.nonces import Nonces
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
-from tests.support.house import before_the_store, make_house
+from tests.support.identity_service import before_the_store, make_services
 from tests.support.oauth_world import World
 from tests.support.servers import Redis
 
 
 @pytest.mark.parametrize("name", ["ünknown", "two words", "50%25", "<b>"])
 def test_a_name_that_must_be_escaped_is_a_name_like_any_other(
-    house: House, identity_app: Flask, world: World, name: str
+    services: Services, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
-    identity_client = IdentityClient(house.settings.base_url, house.hub_keys, house.clock, transport)
-    client = identity_client.for_visit(Visit(host=f"{world.name}.{house.settings.hub_domain}"), lambda _: None)
+    identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
+    client = identity_client.for_visit(Visit(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None)
     with pytest.raises(e.UnknownAccount):
         client(hub.own_client, hub.RelyingPartyRead(name=name))
 
 
 def test_the_devices_are_read_only_for_the_page_that_lists_them(
-    house: House, identity_app: Flask, world: World
+    services: Services, identity_app: Flask, world: World
 ) -> None:
     person = world.person("grace@example.test")
-    host = f"{world.name}.{house.settings.hub_domain}"
+    host = f"{world.name}.{services.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
-    identity_client = IdentityClient(house.settings.base_url, house.hub_keys, house.clock, transport)
+    identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
     sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
     signed_in = identity_client.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None
@@ -58,20 +58,20 @@ INSIDE_URL = "http://identity.internal:8000"
 
 
 @pytest.fixture
-def apart(house: House) -> Iterator[House]:
+def apart(services: Services) -> Iterator[Services]:
     """The services of an identity service that a hub reaches over the network."""
-    made = make_house(replace(house.settings, api_url=INSIDE_URL))
+    made = make_services(replace(services.settings, api_url=INSIDE_URL))
     yield made
     made.database.dispose()
 
 
 def a_call(
-    house: House, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
+    services: Services, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
 ) -> dict[str, Any]:
     """A signed call as sent over the network, for replays."""
-    visit = Visit(host=f"{tenant}.{house.settings.hub_domain}").to_header()
-    at = int(house.clock.now().timestamp())
-    sealed = signature(house.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
+    visit = Visit(host=f"{tenant}.{services.settings.hub_domain}").to_header()
+    at = int(services.clock.now().timestamp())
+    sealed = signature(services.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
     return {"path": path, "base_url": base_url, "headers": {VISIT_HEADER: visit, SIGNATURE_HEADER: sealed}}
 
 
@@ -85,7 +85,7 @@ NOBODY_THERE = (403, 942)
 """The call was believed; there is no tenant of that name."""
 
 
-def test_a_call_of_the_hub_is_answered_once(apart: House) -> None:
+def test_a_call_of_the_hub_is_answered_once(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart)
     assert answer_of(wsgi.get(**call)) == NOBODY_THERE
@@ -94,9 +94,9 @@ def test_a_call_of_the_hub_is_answered_once(apart: House) -> None:
 
 
 @before_the_store
-def test_instances_with_redis_answer_a_call_once_between_them(house: House, redis_url: str) -> None:
-    settings = replace(house.settings, api_url=INSIDE_URL, redis_url=redis_url)
-    instances = [make_house(settings) for _ in range(2)]
+def test_instances_with_redis_answer_a_call_once_between_them(services: Services, redis_url: str) -> None:
+    settings = replace(services.settings, api_url=INSIDE_URL, redis_url=redis_url)
+    instances = [make_services(settings) for _ in range(2)]
     first, second = (WsgiClient(create_app(create_service(one))) for one in instances)
     call = a_call(instances[0])
     assert answer_of(first.get(**call)) == NOBODY_THERE
@@ -106,8 +106,8 @@ def test_instances_with_redis_answer_a_call_once_between_them(house: House, redi
 
 
 @before_the_store
-def test_without_its_redis_no_call_of_the_hub_is_answered(house: House, own_redis: Redis) -> None:
-    lonely = make_house(replace(house.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
+def test_without_its_redis_no_call_of_the_hub_is_answered(services: Services, own_redis: Redis) -> None:
+    lonely = make_services(replace(services.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
     wsgi = WsgiClient(create_app(create_service(lonely)))
     assert answer_of(wsgi.get(**a_call(lonely))) == NOBODY_THERE
     own_redis.stop()
@@ -115,7 +115,7 @@ def test_without_its_redis_no_call_of_the_hub_is_answered(house: House, own_redi
     lonely.database.dispose()
 
 
-def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: House) -> None:
+def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     settings = apart.settings
     for base_url in (
@@ -130,7 +130,7 @@ def test_nothing_of_the_hub_stands_on_hosts_of_the_public(apart: House) -> None:
             assert (answer.status_code, answer.data) == (unknown.status_code, unknown.data) == (404, unknown.data)
 
 
-def test_no_header_makes_a_call_one_of_this_process(apart: House) -> None:
+def test_no_header_makes_a_call_one_of_this_process(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart, base_url=apart.settings.base_url)
     for name in ("gatehouse.inside", "gatehouse-inside", "Gatehouse_Inside", "X-Gatehouse-Inside"):
@@ -138,16 +138,16 @@ def test_no_header_makes_a_call_one_of_this_process(apart: House) -> None:
     assert wsgi.get(**call).status_code == 404
 
 
-def test_inside_stands_nothing_but_what_the_hub_calls(apart: House) -> None:
+def test_inside_stands_nothing_but_what_the_hub_calls(apart: Services) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     for path in ("/identity/v2/auth/account", "/api/oidc/token", "/identity/v2/manage/account"):
         assert wsgi.get(path, base_url=INSIDE_URL).status_code == 404
 
 
-def test_a_call_that_the_store_gave_up_is_run_again(apart: House, world: World) -> None:
+def test_a_call_that_the_store_gave_up_is_run_again(apart: Services, world: World) -> None:
     server, runs = create_service(apart), []
 
-    def contended(call: Call, req: object) -> None:
+    def contended(call: Context, req: object) -> None:
         runs.append(call)
         if len(runs) == 1:
             raise StoreContended("gave way")

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from werkzeug.test import TestResponse
 
-from app.identity.connections import handing
+from app.identity.authentication.federation import token_handoff
 from tests.api.test_linked_identities import ONE_STORE, VICTIM, identities
 from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL, account_of, doing
@@ -99,7 +99,7 @@ def test_a_client_guid_is_unguessable_and_new(new_tenant_server: NewTenantServer
     held = by.signed_in_with(who.tenant, who.uid)
     for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, held)):
         with doing(who.tenant) as call, pytest.raises(Exception) as raised:  # noqa: PT011 - the code says which
-            handing.expect(call, text, links=False)
+            token_handoff.expect(call, text, links=False)
         assert getattr(raised.value, "code", 0) == refusal
     assert refused(other.send("GET", "/identity/v2/auth/account/ping", with_secret=False, clientguid=held)) == (
         403,
@@ -115,10 +115,10 @@ def test_a_guid_that_was_to_link_signs_nobody_in_and_the_other_way_round(new_ten
     links, signs_in = by.began(who.tenant, links=True), by.began(who.tenant)
     with doing(who.tenant) as call:
         account = account_of(call, who.uid)
-        assert not handing.finished(call, links, account, ("fed",), "google")
-        assert not handing.finished_to_link(call, signs_in, ADA)
-        assert handing.finished_to_link(call, links, ADA)
-        assert not handing.finished_to_link(call, links, by.anybody()), "once"
+        assert not token_handoff.finished(call, links, account, ("fed",), "google")
+        assert not token_handoff.finished_to_link(call, signs_in, ADA)
+        assert token_handoff.finished_to_link(call, links, ADA)
+        assert not token_handoff.finished_to_link(call, links, by.anybody()), "once"
     assert refused(who.call("U13", clientguid=links)) == (403, 1140)
     answered(who.own("U30", {"clientguid": links}))
     assert refused(who.own("U30", {"clientguid": links})) == (403, 1140)
@@ -153,7 +153,7 @@ def test_whoever_has_no_password_proves_themselves_by_mail_and_sets_one(new_tena
     bearer = str(tenant.tokens(uid)["access_token"])
     anybody = partial(tenant.send, with_secret=False)
     answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
-    token = token_in(mails_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+    token = token_in(mails_to(tenant.services, tenant.tenant_id, VICTIM)[-1])
     answered(anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"}))
     assert identities(tenant, uid) == ["google 108"], "the address was proved before: what is linked is the owner's own"
     assert tenant.send("GET", "/identity/v2/auth/account", bearer=bearer).status_code == 401

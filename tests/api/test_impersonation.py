@@ -9,8 +9,8 @@ from flask import Flask
 from sqlalchemy import select
 from werkzeug.test import Client as WsgiClient
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.machines import machine
 from tests.support.oauth_world import World
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, answered, refused
@@ -39,7 +39,7 @@ def uid(acme: TenantServer) -> str:
 
 def said(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
     """Return the event and actor of each audit row of an account."""
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
         rows = work.all(select(audit.c.event, audit.c.facts).where(audit.c.uid == uid).order_by(audit.c.at))
     return [(row.event, row.facts.get("act")) for row in rows]
 
@@ -57,7 +57,7 @@ def test_token_info_names_who_acts(acme: TenantServer, uid: str) -> None:
 
 
 def test_introspection_names_who_acts(acme: TenantServer, uid: str, identity_app: Flask) -> None:
-    there = World(acme.house, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    there = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
     orders = there.application("orders", resource_server=True)
     assert "act" not in orders.introspect(acme.tokens(uid)["access_token"])
     taken = acme.impersonates(uid)
@@ -90,7 +90,7 @@ def test_what_is_done_with_it_says_so_in_the_audit(acme: TenantServer, uid: str)
 
 def test_machine_that_acts_is_named(acme: TenantServer, uid: str) -> None:
     bearer = machine(acme, "all")
-    base = f"http://{acme.house.settings.api_hostname}"
+    base = f"http://{acme.services.settings.api_hostname}"
     asked = {"apikey": acme.api_key, "uid": uid}
     answer = WsgiClient(acme.app).get(
         f"{MANAGE}/access_token", query_string=asked, base_url=base, headers={"Authorization": f"Bearer {bearer}"}

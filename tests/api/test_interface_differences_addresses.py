@@ -7,11 +7,11 @@ from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
 from app.contract.operations import CATALOGUE, RESERVED_PATHS, taken_uids
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit.operation import Host
 from app.kit.routing import Router
 from app.kit.wire import From, shape_of
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 assert areas.AREAS  # importing the areas states every operation
@@ -70,7 +70,7 @@ SPELT = ["%2B4915112345678", "+4915112345678", "%204915112345678", "+49%20151%20
 
 def asked(tenant: TenantServer, path: str, spelt: str) -> TestResponse:
     query = f"apikey={tenant.api_key}&apisecret={tenant.api_secret}&phone={spelt}"
-    return Client(tenant.app).get(f"{path}?{query}", base_url=f"http://{tenant.house.settings.api_hostname}")
+    return Client(tenant.app).get(f"{path}?{query}", base_url=f"http://{tenant.services.settings.api_hostname}")
 
 
 @on_one_database

@@ -22,7 +22,7 @@ from tests.support.machines import ask, machine
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 _AUTH, _MANAGE = "/identity/v2/auth", "/identity/v2/manage/account"
 PUSH, DUO = "/v2/manage/2fa/push-notification-settings", "/v2/manage/2fa/duo-authenticator-settings"
@@ -56,7 +56,7 @@ class Asked:
         return Client(who.tenant.app).open(
             self.path.format(uid=who.uid), method=self.method, query_string=query, headers=headers,
             data=self.body.replace("UID", who.uid),
-            base_url=f"http://{who.tenant.house.settings.api_hostname}",
+            base_url=f"http://{who.tenant.services.settings.api_hostname}",
         )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def test_settings_are_read_from_json_alone(new_tenant_server: NewTenantServer) -
     acme = new_tenant_server()
     token = machine(acme, "security:create")
     sent = {"data": "IsEnabled=true", "headers": {"Authorization": f"Bearer {token}", "Content-Type": FORM}}
-    answer = Client(acme.app).post(PUSH, base_url=f"http://{acme.house.settings.api_hostname}", **sent)
+    answer = Client(acme.app).post(PUSH, base_url=f"http://{acme.services.settings.api_hostname}", **sent)
     assert told(answer) == (400, 1083, JSON_ALONE)
 
 

@@ -14,7 +14,7 @@ from tests.support.mailbox import code_in
 from tests.support.rows import Somebody, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 _AUTH = "/identity/v2/auth"
 LINKS: dict[str, Any] = {"smart_login": True, "one_touch": True, "phone_login": True, "email_login": True}
 
@@ -71,7 +71,7 @@ def test_a_mailed_reset_code_lives_as_long_as_stated(
 
 def test_a_code_that_a_server_brings_says_when_it_ends(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, phone_login=True, email_login=True, reset_password_codes=True)
-    ends = who.tenant.house.clock.now().timestamp()
+    ends = who.tenant.services.clock.now().timestamp()
     for path, body in (("emailtoken", {"email": who.email}), ("smsotp", {"phone": who.phone})):
         made = answered(who.tenant.send("POST", f"{MANAGE}/{path}/forgotpassword", body))
         assert 290 < datetime.fromisoformat(made["ExpiresIn"]).timestamp() - ends <= 305, path

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.configuration import apply as applying
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
-from tests.support.house import on_one_database
+from app.identity.administration.configuration import apply as applying
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.directory.tenants import changes
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.identity_service import on_one_database
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -47,14 +47,14 @@ def test_second_factors_are_switched_on_where_addresses_are_proved(
         assert "email_verification: required" in answer.get_json()["Description"]
 
 
-def applied(house: House, folder: Path, settings: str) -> str:
+def applied(services: Services, folder: Path, settings: str) -> str:
     """Apply a file; return what it was refused for."""
     try:
-        applying.apply(house, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
+        applying.apply(services, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
     except ConfigurationError as refusal:
         return str(refusal)
     finally:
-        house.directory.forget()
+        services.directory.forget()
     return ""
 
 
@@ -64,25 +64,25 @@ REFUSED = (
 
 
 @on_sqlite
-def test_a_file_that_switches_both_is_refused(own_house: House, tmp_path: Path) -> None:
-    assert applied(own_house, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
-    assert own_house.directory.by_name("acme") is None
-    assert applied(own_house, tmp_path, "two_factor: optional") == ""
-    assert applied(own_house, tmp_path, "two_factor: required, email_verification: disabled") == REFUSED
-    assert applied(own_house, tmp_path, "two_factor: disabled, email_verification: disabled") == ""
+def test_a_file_that_switches_both_is_refused(own_services: Services, tmp_path: Path) -> None:
+    assert applied(own_services, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
+    assert own_services.directory.by_name("acme") is None
+    assert applied(own_services, tmp_path, "two_factor: optional") == ""
+    assert applied(own_services, tmp_path, "two_factor: required, email_verification: disabled") == REFUSED
+    assert applied(own_services, tmp_path, "two_factor: disabled, email_verification: disabled") == ""
 
 
 @on_sqlite
-def test_a_tenant_that_has_both_already_is_served_and_applied(own_house: House, tmp_path: Path) -> None:
-    assert applied(own_house, tmp_path, "two_factor: optional") == ""
-    tenant = own_house.directory.by_name("acme")
+def test_a_tenant_that_has_both_already_is_served_and_applied(own_services: Services, tmp_path: Path) -> None:
+    assert applied(own_services, tmp_path, "two_factor: optional") == ""
+    tenant = own_services.directory.by_name("acme")
     assert tenant is not None
-    with UnitOfWork(own_house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(own_services.database, tenant.tenant_id).apart() as work:
         held = changes.locked(work)
         assert held is not None
         changes.change(work, settings={**held.settings, "email_verification": "optional"})
-    assert applied(own_house, tmp_path, "two_factor: required, email_verification: optional") == ""
-    own_house.directory.forget()
-    kept = own_house.directory.by_name("acme")
+    assert applied(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
+    own_services.directory.forget()
+    kept = own_services.directory.by_name("acme")
     assert kept is not None
     assert (kept.settings.two_factor, kept.settings.email_verification) == ("required", "optional")

@@ -12,16 +12,16 @@ from joserfc import jws
 from sqlalchemy import select
 
 from app.contract.errors import MachineRefused
-from app.identity import create_house
-from app.identity.configuration import key_revocation
-from app.identity.house import House
-from app.identity.oauth import hints, machines, signatures
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
-from app.identity.tenants.keys import LEAD
-from app.identity.tokens.tables import access_tokens
+from app.identity import create_services
+from app.identity.administration import key_revocation
+from app.identity.credentials.tokens.tables import access_tokens
+from app.identity.directory.tenants.signing_keys import LEAD
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
+from app.identity.protocols.oauth import id_token_hints, machine_tokens, signatures
 from tests.support.callers import call_of
-from tests.support.house import KEYS
+from tests.support.identity_service import KEYS
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
 
@@ -30,17 +30,17 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 
 
 @pytest.fixture
-def elsewhere(house: House) -> Iterator[House]:
+def elsewhere(services: Services) -> Iterator[Services]:
     """A second process, which runs the command beside the server."""
-    made = create_house(house.settings, house.clock)
+    made = create_services(services.settings, services.clock)
     made.keyring._new_key = KEYS.__next__
     yield made
     made.database.dispose()
 
 
-def revoke(house: House, world: World, kid: str | None = None) -> key_revocation.Revoked:
-    with UnitOfWork(house.database, world.tenant_id).apart() as work:
-        return key_revocation.revoke(house, work, kid)
+def revoke(services: Services, world: World, kid: str | None = None) -> key_revocation.Revoked:
+    with UnitOfWork(services.database, world.tenant_id).apart() as work:
+        return key_revocation.revoke(services, work, kid)
 
 
 def published(shop: RelyingParty) -> set[str]:
@@ -56,7 +56,7 @@ def tokens_of(client: RelyingParty, browser: Browser, ada: Person) -> dict[str, 
 
 
 def test_a_revoked_key_leaves_every_process_within_seconds(
-    elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     leaked = kid_of(tokens_of(shop, browser, ada)["id_token"])
     assert published(shop) == {leaked}
@@ -70,7 +70,7 @@ def test_a_revoked_key_leaves_every_process_within_seconds(
 
 
 def test_what_a_revoked_key_signed_is_believed_no_more(
-    house: House, elsewhere: House, world: World, machine_readable: RelyingParty, browser: Browser, ada: Person
+    services: Services, elsewhere: Services, world: World, machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens_of(machine_readable, browser, ada)
     robot = world.application(
@@ -79,80 +79,80 @@ def test_what_a_revoked_key_signed_is_believed_no_more(
     )  # fmt: skip
     form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
-    with call_of(house, world.name) as call:
-        leaked = house.keyring.of(call.work).signer
-        assert hints.read(call, held["id_token"])
-        assert machines.claims_of(call, machine)
+    with call_of(services, world.name) as call:
+        leaked = services.keyring.of(call.work).signer
+        assert id_token_hints.read(call, held["id_token"])
+        assert machine_tokens.claims_of(call, machine)
     revoked = revoke(elsewhere, world)
-    house.directory.forget()
+    services.directory.forget()
     assert machine_readable.userinfo(held["access_token"]).status_code == 401
     assert machine_readable.introspect(held["access_token"]) == {"active": False}
     forged = jws.serialize_compact({"alg": "RS256", "kid": revoked.kid, "typ": "JWT"}, b'{"sub":"ada"}', leaked)
-    with call_of(house, world.name) as call:
-        assert hints.read(call, held["id_token"]) is None
+    with call_of(services, world.name) as call:
+        assert id_token_hints.read(call, held["id_token"]) is None
         with pytest.raises(MachineRefused):
-            machines.claims_of(call, machine)
+            machine_tokens.claims_of(call, machine)
         with pytest.raises(signatures.NotOurs):
             signatures.read(call, forged)
 
 
 def test_tokens_that_nobody_signed_go_on(
-    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens_of(shop, browser, ada)
     revoke(elsewhere, world)
-    house.directory.forget()
+    services.directory.forget()
     assert shop.userinfo(held["access_token"]).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
 def test_another_tenants_keys_and_tokens_stay(
-    house: House, elsewhere: House, world: World, foreign_shop: RelyingParty, shop: RelyingParty
+    services: Services, elsewhere: Services, world: World, foreign_shop: RelyingParty, shop: RelyingParty
 ) -> None:
     theirs, ours = published(foreign_shop), published(shop)
     with pytest.raises(LookupError):
         revoke(elsewhere, world, *theirs)
     revoke(elsewhere, world, *ours)
-    house.directory.forget()
+    services.directory.forget()
     assert published(foreign_shop) == theirs
 
 
 def test_the_key_that_was_to_sign_next_takes_its_turn_early(
-    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
     with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
         following = elsewhere.keyring.rotate(work)
     assert revoke(elsewhere, world, first) == key_revocation.Revoked(first, following, 0)
-    house.directory.forget()
+    services.directory.forget()
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == following
 
 
 def test_without_the_key_that_was_to_sign_next_the_present_one_stays(
-    house: House, elsewhere: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: Services, elsewhere: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
     with UnitOfWork(elsewhere.database, world.tenant_id).apart() as work:
         following = elsewhere.keyring.rotate(work)
     assert revoke(elsewhere, world, following).signs == first
-    with moved(house, seconds=(LEAD + timedelta(days=3)).total_seconds()):
-        house.directory.forget()
-        with call_of(house, world.name) as call:
-            assert house.keyring.of(call.work).kid == first
+    with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
+        services.directory.forget()
+        with call_of(services, world.name) as call:
+            assert services.keyring.of(call.work).kid == first
 
 
-def test_a_copy_of_the_keys_stays_while_the_tenant_does(house: House, world: World, shop: RelyingParty) -> None:
+def test_a_copy_of_the_keys_stays_while_the_tenant_does(services: Services, world: World, shop: RelyingParty) -> None:
     """Whatever reads the tenant anew: the copy is what is published while the store is away."""
     published(shop)
-    with call_of(house, world.name) as call:
-        copy = house.keyring.of(call.work)
-        house.directory.forget()
-        assert house.directory.by_key(world.api_key)
-        assert house.keyring.of(call.work) is copy
+    with call_of(services, world.name) as call:
+        copy = services.keyring.of(call.work)
+        services.directory.forget()
+        assert services.directory.by_key(world.api_key)
+        assert services.keyring.of(call.work) is copy
 
 
 def test_a_revocation_stands_in_the_audit_trail(
-    elsewhere: House, world: World, shop: RelyingParty, machine_readable: RelyingParty, browser: Browser, ada: Person
+    elsewhere: Services, world: World, shop: RelyingParty, machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     tokens_of(machine_readable, browser, ada)
     revoked = revoke(elsewhere, world)

@@ -50,7 +50,7 @@ class Leaving:
     deletion: str
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.c.tenant.house.settings.hub_url(self.c.tenant.name))
+        return Visitor(Client(self.hub), self.c.tenant.services.settings.hub_url(self.c.tenant.name))
 
     def signs_in(self, password: str = OLD) -> Seen:
         return self.browser().open("/profile").press("Sign in", identifier=self.c.email, password=password)
@@ -108,7 +108,7 @@ def test_nothing_that_was_sent_before_opens_it(leaving: Leaving) -> None:
 
 def test_only_the_password_or_an_alarm_keeps_it(leaving: Leaving) -> None:
     """Somebody who holds the session, and neither of these, keeps nothing: not with another's token, nor with an old one."""
-    clock = leaving.c.tenant.house.clock
+    clock = leaving.c.tenant.services.clock
     assert "being deleted" not in leaving.signs_in("wrong").text
     offered = leaving.signs_in()
     assert offered.heading == "This account is being deleted"
@@ -136,7 +136,7 @@ def stolen(new_tenant_server: NewTenantServer) -> tuple[Customer, str]:
 
 def test_an_alarm_keeps_what_a_thief_deletes(new_tenant_server: NewTenantServer, hub_app: Flask) -> None:
     c, alarm = stolen(new_tenant_server)
-    owner = Visitor(Client(hub_app), c.tenant.house.settings.hub_url(c.tenant.name))
+    owner = Visitor(Client(hub_app), c.tenant.services.settings.hub_url(c.tenant.name))
     assert owner.open(alarm).press("It was not me: close the account to others").heading == "Check your mail"
     page = owner.open(f"/reset-password?vtoken={token_in(c.mails()[-1])}")
     assert "Your password is changed" in page.press("Save the new password", password=MINE).text
@@ -151,7 +151,7 @@ def test_an_alarm_opens_nothing_that_the_tenant_closed(
     c, alarm = stolen(new_tenant_server)
     c.tenant.update(c.uid, {"IsDeleted": False})
     c.tenant.update(c.uid, closed)
-    owner = Visitor(Client(hub_app), c.tenant.house.settings.hub_url(c.tenant.name))
+    owner = Visitor(Client(hub_app), c.tenant.services.settings.hub_url(c.tenant.name))
     assert owner.open(alarm).heading == "This account is closed"
     c.tenant.update(c.uid, {name: not value for name, value in closed.items()})
     asked = owner.open(alarm)

@@ -7,17 +7,17 @@ from werkzeug.test import Client
 
 from app.contract.letters import MailKind, SmsKind
 from app.demo.inbox import create_inbox
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.reading import read_file
-from app.identity.house import House
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.reading import read_file
+from app.identity.platform.services import Services
 from app.settings import ROOT
 
 
 @pytest.fixture
-def inbox(own_house: House) -> Client:
+def inbox(own_services: Services) -> Client:
     """The demo's inbox, over the demo's tenants."""
-    configuration.apply(own_house, read_file(ROOT / "examples" / "demo.yaml"))
-    return Client(create_inbox(own_house.database, own_house.vault))
+    configuration.apply(own_services, read_file(ROOT / "examples" / "demo.yaml"))
+    return Client(create_inbox(own_services.database, own_services.encryption))
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select, update
 
 from app.contract.letters import MailTemplate, SmsTemplate
-from app.identity.letters.tables import letter_templates
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
-from app.identity.tenants import changes
+from app.identity.directory.tenants import changes
+from app.identity.messaging.tables import letter_templates
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.letter_templates import states
 from tests.support.mailbox import code_in, link_in, sent_messages, token_in
@@ -31,7 +31,7 @@ def ada(new_tenant_server: NewTenantServer) -> Customer:
 
 
 def events(tenant: TenantServer, event: str) -> list[dict[str, Any]]:
-    work = UnitOfWork(tenant.house.database, tenant.tenant_id)
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
         where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == event)
         return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
@@ -141,12 +141,12 @@ def test_values_come_from_the_account(new_tenant_server: NewTenantServer) -> Non
 
 def test_a_template_that_cannot_be_drawn_loses_no_mail_and_is_recorded(ada: Customer) -> None:
     states(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
-    with UnitOfWork(ada.tenant.house.database, ada.tenant.tenant_id).apart() as work:
+    with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).apart() as work:
         broken = {"subject": "Own", "html": "<script>#Url#</script>"}
         where = letter_templates.c.tenant_id == ada.tenant.tenant_id
         work.run(update(letter_templates).where(where).values(content=broken))
         changes.change(work)
-    ada.tenant.house.directory.forget()
+    ada.tenant.services.directory.forget()
     assert ada.mail()["subject"].startswith("Set a new password")
     (record,) = events(ada.tenant, "template.not_drawn")
     assert (record["kind"], record["name"]) == ("forgotpassword", "forgotpassword-default")
@@ -173,14 +173,14 @@ def test_a_verification_mail_holds_what_the_template_says(new_tenant_server: New
     tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=False)
     path = "/identity/v2/auth/register"
     made = answered(tenant.send("PUT", path, {"email": email}, with_secret=False, emailtemplate="code"))
-    mail = sent_messages(tenant.house, tenant.tenant_id)[-1]
+    mail = sent_messages(tenant.services, tenant.tenant_id)[-1]
     assert mail["subject"] == "Code"
     assert "http" not in mail["text"]
     verify = "/identity/v2/auth/email"
     body = {"otp": code_in(mail), "email": email}
     assert made["IsPosted"]
     answered(tenant.send("PUT", verify, body, with_secret=False, welcomeemailtemplate="hi"))
-    welcome = sent_messages(tenant.house, tenant.tenant_id)[-1]
+    welcome = sent_messages(tenant.services, tenant.tenant_id)[-1]
     assert (welcome["subject"], welcome["text"]) == ("Hi there", f"{email}\n")
 
 
@@ -193,7 +193,7 @@ def test_a_text_message_is_the_tenant_s_own(new_tenant_server: NewTenantServer) 
     )
     for query, said in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
         answered(ada.ask("POST", {"phone": ada.phone}, path=f"{PATH}/otp", **query))
-        text = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["text"]
+        text = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["text"]
         first, _, last = text.partition("\n\n")
         assert first == said.format(tenant=ada.tenant.name.title(), code=code_in({"text": first}))
         assert last.startswith(f"@{ada.tenant.name}.")

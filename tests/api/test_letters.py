@@ -8,10 +8,10 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.letters import MailKind, Sending, SmsKind
-from app.identity.accounts import service as accounts
-from app.identity.letters import service as sent_messages
-from app.identity.tasks import claims
-from app.identity.tasks.worker import Worker
+from app.identity.directory.accounts import service as accounts
+from app.identity.entry.worker import Worker
+from app.identity.messaging import service as sent_messages
+from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
 from app.kit.operation import AuthScheme
 from tests.support.callers import call_of
@@ -23,17 +23,17 @@ RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "
 
 
 def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **facts: str) -> None:
-    with call_of(tenant.house, tenant.name) as call:
+    with call_of(tenant.services, tenant.name) as call:
         sent_messages.mail(call, kind, to, account=None, facts=facts or RESET)
         call.work.commit()
 
 
 def test_a_mail_is_posted_in_the_language_of_the_account(acme: TenantServer) -> None:
     uid = acme.create(FirstName="Ada", LocalLanguage="de-AT")["Uid"]
-    with call_of(acme.house, acme.name) as call:
+    with call_of(acme.services, acme.name) as call:
         sent_messages.mail(call, MailKind.RESET, "ada@example.test", account=accounts.known(call, uid), facts=RESET)
         call.work.commit()
-    (mail,) = posted(acme.house, acme.tenant_id)
+    (mail,) = posted(acme.services, acme.tenant_id)
     assert (mail["language"], mail["sender_name"]) == ("de", acme.name.title())
     assert "Hallo Ada," in mail["text"]
     assert "482913" in mail["html"]
@@ -59,7 +59,7 @@ def test_known_and_unknown_addresses_share_one_limit(acme: TenantServer) -> None
 def test_a_notice_over_the_limit_is_left_out_and_refuses_nothing(acme: TenantServer) -> None:
     for _ in range(7):
         send(acme, MailKind.PASSWORD_CHANGED)
-    assert len(posted(acme.house, acme.tenant_id)) == 5
+    assert len(posted(acme.services, acme.tenant_id)) == 5
 
 
 def test_limits_hold_under_concurrency(new_tenant_server: NewTenantServer) -> None:
@@ -74,11 +74,11 @@ def test_limits_hold_under_concurrency(new_tenant_server: NewTenantServer) -> No
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(one, range(30))) == 4
-    assert len(posted(tenant.house, tenant.tenant_id)) == 4
+    assert len(posted(tenant.services, tenant.tenant_id)) == 4
 
 
 def text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str:
-    with call_of(tenant.house, tenant.name) as call:
+    with call_of(tenant.services, tenant.name) as call:
         sid = sent_messages.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
         call.work.commit()
         return sid
@@ -88,13 +88,13 @@ def test_a_message_bears_its_sid_and_is_limited(acme: TenantServer) -> None:
     sids = [text(acme) for _ in range(5)]
     with pytest.raises(e.SmsLimitReached):
         text(acme)
-    assert [message["sid"] for message in posted(acme.house, acme.tenant_id, "sms")] == sids
+    assert [message["sid"] for message in posted(acme.services, acme.tenant_id, "sms")] == sids
     assert all(len(sid) == 34 and sid.startswith("SM") for sid in sids)
 
 
 def test_one_address_cannot_have_messages_sent_to_ever_new_numbers(acme: TenantServer) -> None:
     def one(number: int, *letters_shown: AuthScheme) -> None:
-        with call_of(acme.house, acme.name) as call:
+        with call_of(acme.services, acme.name) as call:
             call.schemes = frozenset(letters_shown)
             sent_messages.sms(
                 call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"}
@@ -119,15 +119,15 @@ def test_a_tenant_s_day_of_messages_ends(new_tenant_server: NewTenantServer) -> 
 
 
 def test_without_a_gateway_there_are_no_messages(acme: TenantServer) -> None:
-    with call_of(acme.house, acme.name) as call:
-        call.house = replace_settings(call.house, mail_url="smtp://mail.example.com")
+    with call_of(acme.services, acme.name) as call:
+        call.services = replace_settings(call.services, mail_url="smtp://mail.example.com")
         with pytest.raises(e.NoSmsConfiguration):
             sent_messages.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
 
 
-def replace_settings(house: object, **changed: str) -> object:
-    other = copy.copy(house)
-    other.settings = replace(house.settings, **changed)  # type: ignore[attr-defined]  # a house
+def replace_settings(services: object, **changed: str) -> object:
+    other = copy.copy(services)
+    other.settings = replace(services.settings, **changed)  # type: ignore[attr-defined]  # a house
     return other
 
 
@@ -135,20 +135,20 @@ def replace_settings(house: object, **changed: str) -> object:
 def test_after_an_outage_every_mail_arrives_once(acme: TenantServer) -> None:
     for number in range(5):
         send(acme, MailKind.VERIFICATION, f"{acme.name}-{number}@example.test")
-    clock = FixedClock(acme.house.clock.now())
+    clock = FixedClock(acme.services.clock.now())
     with mailbox() as server:
         port = server.port
     facts = {"hub_domain": "id.example.com", "mail_from": "door@id.example.com"}
-    settings = replace(acme.house.settings, mail_url=f"smtp://127.0.0.1:{port}", **facts)
-    at_work = Worker(settings, acme.house.database, clock)
+    settings = replace(acme.services.settings, mail_url=f"smtp://127.0.0.1:{port}", **facts)
+    at_work = Worker(settings, acme.services.database, clock)
     while at_work.deliver_due():
         pass
-    waiting = [row for row in claims.listed(acme.house.database, "waiting") if row.tenant_id == acme.tenant_id]
+    waiting = [row for row in claims.listed(acme.services.database, "waiting") if row.tenant_id == acme.tenant_id]
     assert {(row.attempts, "refused" in row.last_problem) for row in waiting} == {(1, True)}
     with mailbox() as server:
         settings = replace(settings, mail_url=f"smtp://127.0.0.1:{server.port}")
         clock.advance(seconds=60)
-        at_work = Worker(settings, acme.house.database, clock)
+        at_work = Worker(settings, acme.services.database, clock)
         while at_work.deliver_due():
             pass
         mine = [mail for mail in server.mails if str(mail["To"]).startswith(acme.name)]

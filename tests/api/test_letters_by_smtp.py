@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.contract.letters import MailKind, MailTemplate
-from app.identity.letters import service as letters
-from app.identity.tasks import claims
-from app.identity.tasks.worker import Worker
+from app.identity.entry.worker import Worker
+from app.identity.messaging import service as letters
+from app.identity.platform.outbox import claims
 from tests.support.callers import call_of
 from tests.support.letter_templates import states
 from tests.support.smtp_server import Mailbox, certificate, mailbox
@@ -27,10 +27,10 @@ def deliver(
 ) -> None:
     """Post a mail to each address, and let the worker bring it."""
     url = f"smtp://{login}localhost:{server.port}"
-    settings = replace(tenant.house.settings, mail_url=url, hub_domain="id.example.com", mail_from=sender)
-    worker = Worker(settings, tenant.house.database, tenant.house.clock)
+    settings = replace(tenant.services.settings, mail_url=url, hub_domain="id.example.com", mail_from=sender)
+    worker = Worker(settings, tenant.services.database, tenant.services.clock)
     for address in to:
-        with call_of(tenant.house, tenant.name) as call:
+        with call_of(tenant.services, tenant.name) as call:
             letters.mail(call, MailKind.RESET, address, account=None, facts=RESET)
             call.work.commit()
     while worker.deliver_due():
@@ -91,5 +91,5 @@ def test_where_the_server_cannot_the_mail_is_given_up_with_a_reason_and_the_next
     with mailbox() as server:
         deliver(acme, server, "jörg@example.test", "ada@example.test")
         assert [mail["To"] for mail in server.mails][-1] == "ada@example.test"
-    (dead,) = [row for row in claims.listed(acme.house.database, "dead") if row.tenant_id == acme.tenant_id]
+    (dead,) = [row for row in claims.listed(acme.services.database, "dead") if row.tenant_id == acme.tenant_id]
     assert "SMTPUTF8" in dead.last_problem

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
-from app.identity.proofs import service as proofs
-from app.identity.proofs.service import MAIL_CODE, ProofKind
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, ProofKind
 from app.kit.errors import ApiError
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
@@ -27,7 +27,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def mails(acme: TenantServer, to: str) -> list[dict[str, Any]]:
-    return mails_to(acme.house, acme.tenant_id, to)
+    return mails_to(acme.services, acme.tenant_id, to)
 
 
 def resend(acme: TenantServer, email: str) -> Any:
@@ -50,7 +50,7 @@ def test_a_number_is_texted_whether_or_not_the_address_beside_it_is_taken(acme: 
     if is_taken:
         acme.create(Email=primary(ADA), EmailVerified=True)
     answered(register(acme, ADA, PhoneId=PHONE))
-    (texted,) = sent_messages(acme.house, acme.tenant_id, "sms")
+    (texted,) = sent_messages(acme.services, acme.tenant_id, "sms")
     assert texted["to"] == PHONE
 
 
@@ -84,7 +84,7 @@ def test_all_kinds_of_mail_together_have_a_limit(new_tenant_server: NewTenantSer
 
 def guess(acme: TenantServer, kind: ProofKind, uid: str, address: str) -> type[Exception]:
     """Guess once at a fresh code of another registration; return what is raised."""
-    with call_of(acme.house, acme.name) as call:
+    with call_of(acme.services, acme.name) as call:
         proofs.new_code(call, kind, uid, subject=address)
         call.work.commit()
         with pytest.raises(ApiError) as refusal:
@@ -107,7 +107,7 @@ def test_the_right_code_comes_too_late_then_and_the_link_does_not(new_tenant_ser
     uid = str(acme.create()["Uid"])
     for _ in range(2):
         guess(acme, ProofKind.EMAIL, uid, ADA)
-    with call_of(acme.house, acme.name) as call:
+    with call_of(acme.services, acme.name) as call:
         code = proofs.new_code(call, ProofKind.EMAIL, uid, subject=ADA)
         link = proofs.new_link(call, ProofKind.EMAIL, uid, subject=ADA)
         call.work.commit()

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.letters import SmsKind
-from app.identity.letters import service as posting
+from app.identity.messaging import service as posting
 from app.kit.errors import ApiError
 from tests.support.callers import call_of
 from tests.support.registering import primary
@@ -30,7 +30,7 @@ LIMITS = {f"{name}_per_minute_per_address": 3 for name in WAYS}
 
 def statuses(tenant: TenantServer, way: str, addresses: list[str]) -> list[int]:
     method, path, body, query = WAYS[way]
-    base = f"http://{tenant.house.settings.api_hostname}"
+    base = f"http://{tenant.services.settings.api_hostname}"
     sent = {"json": body} if body is not None else {}
     asked = {"apikey": tenant.api_key, **({"sott": sott_of(tenant)} if way == "register" else {}), **query}
     return [
@@ -54,7 +54,7 @@ def test_one_network_has_one_share_of_messages(new_tenant_server: NewTenantServe
     tenant = new_tenant_server(sending={"sms_per_address": {"amount": 3, "minutes": 60}})
     sent = 0
     for number in range(5):
-        with call_of(tenant.house, tenant.name) as call:
+        with call_of(tenant.services, tenant.name) as call:
             object.__setattr__(call.raw, "address", f"2001:db8:1:2::{number}")
             try:
                 posting.sms(call, SmsKind.VERIFICATION, f"+4930123450{number}", account=None, facts={"otp": "482913"})

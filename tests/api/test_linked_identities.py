@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from app.identity.accounts import linked, store, waiting
-from app.identity.connections import handing
-from app.identity.proofs.service import Proof, ProofKind
-from app.identity.tokens import service as tokens
-from app.identity.verification import phones
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.verification import phones
+from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import linked_identities, pending_accounts, store
 from app.kit import randomness
 from tests.support import identities as by
 from tests.support.identities import ADA, SOCIAL, account_of, doing
@@ -23,7 +23,7 @@ from tests.support.registering import UNLIMITED, register
 from tests.support.rows import events, somebody
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 VICTIM = "grace@example.test"
 
 
@@ -62,7 +62,7 @@ def test_what_a_provider_says_later_is_what_is_shown(new_tenant_server: NewTenan
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
     who.waits(minutes=1)
     with doing(who.tenant) as call:
-        linked.used(
+        linked_identities.used(
             call, account_of(call, who.uid), replace(ADA, email="new@elsewhere.test", profile={"NickName": "\u202eA"})
         )
     (entry,) = who.tenant.read(who.uid)["Identities"]
@@ -123,7 +123,7 @@ def test_of_the_last_two_ways_in_one_stays_however_many_are_taken_at_once(new_te
 def test_what_else_opens_an_account_lets_an_identity_go(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
 
-    def may_go(uid: str, one: linked.Claimed) -> bool:
+    def may_go(uid: str, one: linked_identities.Claimed) -> bool:
         bearer = str(tenant.tokens(uid)["access_token"])
         body = {"provider": one.provider, "providerid": one.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
@@ -148,11 +148,11 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
         by.linked_to(acme, uid, one)
     by.linked_to(globex, globex.create()["Uid"], ADA)
     with doing(acme) as call:
-        found = [linked.holder(call, one.provider, one.subject) for one in cases]
+        found = [linked_identities.holder(call, one.provider, one.subject) for one in cases]
         assert [one and one.uid for one in found] == uids
-        assert linked.holder(call, "google github", "108") is None
+        assert linked_identities.holder(call, "google github", "108") is None
     with doing(globex) as call:
-        elsewhere = linked.holder(call, "google", "108")
+        elsewhere = linked_identities.holder(call, "google", "108")
         assert elsewhere is not None
         assert elsewhere.uid not in uids
 
@@ -160,10 +160,10 @@ def test_an_identity_is_one_of_its_provider_and_of_its_tenant(new_tenant_server:
 @ONE_STORE
 def test_an_account_has_so_many_identities_and_no_more(new_tenant_server: NewTenantServer) -> None:
     who = somebody(new_tenant_server, **SOCIAL)
-    for _ in range(linked.MOST):
+    for _ in range(linked_identities.MOST):
         answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.anybody())}))
     assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
-    assert len(identities(who.tenant, who.uid)) == linked.MOST
+    assert len(identities(who.tenant, who.uid)) == linked_identities.MOST
 
 
 @ONE_STORE
@@ -201,20 +201,20 @@ def test_a_strangers_identity_is_gone_once_the_owner_claims_the_account(
     elif way == "reset":
         answered(anybody("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
-            token_in(one) for one in mails_to(tenant.house, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
+            token_in(one) for one in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
         )
         answered(
             anybody("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
         )
     else:
         answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
-        token = token_in(mails_to(tenant.house, tenant.tenant_id, VICTIM)[-1])
+        token = token_in(mails_to(tenant.services, tenant.tenant_id, VICTIM)[-1])
         answered(anybody("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
     assert identities(tenant, uid) == []
     with doing(tenant) as call:
-        assert linked.holder(call, ADA.provider, ADA.subject) is None
-        with pytest.raises(linked.NotLinked):
-            linked.used(call, account_of(call, uid), ADA)
+        assert linked_identities.holder(call, ADA.provider, ADA.subject) is None
+        with pytest.raises(linked_identities.NotLinked):
+            linked_identities.used(call, account_of(call, uid), ADA)
 
 
 @ONE_STORE
@@ -222,14 +222,14 @@ def test_whoever_was_signed_in_when_the_owner_came_links_nothing_any_more(
     new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = somebody(new_tenant_server, **SOCIAL)
-    shown, found = by.candidate(who.tenant, ADA), handing.candidate_of
+    shown, found = by.candidate(who.tenant, ADA), token_handoff.candidate_of
 
     def meanwhile(*given: Any) -> Any:
         with doing(who.tenant) as call:
             tokens.revoke_all(call, who.uid)
         return found(*given)
 
-    monkeypatch.setattr(handing, "candidate_of", meanwhile)
+    monkeypatch.setattr(token_handoff, "candidate_of", meanwhile)
     assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
     assert identities(who.tenant, who.uid) == []
 
@@ -242,18 +242,18 @@ def test_an_account_that_waited_has_its_identity_unless_another_linked_it(
     tenant = new_tenant_server(username_login=True, **SOCIAL)
     uid = by.without_password(tenant, ADA)
     with doing(tenant) as call:
-        held = waiting.kept(vars(account_of(call, uid)))
+        held = pending_accounts.kept(vars(account_of(call, uid)))
         store.remove(call, uid)
-        waiting.add(call, VICTIM, {**held, "uid": randomness.uid(), "email": VICTIM})
+        pending_accounts.add(call, VICTIM, {**held, "uid": randomness.uid(), "email": VICTIM})
     other = str(tenant.create()["Uid"])
     if is_taken:
         by.linked_to(tenant, other, ADA)
     with doing(tenant) as call:
-        (waits,) = [one for one in [waiting.alone(call, VICTIM)] if one]
-        settled = waiting.settle(call, waits.uid)
+        (waits,) = [one for one in [pending_accounts.alone(call, VICTIM)] if one]
+        settled = pending_accounts.settle(call, waits.uid)
         assert settled is not None
     assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])
     with doing(tenant) as call:
-        held_by = linked.holder(call, "google", "108")
+        held_by = linked_identities.holder(call, "google", "108")
         assert held_by is not None
         assert held_by.uid == (other if is_taken else settled.uid)

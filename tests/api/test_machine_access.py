@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select, update
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import applications, tenants
+from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
@@ -87,9 +87,9 @@ def test_a_machine_that_was_switched_off_opens_nothing_more(acme: TenantServer, 
     token = machine(acme, "profile:read")
     answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))
     of_acme = applications.c.tenant_id == acme.tenant_id
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
         held = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
         work.run(update(applications).where(of_acme).values(settings={**held, "is_active": False}))
         work.run(update(tenants).where(tenants.c.tenant_id == acme.tenant_id).values(version=tenants.c.version + 1))
-    acme.house.directory.forget()
+    acme.services.directory.forget()
     assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}")) == (403, 6002)

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.operations import CATALOGUE
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit.operation import AnyOperation, AuthScheme
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked

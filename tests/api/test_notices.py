@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.reading import read
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.reading import read
 from tests.support.mailbox import mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
@@ -37,12 +37,12 @@ class Case:
 
     def adds(self, address: str) -> None:
         self.own("POST", EMAIL, {"email": address, "type": "Secondary"})
-        token = token_in(mails_to(self.tenant.house, self.tenant.tenant_id, address)[-1])
+        token = token_in(mails_to(self.tenant.services, self.tenant.tenant_id, address)[-1])
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token))
 
     def told(self) -> list[tuple[str, str, bool]]:
         """What each notice is about, whom it reached, and whether it has a link to object."""
-        sent = sent_messages(self.tenant.house, self.tenant.tenant_id)
+        sent = sent_messages(self.tenant.services, self.tenant.tenant_id)
         return [
             (about, str(one["to"]), "/not-me?" in one["text"])
             for one in sent
@@ -54,7 +54,7 @@ class Case:
 def by_file(stated: str) -> Callable[[Case], None]:
     def way(case: Case) -> None:
         text = f"tenants: [{{name: {case.tenant.name}, accounts: [{{email: {ADA}, {stated}}}]}}]"
-        configuration.apply(case.tenant.house, read(text.encode(), "f.yaml", Path()))
+        configuration.apply(case.tenant.services, read(text.encode(), "f.yaml", Path()))
 
     return way
 
@@ -103,7 +103,7 @@ def _server(case: Case, body: dict[str, Any]) -> None:
 def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
     tenant = new_tenant_server(email_login=True, phone_login=True, security_questions={"pet": "Your first pet?"})
     made = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], UserName="ada", EmailVerified=True)
-    visitor = Visitor(Client(hub_app), tenant.house.settings.hub_url(tenant.name))
+    visitor = Visitor(Client(hub_app), tenant.services.settings.hub_url(tenant.name))
     return Case(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)
 
 

@@ -6,7 +6,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.hub import Step
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
 
 
@@ -96,11 +96,11 @@ def test_a_code_injected_into_another_session_fails_at_the_verifier(
     assert error_of(phone.redeem(stolen, code_verifier=attacker.verifier)) == (400, "invalid_grant")
 
 
-def test_a_code_lives_fifty_seconds(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_a_code_lives_fifty_seconds(services: Services, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code, late = browser.code(shop, ada), browser.code(shop, ada)
-    with moved(house, seconds=49):
+    with moved(services, seconds=49):
         assert shop.redeem(code).status_code == 200
-    with moved(house, seconds=51):
+    with moved(services, seconds=51):
         assert error_of(shop.redeem(late)) == (400, "invalid_grant")
 
 
@@ -141,14 +141,14 @@ def test_an_attempt_of_another_tenant_is_nothing_here(
 ) -> None:
     step = browser.authorize(shop.asks())
     assert step.attempt is not None
-    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
+    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
     assert stranger.resume(step.attempt).step is Step.START_AGAIN
     assert stranger.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
 def test_a_session_of_another_tenant_is_nothing_here(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
-    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
+    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
     assert stranger.authorize(foreign_shop.asks()).step is Step.LOGIN
 
 
@@ -159,7 +159,7 @@ def test_submits_of_one_sign_in_at_once_each_return_with_a_code_of_their_own(
     bindings = dict(browser.bindings)
 
     def submit(_: int) -> str:
-        tab = Browser(browser.house, browser.wsgi, browser.tenant_name, bindings=dict(bindings))
+        tab = Browser(browser.services, browser.wsgi, browser.tenant_name, bindings=dict(bindings))
         return code_of(tab.sign_in(step.attempt, ada.email, ada.password))
 
     with ThreadPoolExecutor(6) as pool:

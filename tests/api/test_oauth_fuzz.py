@@ -98,5 +98,5 @@ def test_an_address_that_asks_too_often_waits(new_world: NewWorld) -> None:
     assert late.status_code == 429
     assert int(late.headers["Retry-After"]) >= 1
     assert world.browser().send("POST", "/hub/authorize", body).status_code == 429
-    elsewhere = Browser(browser.house, browser.wsgi, browser.tenant_name, address="192.0.2.8")
+    elsewhere = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
     assert elsewhere.authorize(shop.asks()).step is Step.LOGIN

@@ -3,7 +3,7 @@
 import pytest
 
 from app.contract.hub import Step
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
 
@@ -23,8 +23,8 @@ def test_the_sessions_own_id_token_signs_out_without_a_question(
     assert browser.authorize(shop.asks()).step is Step.LOGIN
 
 
-def test_an_id_token_that_is_over_still_proves_it(house: House, browser: Browser, hint: str) -> None:
-    with moved(house, minutes=90):
+def test_an_id_token_that_is_over_still_proves_it(services: Services, browser: Browser, hint: str) -> None:
+    with moved(services, minutes=90):
         assert browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).step is Step.REDIRECT
 
 
@@ -83,7 +83,7 @@ def test_a_forged_hint_is_no_hint(browser: Browser, ada: Person, foreign_shop: R
     head, body, signature = hint.split(".")
     for forged in (f"{head}.{body}.{signature[:-4]}AAAA", f"{head}.{body}.", "x" * 10_000):
         assert browser.sign_out(id_token_hint=forged, post_logout_redirect_uri=BYE).step is Step.CONFIRM_SIGN_OUT
-    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name)
+    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
     assert stranger.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).address is None
 
 

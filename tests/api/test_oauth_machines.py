@@ -9,9 +9,9 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 from app.contract.errors import MachineRefused
-from app.identity.house import House
-from app.identity.oauth import machines
-from app.identity.store.unit import Cost
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import Cost
+from app.identity.protocols.oauth import machine_tokens
 from tests.support.callers import call_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
@@ -80,47 +80,47 @@ def test_other_applications_are_no_machines(shop: RelyingParty, phone: RelyingPa
         assert ask(client).json["error"] == "unauthorized_client"
 
 
-def test_the_token_is_introspected_and_revoked_at_its_own_addresses(house: House, robot: RelyingParty) -> None:
+def test_the_token_is_introspected_and_revoked_at_its_own_addresses(services: Services, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
     told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
     assert told["active"] is True
     assert told["sub"] == f"{robot.client_id}@client"
     assert (told["iss"], told["aud"], told["gty"]) == (robot.hub_url + "/", [AUDIENCE], "client_credentials")
-    with call_of(house, robot.tenant_name) as call:
-        assert machines.claims_of(call, token)["cid"] == robot.client_id
+    with call_of(services, robot.tenant_name) as call:
+        assert machine_tokens.claims_of(call, token)["cid"] == robot.client_id
     answer = robot.post("/service/oauth/revoke", {"token": token, **robot.proves()})
     assert (answer.status_code, answer.json) == (200, {})
     told = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
     assert told == {"active": False}
-    with call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
-        machines.claims_of(call, token)
+    with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
+        machine_tokens.claims_of(call, token)
 
 
-def test_the_other_management_family_is_open_to_the_same_token(house: House, robot: RelyingParty) -> None:
+def test_the_other_management_family_is_open_to_the_same_token(services: Services, robot: RelyingParty) -> None:
     token = ask(robot, audience="http://api.localhost:8000/v2/manage").json["access_token"]
-    with call_of(house, robot.tenant_name) as call:
-        assert machines.claims_of(call, token)["scp"] == ["profile:read", "profile:create"]
+    with call_of(services, robot.tenant_name) as call:
+        assert machine_tokens.claims_of(call, token)["scp"] == ["profile:read", "profile:create"]
 
 
-def test_a_machine_token_names_its_tenant(house: House, robot: RelyingParty) -> None:
+def test_a_machine_token_names_its_tenant(services: Services, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
-    assert machines.tenant_of(house, token, Cost()).name == robot.tenant_name
+    assert machine_tokens.tenant_of(services, token, Cost()).name == robot.tenant_name
     for text in (None, "", "x", "a.b.c", "a.e30.c", token.split(".")[0] + ".bnVsbA.x"):
         with pytest.raises(MachineRefused):
-            machines.tenant_of(house, text, Cost())
+            machine_tokens.tenant_of(services, text, Cost())
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "", "..", "ü", "a/b", "x" * 300])
-def test_an_issuer_that_is_no_tenants_address_is_refused(house: House, name: str) -> None:
+def test_an_issuer_that_is_no_tenants_address_is_refused(services: Services, name: str) -> None:
     claims = (
         base64.urlsafe_b64encode(json.dumps({"iss": f"http://{name}.localhost:8000/"}).encode()).rstrip(b"=").decode()
     )
     with pytest.raises(MachineRefused):
-        machines.tenant_of(house, f"e30.{claims}.x", Cost())
+        machine_tokens.tenant_of(services, f"e30.{claims}.x", Cost())
 
 
 def test_forged_borrowed_and_stale_tokens_are_refused(
-    house: House,
+    services: Services,
     robot: RelyingParty,
     shop: RelyingParty,
     machine_readable: RelyingParty,
@@ -147,12 +147,12 @@ def test_forged_borrowed_and_stale_tokens_are_refused(
         public,
     ]
     for text in forged:
-        with call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
-            machines.claims_of(call, text)
-    with call_of(house, new_world().name) as call, pytest.raises(MachineRefused):
-        machines.claims_of(call, token)
-    with moved(house, seconds=3601), call_of(house, robot.tenant_name) as call, pytest.raises(MachineRefused):
-        machines.claims_of(call, token)
+        with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
+            machine_tokens.claims_of(call, text)
+    with call_of(services, new_world().name) as call, pytest.raises(MachineRefused):
+        machine_tokens.claims_of(call, token)
+    with moved(services, seconds=3601), call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
+        machine_tokens.claims_of(call, token)
 
 
 def test_an_application_may_have_a_token_for_itself_without_a_person(world: World) -> None:

@@ -3,9 +3,9 @@
 import pytest
 from joserfc import jws
 
-from app.identity import create_house
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
+from app.identity import create_services
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
 
@@ -190,7 +190,7 @@ def test_introspection_is_not_for_scripts(world: World) -> None:
 
 
 def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
-    house: House, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     def kid() -> str:
         text = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
@@ -200,17 +200,17 @@ def test_a_new_key_is_published_before_it_signs_and_the_old_one_long_after(
         return {key["kid"] for key in (shop.get("/service/oidc/jwks").json or {})["keys"]}
 
     old = kid()
-    with UnitOfWork(house.database, world.tenant_id).apart() as work:
-        new = house.keyring.rotate(work)
-    house.keyring.forget()
+    with UnitOfWork(services.database, world.tenant_id).apart() as work:
+        new = services.keyring.rotate(work)
+    services.keyring.forget()
     assert published() == {old, new}
     assert kid() == old
 
 
-def test_every_process_signs_with_the_key_that_the_first_has_made(house: House, world: World) -> None:
-    other = create_house(house.settings, house.clock)
-    with UnitOfWork(house.database, world.tenant_id).apart() as work:
-        first = house.keyring.sign(work, {"sub": "ada"})
+def test_every_process_signs_with_the_key_that_the_first_has_made(services: Services, world: World) -> None:
+    other = create_services(services.settings, services.clock)
+    with UnitOfWork(services.database, world.tenant_id).apart() as work:
+        first = services.keyring.sign(work, {"sub": "ada"})
     with UnitOfWork(other.database, world.tenant_id).apart() as work:
         second = other.keyring.sign(work, {"sub": "ada"})
     other.database.dispose()

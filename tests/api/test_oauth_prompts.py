@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.contract.hub import Step
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 
@@ -22,7 +22,7 @@ def test_prompt_none_says_that_consent_is_missing(asking: RelyingParty, browser:
 
 
 def test_prompt_login_asks_for_the_password_again(
-    house: House, shop: RelyingParty, browser: Browser, ada: Person
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
     step = browser.authorize(shop.asks(prompt="login"))
@@ -31,9 +31,9 @@ def test_prompt_login_asks_for_the_password_again(
     assert step.person.uid == ada.uid
     assert step.attempt is not None
     assert browser.resume(step.attempt).step is Step.LOGIN
-    with moved(house, seconds=5):
+    with moved(services, seconds=5):
         held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
-    assert claims_in(held["id_token"])["auth_time"] >= int(house.clock.now().timestamp())
+    assert claims_in(held["id_token"])["auth_time"] >= int(services.clock.now().timestamp())
 
 
 def test_a_client_may_always_ask_for_the_password(world: World, browser: Browser, ada: Person) -> None:
@@ -43,14 +43,16 @@ def test_a_client_may_always_ask_for_the_password(world: World, browser: Browser
     assert parameters_of(browser.authorize(bank.asks(prompt="none")))["error"] == "login_required"
 
 
-def test_max_age_counts_from_the_last_sign_in(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_max_age_counts_from_the_last_sign_in(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
     browser.signed_in(ada)
     assert browser.authorize(shop.asks(max_age="60")).step is Step.REDIRECT
-    with moved(house, seconds=90):
+    with moved(services, seconds=90):
         step = browser.authorize(shop.asks(max_age="60"))
         assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
         assert "code" in parameters_of(browser.authorize(shop.asks(max_age="9999999999")))
-    with moved(house, seconds=1):
+    with moved(services, seconds=1):
         assert browser.authorize(shop.asks(max_age="0")).step is Step.LOGIN
 
 
@@ -82,10 +84,10 @@ def test_a_login_hint_of_somebody_else_leads_to_sign_in(
 
 
 def test_an_id_token_hint_must_be_the_person_signed_in(
-    house: House, shop: RelyingParty, browser: Browser, ada: Person, world: World
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
-    with moved(house, hours=3):
+    with moved(services, hours=3):
         later = world.browser()
         assert later.signed_in(ada).authorize(shop.asks(id_token_hint=hint)).step is Step.REDIRECT
     grace = world.person("grace@example.test")
@@ -110,7 +112,7 @@ def test_an_id_token_hint_of_another_client_or_tenant_is_refused(
         parameters_of(browser.authorize(strict.asks(id_token_hint=hint, code_challenge="x" * 43)))["error"]
         == "invalid_request"
     )
-    stranger = Browser(browser.house, browser.wsgi, foreign_shop.tenant_name)
+    stranger = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
     assert parameters_of(stranger.authorize(foreign_shop.asks(id_token_hint=hint)))["error"] == "invalid_request"
 
 
@@ -214,9 +216,11 @@ def test_an_address_given_up_meanwhile_is_not_followed(world: World, browser: Br
     assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_an_attempt_is_over_after_ten_minutes(house: House, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_an_attempt_is_over_after_ten_minutes(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
     step = browser.authorize(shop.asks())
-    with moved(house, minutes=11):
+    with moved(services, minutes=11):
         assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 

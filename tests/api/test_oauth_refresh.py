@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -111,14 +111,14 @@ def test_a_client_without_the_grant_gets_no_refresh_token(world: World, browser:
     assert (answer.status_code, (answer.json or {})["error"]) == (403, "unauthorized_client")
 
 
-def test_lifetimes_are_the_clients(house: House, world: World, browser: Browser, ada: Person) -> None:
+def test_lifetimes_are_the_clients(services: Services, world: World, browser: Browser, ada: Person) -> None:
     brief = world.application("brief", access_token_seconds=60, refresh_token_seconds=600, id_token_seconds=120)
     held = tokens(brief, browser, ada)
     assert (held["expires_in"], held["expire_in"]) == (60, "60")
-    with moved(house, seconds=61):
+    with moved(services, seconds=61):
         assert brief.userinfo(held["access_token"]).status_code == 401
         assert brief.introspect(held["access_token"]) == {"active": False}
-    with moved(house, seconds=601):
+    with moved(services, seconds=601):
         assert brief.refresh(held["refresh_token"]).status_code == 400
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.tenant_server import refused
@@ -36,7 +36,7 @@ def test_audience_is_the_client_where_nothing_else_is_asked(world: World, ada: P
 
 
 def test_audience_holds_the_interface_only_with_access_to_it(world: World, ada: Person) -> None:
-    api = world.house.settings.base_url
+    api = world.services.settings.base_url
     full = world.application("full", access_token_format="jwt", interface_access="read")
     held = redeemed(world, full, ada)
     assert claims_in(held["access_token"])["aud"] == [full.client_id, api]
@@ -53,7 +53,7 @@ def test_token_for_a_resource_is_for_it_alone(world: World, ada: Person) -> None
     held = redeemed(world, shop, ada, resource=ORDERS, scope="openid account:read")
     claims = claims_in(held["access_token"])
     assert (claims["aud"], claims["scope"], held["scope"]) == (ORDERS, "openid", "openid")
-    base = f"http://{world.house.settings.api_hostname}"
+    base = f"http://{world.services.settings.api_hostname}"
     asked = {"apikey": world.api_key, "access_token": held["access_token"]}
     answer = world.wsgi.get("/identity/v2/auth/account", query_string=asked, base_url=base)
     assert refused(answer) == (403, 1143)
@@ -70,14 +70,14 @@ def test_resource_may_be_named_with_the_code(world: World, ada: Person) -> None:
     assert claims_in(held["access_token"])["aud"] == ORDERS
     assert "account:read" not in held["scope"].split()
     renewed = shop.refresh(held["refresh_token"]).json or {}
-    assert claims_in(renewed["access_token"])["aud"] == [shop.client_id, world.house.settings.base_url]
+    assert claims_in(renewed["access_token"])["aud"] == [shop.client_id, world.services.settings.base_url]
 
 
 @pytest.mark.parametrize(
     "resource", ["https://elsewhere.example", ORDERS + "/", "{api}", "{api}/identity/v2/manage", "{hub}", "orders", "https://orders.example/api#x"]
 )  # fmt: skip
 def test_resource_that_is_not_registered_is_refused(world: World, ada: Person, resource: str) -> None:
-    api = world.house.settings.base_url
+    api = world.services.settings.base_url
     grants = ["authorization_code", "client_credentials", "password"]
     shop = world.application("shop", grant_types=grants, resources=[ORDERS, f"{api}/identity/v2/manage"])
     asked = resource.format(api=api, hub=shop.hub_url)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.contract.hub import Step
-from app.identity.house import House
-from app.identity.tasks.cleaning import clean
+from app.identity.entry.cleaning import clean
+from app.identity.platform.services import Services
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -99,7 +99,7 @@ def test_another_person_in_the_browser_ends_the_first_ones_tokens(
     assert lives(shop, offline) == (True, True)
 
 
-def test_no_token_passes_the_absolute_end_of_its_session(house: House, new_world: NewWorld) -> None:
+def test_no_token_passes_the_absolute_end_of_its_session(services: Services, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2)
     browser, ada = world.browser(), world.person("ada@example.test")
     long = world.application("long", access_token_seconds=30 * DAY, access_token_format="jwt")
@@ -107,25 +107,25 @@ def test_no_token_passes_the_absolute_end_of_its_session(house: House, new_world
     assert first["expires_in"] <= 2 * 3600
     held = claims_in(first["access_token"])
     assert held["exp"] - held["iat"] == first["expires_in"]
-    with moved(house, minutes=90):
+    with moved(services, minutes=90):
         second = long.refresh(first["refresh_token"]).json or {}
         assert second["expires_in"] <= 30 * 60
-    with moved(house, minutes=121):
+    with moved(services, minutes=121):
         assert long.introspect(second["access_token"]) == {"active": False}
         assert long.introspect(second["refresh_token"]) == {"active": False}
         assert lives(long, second) == (False, False)
 
 
-def test_offline_tokens_end_with_the_absolute_end_of_all_tokens(house: House, new_world: NewWorld) -> None:
+def test_offline_tokens_end_with_the_absolute_end_of_all_tokens(services: Services, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2, token_absolute_days=7)
     browser, ada = world.browser(), world.person("ada@example.test")
     shop = world.application("shop", refresh_token_seconds=5 * DAY, access_token_seconds=2 * DAY)
     held = tokens(shop, browser, ada, OFFLINE)
     for days in (4, 6.5):
-        with moved(house, days=days):
+        with moved(services, days=days):
             held = shop.refresh(held["refresh_token"]).json or {}
     assert held["expires_in"] <= DAY / 2
-    with moved(house, days=7, seconds=1):
+    with moved(services, days=7, seconds=1):
         assert lives(shop, held) == (False, False)
 
 
@@ -151,7 +151,7 @@ def test_applications_tokens_are_not_slid_or_prolonged(shop: RelyingParty, brows
     token = tokens(shop, browser, ada, OFFLINE)["access_token"]
     before = shop.introspect(token)["exp"]
     asked = {"apikey": shop.api_key, "access_token": token}
-    base = shop.house.settings.base_url
+    base = shop.services.settings.base_url
     slid = shop.wsgi.get("/identity/v2/auth/access_token/sliding_token", query_string=asked, base_url=base)
     assert slid.status_code in (401, 403)
     assert shop.introspect(token)["exp"] == before
@@ -183,12 +183,12 @@ def test_the_password_grant_opens_a_session_that_is_listed_and_ended(
     assert len(listed(browser)) == 1
 
 
-def test_session_of_a_grant_goes_on_while_it_is_refreshed(house: House, older: RelyingParty, ada: Person) -> None:
+def test_session_of_a_grant_goes_on_while_it_is_refreshed(services: Services, older: RelyingParty, ada: Person) -> None:
     held = by_password(older, ada)
     for days in (50, 100, 150):
-        with moved(house, days=days):
+        with moved(services, days=days):
             held = older.refresh(held["refresh_token"]).json or {}
-    with moved(house, days=179):
+    with moved(services, days=179):
         assert older.refresh(held["refresh_token"]).status_code == 200
 
 
@@ -234,15 +234,15 @@ def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingPart
             assert lives(shop, held) == (False, False)
 
 
-def test_refresh_keeps_its_place_when_the_session_is_renewed(house: House, new_world: NewWorld) -> None:
+def test_refresh_keeps_its_place_when_the_session_is_renewed(services: Services, new_world: NewWorld) -> None:
     """Signing in again within a session extends it and its tokens."""
     world = new_world(session_absolute_hours=2)
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
     held = tokens(shop, browser, ada)
-    with moved(house, minutes=90):
+    with moved(services, minutes=90):
         browser.sign_in(None, ada.email, ada.password)
         held = shop.refresh(held["refresh_token"]).json or {}
-    with moved(house, minutes=125):
+    with moved(services, minutes=125):
         assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
@@ -256,15 +256,15 @@ def test_lifetime_stands_in_the_store_so_that_look_ups_cost_nothing(
 
 
 @pytest.mark.database_alone
-def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(house: House, new_world: NewWorld) -> None:
+def test_used_refresh_token_is_known_as_long_as_it_would_have_lived(services: Services, new_world: NewWorld) -> None:
     """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""
     world = new_world()
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
     first, other = tokens(shop, browser, ada, OFFLINE), tokens(shop, browser, ada, OFFLINE)
     stolen = shop.refresh(first["refresh_token"]).json or {}
-    with moved(house, days=59):
-        clean(house.database, house.clock.now())
+    with moved(services, days=59):
+        clean(services.database, services.clock.now())
         assert shop.refresh(first["refresh_token"]).status_code == 400
         assert shop.refresh(stolen["refresh_token"]).status_code == 400, "its family ended"
-    with moved(house, days=59):
+    with moved(services, days=59):
         assert shop.refresh(other["refresh_token"]).status_code == 200, "without that it would have lived"

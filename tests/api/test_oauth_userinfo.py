@@ -142,7 +142,7 @@ def test_a_resource_server_introspects_access_tokens_alone(
 
 def test_resource_server_introspects_the_interfaces_tokens(acme: TenantServer, identity_app: Any) -> None:
     token = acme.tokens(str(acme.create()["Uid"]))["access_token"]
-    there = World(acme.house, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    there = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
     plain, orders = there.application("plain"), there.application("orders", resource_server=True)
     assert plain.introspect(token) == {"active": False}
     assert orders.introspect(token)["active"] is True

@@ -10,15 +10,15 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.outbox import Outbox, said_in
-from app.identity.store.database import Database
-from app.identity.store.schema import metadata
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import claims
-from app.identity.tasks.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
-from app.identity.tasks.gauge import OutboxGauge
-from app.identity.tasks.lanes import LANES, MAIL, Lane
-from app.identity.tenants import changes
+from app.identity.directory.tenants import changes
+from app.identity.entry.cleaning import BATCH, EVERY, TENANTS_A_TURN, Cleaner, clean
+from app.identity.entry.tables import metadata
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.lanes import LANES, MAIL, Lane
+from app.identity.platform.outbox.metrics import OutboxGauge
+from app.identity.platform.outbox.queue import Outbox, said_in
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from tests.support.posting import VAULT, posted, row, worker
 from tests.support.smtp_server import Mailbox, certificate, mailbox

@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from app.commands.serving import make_ready
-from app.identity.outbox import said_in
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import claims
-from app.identity.tasks.lanes import lane_of
-from app.identity.tasks.tables import outbox
-from app.identity.vault import Vault
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.lanes import lane_of
+from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import outbox
 from app.kit.clock import FixedClock, SystemClock
 from app.settings import Settings
 from tests.support.posting import SECRET, VAULT, posted, row, worker
 from tests.support.smtp_server import Mailbox, mailbox
 
 OTHER_SECRET = b"1" * 32
-ROTATED = Vault((OTHER_SECRET, SECRET))
+ROTATED = Encryption((OTHER_SECRET, SECRET))
 NO_KEY = claims.CLOSED
 MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
 

@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 
-from app.identity.providers import sms_gateway
-from app.identity.store.database import Database
-from app.identity.tasks import claims
-from app.identity.tasks.worker import Worker
+from app.identity.entry.worker import Worker
+from app.identity.messaging.senders import sms_gateway
+from app.identity.platform.outbox import claims
+from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
 from app.settings import Settings
 from tests.support.installation import ROOT, eventually

@@ -63,7 +63,7 @@ def ada(new_tenant_server: NewTenantServer) -> Customer:
 def test_a_mail_has_one_token_and_it_is_ours(ada: Customer, way: str, query: str) -> None:
     ask, to = ASKED[way]
     answered(ask(ada, f"{SHOP}?{query}#/next?{query}"))
-    mail = mails_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]
+    mail = mails_to(ada.tenant.services, ada.tenant.tenant_id, to or ada.email)[-1]
     assert THEIRS not in str(mail)
     told = parse_qsl(urlsplit(link_in(mail)).query)
     assert [name.lower() for name, _ in told].count("vtoken") == 1
@@ -75,11 +75,11 @@ def test_a_mail_has_one_token_and_it_is_ours(ada: Customer, way: str, query: str
     "page", ["/reset-password?vtoken=", "/verify?a=1&VTOKEN=", "/auth.aspx?vtype=reset&x=", "/?attempt="]
 )
 def test_our_own_pages_take_no_query_of_theirs(ada: Customer, way: str, page: str) -> None:
-    own = ada.tenant.house.settings.hub_url(ada.tenant.name)
+    own = ada.tenant.services.settings.hub_url(ada.tenant.name)
     ask, to = ASKED[way]
     assert refused(ask(ada, f"{own}{page}{THEIRS}")) in ((403, 1249), (403, 1251))
     answered(ask(ada, f"{own}/auth.aspx?return_url=https%3A%2F%2Fshop.example&lang=de"))
-    assert link_in(mails_to(ada.tenant.house, ada.tenant.tenant_id, to or ada.email)[-1]).startswith(own)
+    assert link_in(mails_to(ada.tenant.services, ada.tenant.tenant_id, to or ada.email)[-1]).startswith(own)
 
 
 def test_a_template_shows_the_link_s_own_token(ada: Customer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.authenticator import Authenticator, heard, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, OWN_2FA
@@ -23,7 +23,7 @@ def ada(new_tenant_server: NewTenantServer) -> Keyed:
 
 def noted(who: Keyed, event: str) -> list[dict[str, object]]:
     """What the audit trail has of an event."""
-    with UnitOfWork(who.tenant.house.database, who.tenant.tenant_id).apart() as work:
+    with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).apart() as work:
         where = (audit.c.tenant_id == who.tenant.tenant_id, audit.c.event == event)
         return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
 
@@ -328,7 +328,7 @@ def test_where_accounts_are_hidden_a_registration_tells_nobody_whose_an_address_
         shown = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), made)
         assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
     subjects = [
-        one["subject"] for one in sent_messages(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email
+        one["subject"] for one in sent_messages(ada.tenant.services, ada.tenant.tenant_id) if one["to"] == ada.email
     ]
     assert len(subjects) == 1
 
@@ -382,4 +382,4 @@ def test_of_many_registrations_with_one_passkey_at_once_one_wins(
     path = f"{A}/register/passkey/finish"
     answers = at_once([lambda: ada.tenant.send("POST", path, body, with_secret=False)] * 12)
     assert sorted(answer.status_code for answer in answers) == [200] + [403] * 11
-    assert len([one for one in sent_messages(ada.tenant.house, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1
+    assert len([one for one in sent_messages(ada.tenant.services, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.providers.breaches import Breaches
+from app.identity.credentials.passwords.breached_passwords import Breaches
 from tests.support.breached_passwords import breached_password_server
 from tests.support.customers import NEW, OLD, Customer, a_customer
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -28,7 +28,7 @@ def customer(new_tenant_server: NewTenantServer) -> Make:
 def test_a_stolen_password_is_reset_before_anybody_signs_in(customer: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     c = customer(password_policy={"breached": "change"})
     with breached_password_server(OLD, "Amber-window-44") as elsewhere:
-        monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
         assert refused(c.logs_in()) == (403, 1316)
         assert len(c.mails()) == 1
         assert refused(c.logs_in()) == (403, 1317)
@@ -48,7 +48,7 @@ def test_a_stolen_password_may_be_told_only(
 ) -> None:
     c = customer(password_policy={"breached": action})
     with breached_password_server(OLD) as elsewhere:
-        monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
         answered(c.logs_in())
         answered(c.logs_in())
     assert c.tenant.read(c.uid)["IsPasswordBreached"] is True
@@ -59,7 +59,7 @@ def test_a_list_that_is_down_stops_nobody(customer: Make, monkeypatch: pytest.Mo
     c = customer(password_policy={"breached": "change"})
     with breached_password_server(OLD) as elsewhere:
         elsewhere.status = 503
-        monkeypatch.setattr(c.tenant.house, "breaches", Breaches(elsewhere.url))
+        monkeypatch.setattr(c.tenant.services, "breaches", Breaches(elsewhere.url))
         answered(c.logs_in())
         answered(c.logs_in())
         assert len(elsewhere.asked) == 1, "it is left alone for a while"

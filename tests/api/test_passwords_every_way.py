@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
-from app.identity.configuration import apply as configuration
-from app.identity.configuration.reading import read
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.reading import read
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
@@ -82,7 +82,7 @@ def by_file(case: Case) -> None:
     """A file gives a password only where there is none."""
     case.c.lives(password_hash=None)
     text = f"tenants: [{{name: {case.c.tenant.name}, accounts: [{{email: {case.c.email}, password: {NEW}}}]}}]"
-    configuration.apply(case.c.tenant.house, read(text.encode(), "f.yaml", Path()))
+    configuration.apply(case.c.tenant.services, read(text.encode(), "f.yaml", Path()))
 
 
 def by_page_link(case: Case) -> None:
@@ -103,7 +103,7 @@ def by_page_change(case: Case) -> None:
 
 
 def by_page_expired(case: Case) -> None:
-    case.c.lives(password_changed_at=case.c.tenant.house.clock.now() - timedelta(days=31))
+    case.c.lives(password_changed_at=case.c.tenant.services.clock.now() - timedelta(days=31))
     page = case.visitor.open("/profile").press("Sign in", identifier=case.c.email, password=OLD)
     page.press("Save the new password", password=NEW)
 
@@ -133,7 +133,7 @@ WAYS: Mapping[str, Callable[[Case], None]] = {
 def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
     c = a_customer(new_tenant_server, **SETTINGS)
     bearer = str(answered(c.logs_in())["access_token"])
-    visitor = Visitor(Client(hub_app), c.tenant.house.settings.hub_url(c.tenant.name))
+    visitor = Visitor(Client(hub_app), c.tenant.services.settings.hub_url(c.tenant.name))
     return Case(c, bearer, c.token(), visitor)
 
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 from werkzeug.test import Client, TestResponse
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import tenants
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -29,7 +29,7 @@ def customer(new_tenant_server: NewTenantServer) -> Make:
 
 
 def raw(customer: Customer, method: str, content: bytes, kind: str = "application/json") -> TestResponse:
-    base = f"http://{customer.tenant.house.settings.api_hostname}"
+    base = f"http://{customer.tenant.services.settings.api_hostname}"
     query = {"apikey": customer.tenant.api_key}
     return Client(customer.tenant.app).open(
         PATH, method=method, query_string=query, base_url=base, data=content, headers={"Content-Type": kind}
@@ -51,7 +51,7 @@ def used(c: Customer) -> TestResponse:
 
 def expired(c: Customer) -> TestResponse:
     token = c.token()
-    c.tenant.house.clock.advance(hours=25)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    c.tenant.services.clock.advance(hours=25)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     return c.reset(resettoken=token, password=NEW)
 
 
@@ -89,11 +89,11 @@ def limited(c: Customer) -> TestResponse:
 
 def after_the_trial(c: Customer, act: Callable[[], TestResponse]) -> TestResponse:
     where = tenants.c.tenant_id == c.tenant.tenant_id
-    with UnitOfWork(c.tenant.house.database, c.tenant.tenant_id).apart() as work:
+    with UnitOfWork(c.tenant.services.database, c.tenant.tenant_id).apart() as work:
         settings = work.run(select(tenants.c.settings).where(where)).scalar_one()
         ended = {**settings, "trial_ends_at": "2020-01-01T00:00:00+00:00"}
         work.run(update(tenants).where(where).values(settings=ended, version=tenants.c.version + 1))
-    c.tenant.house.directory.forget()
+    c.tenant.services.directory.forget()
     return act()
 
 

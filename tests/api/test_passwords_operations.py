@@ -215,7 +215,7 @@ def test_a_texted_code_is_refused_as_codes_are(customer: Make) -> None:
     assert refused(c.ask("PUT", body, path=BY_SMS)) == (403, 1067)
     answered(c.ask("POST", {"phone": c.phone}, path=BY_SMS))
     code = c.texted()
-    c.tenant.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    c.tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert refused(c.ask("PUT", {**body, "otp": code}, path=BY_SMS)) == (403, 1069)
     assert refused(c.by_code(code))[1] == 1185, "a texted code is no mailed one"
 

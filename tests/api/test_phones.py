@@ -28,7 +28,7 @@ def prove(server: TenantServer, code: str, phone: str | None = ADA, **more: Any)
 
 
 def texts(server: TenantServer) -> list[dict[str, Any]]:
-    return sent_messages(server.house, server.tenant_id, "sms")
+    return sent_messages(server.services, server.tenant_id, "sms")
 
 
 def code(server: TenantServer) -> str:
@@ -97,7 +97,7 @@ def test_who_hides_accounts_answers_for_every_number(new_tenant_server: NewTenan
     assert refused(prove(server, "000000")) == refused(prove(server, "000000", "+442079460177")) == (403, 1067)
 
 
-@pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 def test_nor_does_a_limit_tell_that_somebody_was_written_to(new_tenant_server: NewTenantServer) -> None:
     """A number that was registered a moment ago got one message already."""
     server = new_tenant_server(phone_login=True, hide_unknown_accounts=True, registration_captcha=False)

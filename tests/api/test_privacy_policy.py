@@ -6,7 +6,7 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit.operation import AuthScheme
 from tests.api.test_self_service_profile import OWN, Person
 from tests.support.registering import ADA, register

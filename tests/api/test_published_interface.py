@@ -25,12 +25,12 @@ from schemathesis.specs.openapi.checks import (
 
 from app.contract.configuration import ApplicationSettings
 from app.contract.operations import CATALOGUE
-from app.identity import areas
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import applications
+from app.identity.directory.tenants.tables import applications
+from app.identity.entry import areas
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.openapi import document
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 assert areas.AREAS  # importing the areas states every operation
@@ -84,9 +84,9 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
         "name": "shop",
         "secret_hash": randomness.digest(SECRET),
         "settings": stated.model_dump(mode="json"),
-        "created_at": made.house.clock.now(),
+        "created_at": made.services.clock.now(),
     }
-    with UnitOfWork(made.house.database, made.tenant_id).apart() as work:
+    with UnitOfWork(made.services.database, made.tenant_id).apart() as work:
         work.run(applications.insert(), row)
     return made
 
@@ -105,7 +105,7 @@ def ask(tenant: TenantServer, identity_app: Flask) -> Ask:
         stated = PUBLISHED["paths"][case.operation.path][case.operation.method.lower()]
         letters = {letter for way in stated["security"] for letter in way}
         is_tenant_s = "servers" in stated
-        known = tenant.house.settings
+        known = tenant.services.settings
         host = f"{tenant.name}.{known.hub_domain}" if is_tenant_s else known.api_hostname
         query = dict(shown[letter] for letter in letters & shown.keys())
         headers = next((authorization[letter] for letter in letters & authorization.keys()), {})

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from sqlalchemy import text
 
-from app.identity.tasks import claims
-from app.identity.tasks.worker import Worker
+from app.identity.entry.worker import Worker
+from app.identity.platform.outbox import claims
 from tests.support.devices import (
     AWS_KEY,
     FACTORS,
@@ -29,7 +29,7 @@ from tests.support.sns import Topic, sns
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 Pair = tuple[Factored, Phone]
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -256,11 +256,11 @@ def test_whoever_prefers_the_app_is_not_pushed(new_tenant_server: NewTenantServe
 
 def deliver(ada: Factored, there: Topic) -> None:
     """Let the worker send what waits, to this SNS."""
-    house = ada.tenant.house
-    settings = type(house.settings)(
-        **{**vars(house.settings), "push_url": there.url, "secrets": house.settings.secrets}
+    services = ada.tenant.services
+    settings = type(services.settings)(
+        **{**vars(services.settings), "push_url": there.url, "secrets": services.settings.secrets}
     )
-    worker = Worker(settings, house.database, house.clock)
+    worker = Worker(settings, services.database, services.clock)
     while worker.deliver_due():
         pass
 
@@ -307,7 +307,7 @@ def test_what_sns_refuses_is_tried_again_or_given_up(ada: Factored, refusal: tup
     with sns(AWS_KEY) as there:
         there.refusal = refusal
         deliver(ada, there)
-    rows = [row for row in claims.listed(ada.tenant.house.database) if row.tenant_id == ada.tenant.tenant_id]
+    rows = [row for row in claims.listed(ada.tenant.services.database) if row.tenant_id == ada.tenant.tenant_id]
     (row,) = [row for row in rows if row.kind == "push"]
     assert row.state == state
     assert "device-token" not in row.last_problem
@@ -326,9 +326,9 @@ def test_a_request_that_is_over_is_not_sent(ada: Factored, phone: Phone) -> None
 @ONE_STORE
 def test_no_secret_lies_in_the_clear(ada: Factored) -> None:
     ada.token()
-    sent: Any = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "push")[-1]
+    sent: Any = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "push")[-1]
     assert sent["secret_access_key"] == AWS_KEY["secret_access_key"]
-    with ada.tenant.house.database.connect() as connection:
+    with ada.tenant.services.database.connect() as connection:
         rows = (
             connection.execute(text("select * from outbox")).all()
             + connection.execute(text("select * from tenants")).all()

@@ -20,11 +20,11 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import select
 
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import claims
-from app.identity.tasks.tables import outbox
-from app.identity.tasks.worker import Worker
+from app.identity.entry.worker import Worker
+from app.identity.platform.outbox import claims
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import outbox
 from app.kit.clock import FixedClock
 from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import link_in, mails_to, token_in
 from tests.support.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
@@ -21,7 +21,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def count(acme: TenantServer) -> int:
-    work = UnitOfWork(acme.house.database, acme.tenant_id)
+    work = UnitOfWork(acme.services.database, acme.tenant_id)
     try:
         return len(work.all(accounts.select().where(accounts.c.tenant_id == acme.tenant_id)))
     finally:
@@ -29,7 +29,7 @@ def count(acme: TenantServer) -> int:
 
 
 def mails(acme: TenantServer, to: str = ADA) -> list[dict[str, Any]]:
-    return mails_to(acme.house, acme.tenant_id, to)
+    return mails_to(acme.services, acme.tenant_id, to)
 
 
 def test_a_taken_address_is_answered_as_a_free_one(acme: TenantServer) -> None:

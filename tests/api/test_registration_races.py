@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client
 
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import RACERS, at_once
@@ -25,7 +25,7 @@ SPELLINGS = ["ada@example.test", "ADA@example.test", "Ada@EXAMPLE.test"]
 
 
 def accounts_of(world: Any) -> int:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return len(work.all(accounts.select().where(accounts.c.tenant_id == world.tenant_id)))
     finally:
@@ -94,7 +94,7 @@ def test_fifty_state_one_number_and_one_of_them_holds_it(new_tenant_server: NewT
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
     assert Counter(refused(answer) for answer in answers) == {(200, None): RACERS}
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
         where = (identifiers.c.tenant_id == acme.tenant_id, identifiers.c.value == NUMBER)
         assert len(work.all(identifiers.select().where(*where))) == 1
 
@@ -109,10 +109,12 @@ def test_of_fifty_who_have_nothing_but_one_number_one_is_added(new_tenant_server
 
 def registered_by_many(world: World, hub_app: Flask, typed: Callable[[int], dict[str, str]]) -> list[Seen]:
     """Send the form from as many browsers at once."""
-    at = [Visitor(Client(hub_app), world.house.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)]
+    at = [
+        Visitor(Client(hub_app), world.services.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)
+    ]
     press = [partial(page.press, "Create account", password=PASSWORD, **typed(n)) for n, page in enumerate(at)]
     return at_once(press)
 
 
 def sent_to(world: World) -> list[dict[str, Any]]:
-    return [mail for spelt in SPELLINGS for mail in mails_to(world.house, world.tenant_id, spelt)]
+    return [mail for spelt in SPELLINGS for mail in mails_to(world.services, world.tenant_id, spelt)]

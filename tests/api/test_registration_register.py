@@ -57,7 +57,7 @@ def test_the_page_it_came_from_is_kept_without_its_query(acme: TenantServer) -> 
         REGISTER,
         json=body,
         query_string={"apikey": acme.api_key},
-        base_url=f"http://{acme.house.settings.api_hostname}",
+        base_url=f"http://{acme.services.settings.api_hostname}",
         headers={"X-Anything-Sott": sott_of(acme), "Referer": "https://u:p@shop.example/join?token=secret#x"},
     )
     assert answered(answer)["IsPosted"] is True
@@ -267,7 +267,7 @@ PHONE = "+44 20 7946 0123"
 def test_a_phone_alone_waits_for_its_code(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="disabled")
     answer = register(acme, None, PhoneId=PHONE)
-    if acme.house.settings.sms_target:
+    if acme.services.settings.sms_target:
         assert answered(answer) == {"IsPosted": True, "Data": None}
         assert account(acme, phone="+442079460123")["PhoneIdVerified"] is False
     else:

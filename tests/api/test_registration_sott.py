@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tests.support.house import MovableClock
+from tests.support.identity_service import MovableClock
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
 from tests.support.sotts import sealed, sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -27,7 +27,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
 def shown(acme: TenantServer, sott: str | None, headers: dict[str, str] | None = None) -> Both:
     """Register with this token in the query, or with headers; return status and code."""
     asked = {"apikey": acme.api_key, **({"sott": sott} if sott is not None else {})}
-    base = f"http://{acme.house.settings.api_hostname}"
+    base = f"http://{acme.services.settings.api_hostname}"
     body = {"Password": PASSWORD, "Email": primary("ada@example.test")}
     return refused(Client(acme.app).post(REGISTER, json=body, query_string=asked, base_url=base, headers=headers or {}))
 
@@ -70,7 +70,7 @@ def test_none_at_all_is_another_refusal(acme: TenantServer) -> None:
 
 
 def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) -> None:
-    now = acme.house.clock.now()
+    now = acme.services.clock.now()
     for begins, minutes, expected in ((4, 10, 200), (6, 10, 403), (-11, 10, 403), (-10, 10.5, 200), (-1500, 10, 403)):
         sott = sott_of(acme, start=now + timedelta(minutes=begins), minutes=minutes)
         answer = acme.send("POST", REGISTER, {}, with_secret=False, sott=sott)
@@ -79,7 +79,7 @@ def test_it_holds_from_a_little_before_its_start_to_its_end(acme: TenantServer) 
 
 @pytest.mark.parametrize("hour", [1, 12])
 def test_the_one_that_the_service_makes_has_no_second_life(acme: TenantServer, hour: int) -> None:
-    clock = acme.house.clock
+    clock = acme.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(hours=(hour - clock.now().hour) % 24)
     made = answered(acme.send("GET", SOTT, timedifference=60))["Sott"]
@@ -95,7 +95,7 @@ def test_none_holds_longer_than_the_longest_that_the_service_makes(
 
 
 def test_a_clock_of_twelve_hours_goes_over_noon_and_midnight(acme: TenantServer) -> None:
-    clock = acme.house.clock
+    clock = acme.services.clock
     assert isinstance(clock, MovableClock)
     for _ in range(2):
         clock.advance(hours=(11 - clock.now().hour) % 12, minutes=55 - clock.now().minute)
@@ -128,7 +128,7 @@ def test_the_secret_the_key_and_every_letter_count(acme: TenantServer, globex: T
 
 
 def test_a_plus_that_nobody_encoded_is_understood(acme: TenantServer) -> None:
-    now = acme.house.clock.now()
+    now = acme.services.clock.now()
     made = [sott_of(acme, start=now - timedelta(seconds=second), minutes=60) for second in range(0, 2400, 4)]
     within = next(sott for sott in made if "+" in sott)
     assert shown(acme, within.replace("+", " ")) == (200, None)

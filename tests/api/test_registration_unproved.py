@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.oauth import claims
+from app.identity.protocols.oauth import claims
 from tests.support.mailbox import mails_to, token_in
 from tests.support.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -24,7 +24,7 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 def token_of(acme: TenantServer, to: str) -> str:
-    return token_in(mails_to(acme.house, acme.tenant_id, to)[-1])
+    return token_in(mails_to(acme.services, acme.tenant_id, to)[-1])
 
 
 def prove(acme: TenantServer, address: str) -> Any:
@@ -73,7 +73,7 @@ def test_a_stated_address_is_the_accounts_once_it_is_proved(acme: TenantServer) 
 def test_of_two_accounts_that_state_an_address_the_first_proof_counts(acme: TenantServer) -> None:
     for name in ("ada", "eve"):
         answered(acme.send("PUT", OWN, {"Email": primary(ADA)}, bearer=signed_up(acme, UserName=name)))
-    links = [token_in(one) for one in mails_to(acme.house, acme.tenant_id, ADA)]
+    links = [token_in(one) for one in mails_to(acme.services, acme.tenant_id, ADA)]
     answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[0]))
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[1])) == (403, 936)
 
@@ -105,9 +105,9 @@ def test_who_resets_by_the_first_proof_inherits_no_way_in(acme: TenantServer) ->
     token = signed_up(acme, Email=two, UserName="vic9", PhoneId="+4930123499")
     link = token_of(acme, thief)
     answered(reset(acme, victim, OTHER))
-    mails = len(mails_to(acme.house, acme.tenant_id, thief))
+    mails = len(mails_to(acme.services, acme.tenant_id, thief))
     acme.send("POST", FORGOT, {"email": thief}, with_secret=False)
-    assert len(mails_to(acme.house, acme.tenant_id, thief)) == mails
+    assert len(mails_to(acme.services, acme.tenant_id, thief)) == mails
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=link))[0] == 403
     assert refused(acme.send("GET", OWN, bearer=token))[0] == 401
     held = answered(acme.send("GET", MANAGE, email=victim))

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.api.test_risks import CHROME, VIENNA, asks, signs_in, told
 from tests.support.customers import OLD
 from tests.support.factors import LOGIN_2FA, factored
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.passkeys import keyed
 from tests.support.pinned import PINS, again, pinned
@@ -61,7 +61,7 @@ def proved(who: Somebody, at: str, body: Any, token: str, method: str = "PUT") -
 
 
 def texts(who: Somebody) -> list[dict[str, Any]]:
-    return sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")
+    return sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
 
 
 def test_a_mailed_code_ends_the_sign_in_and_the_place_is_known_from_then_on(new_tenant_server: NewTenantServer) -> None:
@@ -212,7 +212,7 @@ def test_where_factors_are_optional_a_demand_enrols_none(new_tenant_server: NewT
     assert (challenge["QRCode"], challenge["ManualEntryCode"]) == (None, None)
     token = challenge["SecondFactorAuthenticationToken"]
     begun = pyotp.TOTP(ada.own_factors()["ManualEntryCode"])
-    assert refused(proved(ada, "totp", {"authenticatorcode": begun.at(ada.tenant.house.clock.now())}, token)) == (
+    assert refused(proved(ada, "totp", {"authenticatorcode": begun.at(ada.tenant.services.clock.now())}, token)) == (
         403,
         1099,
     )

@@ -10,10 +10,10 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.contract.letters import MailKind, MailTemplate, SmsKind, SmsTemplate
-from app.identity.letters import gsm7
-from app.identity.providers.locations.listed import ListedLocations
+from app.identity.authentication.sign_in.locations.listed import ListedLocations
+from app.identity.messaging import gsm7
 from tests.support.customers import OLD
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.letter_templates import states
 from tests.support.mailbox import sent_messages
 from tests.support.rows import Act, Somebody, somebody
@@ -30,15 +30,15 @@ def from_elsewhere(agent: str, address: str) -> Act:
     """Sign in at home, then elsewhere."""
 
     def act(who: Somebody) -> TestResponse:
-        house = who.tenant.house
+        services = who.tenant.services
         with TemporaryDirectory() as folder:
             (Path(folder) / "places.csv").write_text(PLACES)
-            kept, house.locations = house.locations, ListedLocations(Path(folder) / "places.csv")
+            kept, services.locations = services.locations, ListedLocations(Path(folder) / "places.csv")
         try:
             signs_in(who)
             return asks(who, agent, address)
         finally:
-            house.locations = kept
+            services.locations = kept
 
     return act
 
@@ -53,7 +53,7 @@ def places(tmp_path: Path) -> ListedLocations:
 @pytest.fixture
 def ada(new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch) -> Somebody:
     who = somebody(new_tenant_server, risk=ALL)
-    monkeypatch.setattr(who.tenant.house, "locations", places)
+    monkeypatch.setattr(who.tenant.services, "locations", places)
     return who
 
 
@@ -65,7 +65,7 @@ def asks(
     who: Somebody, agent: str = FIREFOX, address: str = LINZ, *, password: str = OLD,
     path: str = "/identity/v2/auth/login", **query: Any,
 ) -> TestResponse:  # fmt: skip
-    base, asked = f"http://{who.tenant.house.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
+    base, asked = f"http://{who.tenant.services.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
     return Client(who.tenant.app).post(
         path, json={"email": who.email, "password": password}, query_string=asked, base_url=base,
         headers={"User-Agent": agent}, environ_base={"REMOTE_ADDR": address},
@@ -103,7 +103,7 @@ def test_what_the_tenant_does_not_watch_is_not_told(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "notify"})
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     signs_in(ada, CHROME, VIENNA)
     assert told(ada) == []
@@ -122,7 +122,7 @@ def test_a_tenant_may_refuse_what_is_new(
     address: str, code: int,
 ) -> None:  # fmt: skip
     ada = somebody(new_tenant_server, risk={what: "refuse"})
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     for _ in range(2):
         assert refused(asks(ada, agent, address)) == (403, code)
@@ -135,7 +135,7 @@ def test_a_tenant_may_block_the_account(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "block"})
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     assert refused(asks(ada, address=PARIS)) == (403, 1164)
     assert refused(asks(ada)) == (403, 991)
@@ -146,7 +146,7 @@ def test_a_tenant_with_second_factors_only_tells(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"country": "block"}, two_factor="optional")
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     for address in (LINZ, PARIS):
         answered(asks(ada, address=address, path="/identity/v2/auth/login/2fa"))
     assert len(told(ada)) == 1
@@ -168,7 +168,7 @@ def test_the_tenants_own_template_is_sent_where_the_request_names_it(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk={"city": "notify"})
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": MailKind.NEW_CITY, "name": "ours", "subject": "Elsewhere!", "html": "<p>Look</p>"}
     states(ada.tenant, MailTemplate.model_validate(own))
     signs_in(ada)
@@ -188,11 +188,11 @@ def test_owners_are_told_by_what_the_tenant_chose(
 ) -> None:  # fmt: skip
     ada = somebody(new_tenant_server, risk={**BY_TEXT, "told_by": by}).becomes(LocalLanguage="de")
     ada.waits(days=60)  # a language of today is not yet the owner's
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     signs_in(ada, address=VIENNA)
     assert len([one for one in ada.mails() if "War das Sie" in one["text"] or "Vienna" in one["text"]]) == mails
-    texts = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    texts = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")
     assert len(texts) == sms
     if texts:
         assert texts[0]["to"] == ada.phone
@@ -206,7 +206,7 @@ def test_whoever_cannot_be_texted_is_mailed(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     ada = somebody(new_tenant_server, risk=BY_TEXT, sending={"sms_per_day": 1})
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     signs_in(ada)
     if why == "not proved":
         ada.becomes(PhoneIdVerified=False)
@@ -222,11 +222,11 @@ def test_a_text_of_the_tenants_own_is_sent_where_the_request_names_it(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = somebody(new_tenant_server, risk=BY_TEXT)
-    monkeypatch.setattr(ada.tenant.house, "locations", places)
+    monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
     states(ada.tenant, SmsTemplate.model_validate(own))
     signs_in(ada)
     signs_in(ada, address=VIENNA, rbacitysmstemplate="ours")
-    (text,) = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")
+    (text,) = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")
     assert text["text"].endswith("/forgot-password")
     assert ": 198.51.100.7. Not you?" in text["text"]

@@ -22,7 +22,7 @@ def ada_of(make: NewTenantServer, **settings: Any) -> Factored:
 
 def told(who: Factored, kind: str = "sms") -> int:
     """How many messages were sent."""
-    return len(sent_messages(who.tenant.house, who.tenant.tenant_id, kind))
+    return len(sent_messages(who.tenant.services, who.tenant.tenant_id, kind))
 
 
 def test_a_text_message_goes_out_with_the_challenge_where_it_is_the_factor(new_tenant_server: NewTenantServer) -> None:
@@ -84,7 +84,7 @@ def test_another_number_takes_the_place_of_the_first_once_it_is_proved(new_tenan
     answered(ada.own("PUT", "sms", {"otp": ada.texted()}))
     assert ada.own_factors()["OTPPhoneNo"].endswith(OTHER[-2:])
     ada.challenged()
-    assert sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["to"] == OTHER
+    assert sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["to"] == OTHER
 
 
 def test_what_is_begun_with_a_token_proves_nothing_at_a_challenge(new_tenant_server: NewTenantServer) -> None:
@@ -99,7 +99,7 @@ def test_who_writes_the_profile_moves_no_factor(new_tenant_server: NewTenantServ
     ada = questions(texts(ada_of(new_tenant_server)))
     ada.tenant.update(ada.uid, {"PhoneId": OTHER, "SecurityQuestionAnswer": {"pet": "a thief's", "city": "a thief's"}})
     ada.challenged()
-    assert sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["to"] == NUMBER
+    assert sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["to"] == NUMBER
     stolen = {"securityquestionanswer": [{"QuestionId": one, "Answer": "a thief's"} for one in ("pet", "city")]}
     answer = ada.proves("verification/securityquestionanswer", stolen, ada.token(), "POST")
     assert refused(answer) == (403, 1093)
@@ -154,5 +154,5 @@ def test_a_voice_reads_no_code_where_nothing_calls(new_tenant_server: NewTenantS
     ada = ada_of(new_tenant_server)
     assert told(ada) == 0
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": NUMBER}, isvoiceotp="true"))
-    spoken = sent_messages(ada.tenant.house, ada.tenant.tenant_id, "sms")[-1]["spoken"]
+    spoken = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["spoken"]
     assert ", ".join(ada.texted()) in spoken

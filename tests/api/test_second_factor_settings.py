@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.identity import create_house
-from app.identity.configuration.resealing import reseal
-from app.identity.tenants import services
+from app.identity import create_services
+from app.identity.administration.reencryption import reseal
+from app.identity.directory.tenants import service_secrets
 from tests.support.machines import ask, machine
 from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import TenantServer, answered, refused
@@ -34,7 +34,7 @@ STATED: dict[str, Any] = {
         "Environment": "production",
     },
 }  # fmt: skip
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
 def masked() -> dict[str, Any]:
@@ -46,10 +46,10 @@ def masked() -> dict[str, Any]:
 
 
 def held(tenant: TenantServer, service: str) -> Any:
-    tenant.house.directory.forget()
-    found = tenant.house.directory.by_name(tenant.name)
+    tenant.services.directory.forget()
+    found = tenant.services.directory.by_name(tenant.name)
     assert found is not None
-    return services.secrets_of(tenant.house.vault, found, service)
+    return service_secrets.secrets_of(tenant.services.encryption, found, service)
 
 
 def test_push_settings_are_stated_read_masked_and_changed(acme: TenantServer) -> None:
@@ -69,7 +69,7 @@ def test_what_google_gave_is_brought_to_sns_once(acme: TenantServer) -> None:
     token = machine(acme, *ALL)
     for body in (STATED, masked(), STATED):
         answered(ask(acme, token, "POST", PUSH, body))
-    (brought,) = sent_messages(acme.house, acme.tenant_id, "push_platform")
+    (brought,) = sent_messages(acme.services, acme.tenant_id, "push_platform")
     assert brought["service_json"] == STATED["AndroidSettings"]["ServiceJson"]
     assert brought["platform_arn"] == STATED["AndroidSettings"]["PlatformARN"]
 
@@ -111,8 +111,8 @@ def test_which_factors_there_are_is_stated(acme: TenantServer) -> None:
         "IsDuoAuthenticatorEnabled": False, "IsPasskeyMFAEnabled": False,
     }  # fmt: skip
     assert answered(ask(acme, token, "PUT", CONFIG, stated)) == stated == answered(ask(acme, token, "GET", CONFIG))
-    acme.house.directory.forget()
-    found = acme.house.directory.by_name(acme.name)
+    acme.services.directory.forget()
+    found = acme.services.directory.by_name(acme.name)
     assert found is not None
     assert (found.settings.two_factor, found.settings.second_factors.sms) == ("required", True)
 
@@ -125,19 +125,19 @@ def test_another_scope_does_not_do(acme: TenantServer, method: str, path: str) -
 
 def test_the_secrets_are_sealed_anew_under_a_new_one(acme: TenantServer) -> None:
     answered(ask(acme, machine(acme, *ALL), "POST", PUSH, STATED))
-    ours = acme.house.settings
+    ours = acme.services.settings
     fresh = b"another-secret-of-at-least-32-chars-x"
-    both = create_house(type(ours)(**{**vars(ours), "secrets": (fresh, *ours.secrets)}), acme.house.clock)
+    both = create_services(type(ours)(**{**vars(ours), "secrets": (fresh, *ours.secrets)}), acme.services.clock)
     try:
         found = both.directory.by_name(acme.name)
         assert found is not None
-        assert not both.vault.is_current(found.sealed_service_secrets or b"")
+        assert not both.encryption.is_current(found.sealed_service_secrets or b"")
         reseal(both)
         both.directory.forget()
         again = both.directory.by_name(acme.name)
         assert again is not None
-        assert both.vault.is_current(again.sealed_service_secrets or b"")
-        assert services.secrets_of(both.vault, again, "push")["access_key_id"] == "AKIDACME"
+        assert both.encryption.is_current(again.sealed_service_secrets or b"")
+        assert service_secrets.secrets_of(both.encryption, again, "push")["access_key_id"] == "AKIDACME"
     finally:
-        back = create_house(type(ours)(**{**vars(ours), "secrets": (*ours.secrets, fresh)}), acme.house.clock)
+        back = create_services(type(ours)(**{**vars(ours), "secrets": (*ours.secrets, fresh)}), acme.services.clock)
         reseal(back)

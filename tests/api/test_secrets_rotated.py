@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.identity.configuration.resealing import reseal
-from app.identity.house import House
-from app.identity.tasks.worker import Worker
-from app.identity.vault import Vault
+from app.identity.administration.reencryption import reseal
+from app.identity.entry.worker import Worker
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.services import Services
 from tests.support.customers import NEW, a_customer
-from tests.support.house import SECRET
+from tests.support.identity_service import SECRET
 from tests.support.pinned import PINS, again, pinned, session
 from tests.support.rows import somebody
 from tests.support.smtp_server import mailbox
@@ -21,27 +21,27 @@ NEXT = b"another secret of the tests, as long as the first"
 
 
 @pytest.fixture
-def house(own_house: House) -> House:
+def services(own_services: Services) -> Services:
     """A house of the test's own: whatever lies sealed there is sealed anew."""
-    return own_house
+    return own_services
 
 
-def rotated(house: House) -> int:
+def rotated(services: Services) -> int:
     """Rotate the secret, and start anew without the one of before."""
-    house.vault = Vault((NEXT, SECRET))
-    count = reseal(house)
-    house.vault = Vault((NEXT,))
-    house.directory.forget()
+    services.encryption = Encryption((NEXT, SECRET))
+    count = reseal(services)
+    services.encryption = Encryption((NEXT,))
+    services.directory.forget()
     return count
 
 
-def test_a_mail_that_waits_arrives_and_its_link_works(house: House, new_tenant_server: NewTenantServer) -> None:
+def test_a_mail_that_waits_arrives_and_its_link_works(services: Services, new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server)
     token = customer.token()
-    assert rotated(house) == 2  # the API secret is the other
+    assert rotated(services) == 2  # the API secret is the other
     with mailbox() as server:
         sender = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "door@id.example.com"}
-        Worker(replace(house.settings, secrets=(NEXT,), **sender), house.database, house.clock).deliver_due()
+        Worker(replace(services.settings, secrets=(NEXT,), **sender), services.database, services.clock).deliver_due()
         (mail,) = server.mails
     assert mail["To"] == customer.email
     assert token in mail.get_body(("plain",)).get_content()  # type: ignore[union-attr]  # it has one
@@ -49,52 +49,54 @@ def test_a_mail_that_waits_arrives_and_its_link_works(house: House, new_tenant_s
     answered(customer.logs_in(NEW))
 
 
-def test_the_code_of_a_choice_is_still_known(house: House, acme: TenantServer) -> None:
+def test_the_code_of_a_choice_is_still_known(services: Services, acme: TenantServer) -> None:
     path = "/identity/v2/manage/registrationdata"
     answered(acme.send("POST", path, {"Data": [{"type": "town", "key": "b", "value": "Bonn", "code": "s3cret"}]}))
-    assert rotated(house) == 2
+    assert rotated(services) == 2
     (town,) = answered(acme.send("GET", f"{path}/town"))
     assert town["Code"] == "s3cret"  # type: ignore[index]  # a list
 
 
-def test_a_pin_is_still_known(house: House, new_tenant_server: NewTenantServer) -> None:
+def test_a_pin_is_still_known(services: Services, new_tenant_server: NewTenantServer) -> None:
     ada = pinned(somebody(new_tenant_server, **PINS))
     token = session(ada)
-    assert rotated(house) >= 2
+    assert rotated(services) >= 2
     assert answered(again(ada, token))["Profile"]["Uid"] == ada.uid
 
 
 @pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])
 def test_a_code_that_was_sent_before_opens_beside_the_new_line(
-    house: House, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
+    services: Services, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
 ) -> None:
     customer = a_customer(new_tenant_server)
     code = customer.code()
-    house.settings = replace(house.settings, secrets=lines)
+    services.settings = replace(services.settings, secrets=lines)
     answered(customer.by_code(code))
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_lock_outlives_the_new_line(house: House, new_tenant_server: NewTenantServer, is_there: bool) -> None:
+def test_a_lock_outlives_the_new_line(services: Services, new_tenant_server: NewTenantServer, is_there: bool) -> None:
     """For an account and for an unknown identifier: the responses are indistinguishable."""
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
     if not is_there:
         customer.email = "nobody@example.test"
     customer.guesses(2)
-    house.settings = replace(house.settings, secrets=(NEXT, SECRET))
+    services.settings = replace(services.settings, secrets=(NEXT, SECRET))
     customer.guesses(1)
     assert refused(customer.logs_in()) == (403, 1198)
-    house.settings = replace(house.settings, secrets=(SECRET, NEXT))
+    services.settings = replace(services.settings, secrets=(SECRET, NEXT))
     assert refused(customer.logs_in()) == (403, 1198)
 
 
-def test_what_lies_under_an_unknown_line_is_answered_503(house: House, new_tenant_server: NewTenantServer) -> None:
+def test_what_lies_under_an_unknown_line_is_answered_503(
+    services: Services, new_tenant_server: NewTenantServer
+) -> None:
     """Another process has sealed it already under a line that this one learns by its restart."""
     customer = a_customer(new_tenant_server)
-    house.vault = Vault((NEXT, SECRET))
-    assert reseal(house)
-    house.vault = Vault((SECRET,))
-    house.directory.forget()
+    services.encryption = Encryption((NEXT, SECRET))
+    assert reseal(services)
+    services.encryption = Encryption((SECRET,))
+    services.directory.forget()
     answer = customer.tenant.send("GET", f"{MANAGE}/{customer.uid}")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.identity.tasks.cleaning import clean
+from app.identity.entry.cleaning import clean
 from tests.api.test_self_service_profile import OWN, Person, entries, mails
 from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -65,10 +65,10 @@ def test_the_link_marks_the_account_and_the_cleaning_removes_it(person: NewPerso
     assert ada.refusal("GET", OWN) == (401, 1409)
     assert refused(login(ada)) == (403, 991)
     assert ada.server.read(ada.uid)["IsDeleted"] is True
-    house = ada.server.house
-    clean(house.database, house.clock.now() + timedelta(days=2))
+    services = ada.server.services
+    clean(services.database, services.clock.now() + timedelta(days=2))
     assert ada.server.read(ada.uid)["IsDeleted"] is True
-    clean(house.database, house.clock.now() + timedelta(days=3, minutes=1))
+    clean(services.database, services.clock.now() + timedelta(days=3, minutes=1))
     assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
     assert {"deletion.asked", "account.leaves", "event.DeleteAccount", "account.deleted"} <= set(entries(ada.server))
     assert ada.server.create(Email=[{"Type": "Primary", "Value": ada.email}])["Uid"] != ada.uid
@@ -85,8 +85,8 @@ def test_a_server_keeps_an_account_that_is_on_its_way_out(person: NewPerson) -> 
     ada = person()
     answered(confirm(ada.server, asked_to_leave(ada)))
     assert ada.server.update(ada.uid, {"IsDeleted": False})["IsDeleted"] is False
-    house = ada.server.house
-    clean(house.database, house.clock.now() + timedelta(days=400))
+    services = ada.server.services
+    clean(services.database, services.clock.now() + timedelta(days=400))
     assert ada.server.read(ada.uid)["Uid"] == ada.uid
     assert login(ada).status_code == 200
 
@@ -151,7 +151,7 @@ def test_a_code_by_sms_deletes(person: NewPerson) -> None:
     answer = answered(ada.send("GET", f"{OWN}/otp"))
     assert answer["IsPosted"] is True
     assert answer["Data"]["Sid"].startswith("SM")
-    code = re.findall(r"\d{6}", sent_messages(ada.server.house, ada.server.tenant_id, "sms")[-1]["text"])[0]
+    code = re.findall(r"\d{6}", sent_messages(ada.server.services, ada.server.tenant_id, "sms")[-1]["text"])[0]
     wrong = "000000" if code != "000000" else "111111"
     assert ada.refusal("POST", DELETE, {"otp": wrong}) == (403, 1067)
     assert answered(ada.send("POST", DELETE, {"otp": f"{code[:3]}-{code[3:]}"})) == {"IsDeleted": True}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.mailbox import sent_messages
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -49,11 +49,11 @@ def ada(acme: TenantServer) -> Person:
 
 
 def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
-    return [payload for payload in sent_messages(server.house, server.tenant_id) if to in ("", payload["to"])]
+    return [payload for payload in sent_messages(server.services, server.tenant_id) if to in ("", payload["to"])]
 
 
 def entries(server: TenantServer) -> list[str]:
-    with UnitOfWork(server.house.database, server.tenant_id).apart() as work:
+    with UnitOfWork(server.services.database, server.tenant_id).apart() as work:
         rows = work.all(audit.select().where(audit.c.tenant_id == server.tenant_id))
     return [row.event for row in rows]
 

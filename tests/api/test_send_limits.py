@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import Client, TestResponse
 
 from app.contract.letters import MailKind
-from app.identity.letters import service as posting
+from app.identity.messaging import service as posting
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
 from tests.support.mailbox import mails_to, sent_messages
@@ -39,11 +39,11 @@ def forgot(acme: TenantServer, email: str) -> TestResponse:
 
 
 def sent(acme: TenantServer, to: str = ADA) -> int:
-    return len(mails_to(acme.house, acme.tenant_id, to))
+    return len(mails_to(acme.services, acme.tenant_id, to))
 
 
 def subjects(acme: TenantServer, to: str, start: str) -> int:
-    return sum(one["subject"].startswith(start) for one in mails_to(acme.house, acme.tenant_id, to))
+    return sum(one["subject"].startswith(start) for one in mails_to(acme.services, acme.tenant_id, to))
 
 
 @pytest.mark.parametrize("hides", [True, False])
@@ -51,7 +51,7 @@ def test_who_asks_for_names_that_nobody_has_takes_no_recovery_away(make: Make, h
     acme = make(hide_unknown_accounts=hides)
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(4):
-        page = Visitor(Client(hub_app), acme.house.settings.hub_url(acme.name)).open("/forgot-password")
+        page = Visitor(Client(hub_app), acme.services.settings.hub_url(acme.name)).open("/forgot-password")
         page.press("Send it", identifier=spelled(number))
         forgot(acme, spelled(number))
     answered(forgot(acme, ADA))
@@ -67,7 +67,7 @@ def test_accounts_of_strangers_in_her_mailbox_take_no_recovery_away(make: Make) 
         forgot(acme, spelled(number))
     answered(forgot(acme, ADA))
     assert sent(acme) == 1
-    assert len(sent_messages(acme.house, acme.tenant_id)) == 6 + 1
+    assert len(sent_messages(acme.services, acme.tenant_id)) == 6 + 1
 
 
 @pytest.mark.parametrize("hides", [True, False])
@@ -77,7 +77,7 @@ def test_accounts_of_strangers_in_her_mailbox_keep_her_from_no_registration(make
         register(acme, spelled(number))
     answered(register(acme, ADA))
     assert sent(acme) == 1
-    assert len(sent_messages(acme.house, acme.tenant_id)) == 6 + 1
+    assert len(sent_messages(acme.services, acme.tenant_id)) == 6 + 1
 
 
 def test_an_account_gets_three_resets_a_day_by_whichever_name(make: Make) -> None:
@@ -122,7 +122,7 @@ def test_alarms_bomb_no_mailbox_that_nobody_proved(make: Make) -> None:
             acme.update(eve["Uid"], {"Password": f"Racing-tortoise-{number}{again}"})
     for again in range(5):
         acme.update(ada["Uid"], {"Password": f"Quartz-lantern-{again}"})
-    assert len(sent_messages(acme.house, acme.tenant_id)) == 4 + 5
+    assert len(sent_messages(acme.services, acme.tenant_id)) == 4 + 5
     assert sent(acme) == 5
 
 
@@ -130,7 +130,7 @@ def test_an_address_that_is_taken_away_is_told_as_the_proved_one_that_it_was(mak
     acme = make(sending={"mails_in_all": {"amount": 1, "minutes": 1440}})
     both = [*primary(ADA), {"Type": "Secondary", "Value": "countess@example.test"}]
     ada = acme.create(Email=both, EmailVerified=True)
-    with call_of(acme.house, acme.name) as call:
+    with call_of(acme.services, acme.name) as call:
         posting.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
         call.work.commit()
     before = sent(acme)

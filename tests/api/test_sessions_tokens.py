@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import update
 from werkzeug.test import Client
 
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.changes import secret_digest
-from app.identity.tenants.tables import tenants
-from app.identity.tokens.tables import access_tokens
+from app.identity.credentials.tokens.tables import access_tokens
+from app.identity.directory.tenants.changes import secret_digest
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.relying_party import moved
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -34,13 +34,13 @@ def issued(acme: TenantServer, uid: str) -> dict[str, Any]:
 def expire(acme: TenantServer, token: str) -> None:
     """Let a token's life be over."""
     where = access_tokens.c.token_hash == randomness.digest(token)
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
-        ended = acme.house.clock.now() - timedelta(seconds=1)
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+        ended = acme.services.clock.now() - timedelta(seconds=1)
         assert work.changed(update(access_tokens).where(where).values(expires_at=ended)) == 1
 
 
 def left(acme: TenantServer, body: dict[str, Any]) -> timedelta:
-    return datetime.fromisoformat(body["expires_in"]) - acme.house.clock.now()
+    return datetime.fromisoformat(body["expires_in"]) - acme.services.clock.now()
 
 
 def test_the_owner_reads_what_the_token_is(acme: TenantServer, issued: dict[str, Any]) -> None:
@@ -77,8 +77,8 @@ def test_prevent_refresh_ends_the_refresh_token_too(acme: TenantServer, issued: 
 def test_a_sliding_token_stays_the_same_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     where = access_tokens.c.token_hash == randomness.digest(token)
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
-        soon = acme.house.clock.now() + timedelta(seconds=30)
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
+        soon = acme.services.clock.now() + timedelta(seconds=30)
         work.run(update(access_tokens).where(where).values(expires_at=soon))
     slid = answered(acme.send("GET", f"{OWN}/sliding_token", bearer=token))
     assert slid["access_token"] == token
@@ -167,9 +167,9 @@ def test_a_secret_that_two_tenants_share_needs_the_key(
     acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
 ) -> None:
     held = {"api_secret_hash": secret_digest(acme.api_secret)}
-    with UnitOfWork(acme.house.database, globex.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, globex.tenant_id).apart() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == globex.tenant_id).values(**held))
-    acme.house.directory.forget()
+    acme.services.directory.forget()
     shown = {"apisecret": acme.api_secret, "access_token": issued["access_token"]}
     assert refused(acme.send("GET", f"{SHOWN}/refresh", **{**shown, "apikey": None})) == (401, 902)
     answered(acme.send("GET", f"{SHOWN}/refresh", **shown))
@@ -227,7 +227,7 @@ def test_live_tokens_are_listed_under_handles_that_end_but_open_nothing(acme: Te
 
 def test_a_live_token_says_in_words_where_it_was_given_out(acme: TenantServer, uid: str) -> None:
     agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1"
-    base = f"http://{acme.house.settings.api_hostname}"
+    base = f"http://{acme.services.settings.api_hostname}"
     shown = {"apikey": acme.api_key, "apisecret": acme.api_secret, "uid": uid}
     Client(acme.app).get(f"{MANAGE}/access_token", query_string=shown, base_url=base, headers={"User-Agent": agent})
     (entry,) = answered(acme.send("GET", f"{SHOWN}/activesession", accountid=uid))["data"]
@@ -252,9 +252,9 @@ def test_live_tokens_are_found_by_token_account_and_profile(
 def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer, by: str) -> None:
     tenant = new_tenant_server(token_absolute_days=2, access_token_minutes=1_000, refresh_token_minutes=2_000)
     held = tenant.tokens(str(tenant.create()["Uid"]))
-    begun = tenant.house.clock.now()
+    begun = tenant.services.clock.now()
     for hours in (16, 32, 47):
-        with moved(tenant.house, hours=hours):
+        with moved(tenant.services, hours=hours):
             if by == "sliding":
                 answer = tenant.send("GET", f"{OWN}/sliding_token", bearer=held["access_token"])
             elif by == "prolonging":
@@ -264,7 +264,7 @@ def test_interface_token_has_an_absolute_end(new_tenant_server: NewTenantServer,
                 answer = tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])
             held |= {name: value for name, value in answered(answer).items() if value}
     assert datetime.fromisoformat(held["expires_in"]) <= begun + timedelta(days=2, seconds=5)
-    with moved(tenant.house, days=2, seconds=6):
+    with moved(tenant.services, days=2, seconds=6):
         assert refused(tenant.send("GET", PROFILE, bearer=held["access_token"])) == (401, 1409)
         assert refused(tenant.send("GET", REFRESH, refresh_token=held["refresh_token"])) == (403, 1217)
 
@@ -273,7 +273,7 @@ def test_refresh_token_is_good_for_60_days_by_default(new_tenant_server: NewTena
     tenant = new_tenant_server()
     uid = str(tenant.create()["Uid"])
     in_time, late = (tenant.tokens(uid)["refresh_token"] for _ in range(2))
-    with moved(tenant.house, days=59, hours=23):
+    with moved(tenant.services, days=59, hours=23):
         answered(tenant.send("GET", REFRESH, refresh_token=in_time))
-    with moved(tenant.house, days=60, seconds=1):
+    with moved(tenant.services, days=60, seconds=1):
         assert refused(tenant.send("GET", REFRESH, refresh_token=late)) == (403, 1217)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import text
 
-from app.identity.store import migrate
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from app.settings import read
 from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary

@@ -12,10 +12,10 @@ from flask import Flask
 from sqlalchemy import select, update
 from werkzeug.test import Client, TestResponse
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
-from app.identity.tenants.tables import tenants
+from app.identity.directory.accounts.tables import accounts
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.relying_party import Browser
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -45,7 +45,7 @@ class Customer:
             assert refused(self.logs_in(WRONG)) == (401, 966)
 
     def row(self) -> Any:
-        work = UnitOfWork(self.tenant.house.database, self.tenant.tenant_id)
+        work = UnitOfWork(self.tenant.services.database, self.tenant.tenant_id)
         where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
         try:
             return work.one(select(accounts).where(*where))
@@ -54,7 +54,7 @@ class Customer:
 
     def events(self) -> list[Any]:
         """Return the audit trail of the tenant as it is kept."""
-        work = UnitOfWork(self.tenant.house.database, self.tenant.tenant_id)
+        work = UnitOfWork(self.tenant.services.database, self.tenant.tenant_id)
         where = audit.c.tenant_id == self.tenant.tenant_id
         try:
             return list(work.all(select(audit).where(where).order_by(audit.c.entry_id)))
@@ -160,7 +160,7 @@ def test_a_suspension_says_until_when_and_ends_by_itself(new_tenant_server: NewT
     assert refused(locked) == (403, 1198)
     assert locked.get_json()["Data"]["LoginLockedTimeout"].endswith("Z")
     assert customer.tenant.read(customer.uid)["IsLoginLocked"] is True
-    clock: Any = customer.tenant.house.clock
+    clock: Any = customer.tenant.services.clock
     clock.advance(seconds=601)
     answered(customer.logs_in())
     assert customer.tenant.read(customer.uid)["IsLoginLocked"] is False
@@ -169,7 +169,7 @@ def test_a_suspension_says_until_when_and_ends_by_itself(new_tenant_server: NewT
 def test_a_suspension_that_is_over_starts_a_new_count(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "suspend")
     customer.fails(3)
-    clock: Any = customer.tenant.house.clock
+    clock: Any = customer.tenant.services.clock
     clock.advance(seconds=601)
     customer.fails(2)
     answered(customer.logs_in())
@@ -204,11 +204,11 @@ def test_a_question_that_nobody_answered_suspends_unless_that_would_tell(
     customer = locking(new_tenant_server, "security_question", **questions)
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 1148)
-    customer.tenant.house.clock.advance(seconds=601)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert customer.logs_in().status_code == (403 if hides else 200)
     customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}, "IsLoginLocked": False})
     customer.fails(3)
-    customer.tenant.house.clock.advance(seconds=601)  # type: ignore[attr-defined]  # as above
+    customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # as above
     assert refused(customer.logs_in()) == (403, 1148)
 
 
@@ -218,7 +218,7 @@ def test_a_block_stays_until_an_administrator_ends_it(new_tenant_server: NewTena
     assert refused(customer.logs_in()) == (403, 991)
     held = customer.tenant.read(customer.uid)
     assert (held["IsActive"], held["IsLoginLocked"], held["LoginLockedType"]) == (False, True, "Block")
-    clock: Any = customer.tenant.house.clock
+    clock: Any = customer.tenant.services.clock
     clock.advance(days=2)
     assert refused(customer.logs_in()) == (403, 991)
     customer.tenant.update(customer.uid, {"IsLoginLocked": False, "IsActive": True})
@@ -274,7 +274,7 @@ def test_an_unverified_email_is_enough_where_the_tenant_says_so(new_tenant_serve
 
 def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
     customer = a_customer(new_tenant_server(session_limit=1))
-    browser = Browser(customer.tenant.house, Client(identity_app), customer.tenant.name)
+    browser = Browser(customer.tenant.services, Client(identity_app), customer.tenant.name)
     browser.sign_in(None, customer.email, PASSWORD)
     assert refused(customer.logs_in()) == (403, 1338)
     browser.sign_out(confirmed=True)
@@ -284,7 +284,7 @@ def test_the_limit_of_sessions_holds(new_tenant_server: NewTenantServer, identit
 def test_a_good_sign_in_says_whether_the_password_meets_the_rules_of_today(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server())
     where = (accounts.c.tenant_id == customer.tenant.tenant_id, accounts.c.uid == customer.uid)
-    with UnitOfWork(customer.tenant.house.database, customer.tenant.tenant_id).apart() as work:
+    with UnitOfWork(customer.tenant.services.database, customer.tenant.tenant_id).apart() as work:
         work.run(update(accounts).where(*where).values(private={"from_file": True}))  # as a file leaves it
     assert customer.tenant.read(customer.uid)["IsSecurePassword"] is False
     assert answered(customer.logs_in())["Profile"]["IsSecurePassword"] is True
@@ -332,7 +332,7 @@ def test_the_lock_of_a_hidden_unknown_account_ends_when_a_known_one_s_does(
     for _ in range(4):
         locked = [refused(customer.logs_in(WRONG, **named)) for named in tries]
     assert locked[0] == locked[1] != (401, 966)
-    customer.tenant.house.clock.advance(**later)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    customer.tenant.services.clock.advance(**later)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     known, unknown = (refused(customer.logs_in(WRONG, **named)) for named in tries)
     assert known == unknown
     assert (known == (401, 966)) is (kind == "suspend")
@@ -384,13 +384,13 @@ def test_a_stale_hash_is_made_anew_at_the_next_good_sign_in(acme: TenantServer) 
     before = customer.row().password_hash
     answered(customer.logs_in())
     assert customer.row().password_hash == before
-    with UnitOfWork(acme.house.database, acme.tenant_id).apart() as work:
+    with UnitOfWork(acme.services.database, acme.tenant_id).apart() as work:
         where = tenants.c.tenant_id == acme.tenant_id
         held = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
         argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}
         changed = {"settings": {**held.settings, "argon2": argon2}, "version": held.version + 1}
         work.run(update(tenants).where(where).values(**changed))
-    acme.house.directory.forget()
+    acme.services.directory.forget()
     customer.fails(1)
     assert customer.row().password_hash == before
     answered(customer.logs_in())

@@ -13,11 +13,11 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.identity.accounts import gate
-from app.identity.accounts import service as accounts
-from app.identity.accounts.tables import accounts as table
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.tables import accounts as table
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
 from tests.support.callers import call_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -78,22 +78,22 @@ def test_a_hidden_unknown_account_is_guessed_at_alike(victim_of: Callable[..., V
 
 
 @pytest.fixture
-def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[House, Victim], None]]:
+def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Services, Victim], None]]:
     """While a password is weighed, others use up the account's tries."""
 
-    def arrange(house: House, victim: Victim) -> None:
-        weighed = house.hashing.is_match
+    def arrange(services: Services, victim: Victim) -> None:
+        weighed = services.hashing.is_match
 
         def weigh(*given: Any) -> bool:
-            monkeypatch.setattr(house.hashing, "is_match", weighed)
-            with call_of(house, victim.tenant.name) as call:
+            monkeypatch.setattr(services.hashing, "is_match", weighed)
+            with call_of(services, victim.tenant.name) as call:
                 account = accounts.known(call, victim.uid)
                 for _ in range(MOST):
                     with call.work.apart() as work:
-                        gate.count_failure(work, account, call.tenant.settings, call.now)
+                        login_records.count_failure(work, account, call.tenant.settings, call.now)
             return weighed(*given)
 
-        monkeypatch.setattr(house.hashing, "is_match", weigh)
+        monkeypatch.setattr(services.hashing, "is_match", weigh)
 
     yield arrange
     monkeypatch.undo()
@@ -102,16 +102,16 @@ def locked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Hous
 @pytest.mark.parametrize("kind", CODES)
 @pytest.mark.parametrize("hides", [True, False])
 def test_a_guess_that_comes_too_late_is_answered_alike_right_or_wrong(
-    house: House,
+    services: Services,
     victim_of: Callable[..., Victim],
-    locked_meanwhile: Callable[[House, Victim], None],
+    locked_meanwhile: Callable[[Services, Victim], None],
     kind: str,
     hides: bool,
 ) -> None:
     told = []
     for password in (PASSWORD, WRONG):
         victim = victim_of(kind, hide_unknown_accounts=hides)
-        locked_meanwhile(house, victim)
+        locked_meanwhile(services, victim)
         told.append(refused(victim.guess(password)))
     assert told == [(403, CODES[kind])] * 2
 
@@ -128,7 +128,7 @@ def test_sign_ins_at_once_that_renew_a_stale_hash_all_succeed(victim_of: Callabl
     victim = victim_of("suspend")
     tenant = victim.tenant
     stale = PasswordHasher(time_cost=1, memory_cost=64, parallelism=2).hash(PASSWORD)
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
         where = (table.c.tenant_id == tenant.tenant_id, table.c.uid == victim.uid)
         work.run(update(table).where(*where).values(password_hash=stale))
     with ThreadPoolExecutor(6) as pool:

@@ -44,16 +44,16 @@ ASKED: dict[str, Act] = {
 @contextmanager
 def through(who: Somebody, sms_url: str) -> Iterator[None]:
     """Text messages go another way for a while."""
-    house = who.tenant.house
-    kept, house.settings = house.settings, replace(house.settings, sms_url=sms_url)
+    services = who.tenant.services
+    kept, services.settings = services.settings, replace(services.settings, sms_url=sms_url)
     try:
         yield
     finally:
-        house.settings = kept
+        services.settings = kept
 
 
 def texts(who: Somebody) -> list[dict[str, Any]]:
-    return sent_messages(who.tenant.house, who.tenant.tenant_id, "sms")
+    return sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
 
 
 @pytest.mark.parametrize("row", ASKED)

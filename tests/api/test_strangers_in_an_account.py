@@ -20,7 +20,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
 
 VICTIM = "grace@example.test"
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
 def strange(make: NewTenantServer, **settings: object) -> tuple[Keyed, TestResponse]:
@@ -114,7 +114,7 @@ def test_an_alarm_leaves_no_thief_a_passkey_of_before(
     ada.waits(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
     parts = urlsplit(link_in(ada.mailed()))
-    owner = Visitor(Client(hub_app), ada.tenant.house.settings.hub_url(ada.tenant.name))
+    owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
     owner.open(f"{parts.path}?{parts.query}").press("It was not me: close the account to others")
     assert refused(ada.is_offered())[0] == 403
     answered(ada.reset(resettoken=ada.brought(), password="Amber-window-44"))

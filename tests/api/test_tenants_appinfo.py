@@ -90,7 +90,7 @@ def test_providers_are_named_with_where_they_begin(new_tenant_server: NewTenantS
     stated = {"google": {"key": "g"}, "github": {"key": "h", "is_active": False}, "apple-2": elsewhere}
     server = new_tenant_server(connections=stated, account_linking=False, no_callback_login=True)
     body = answered(server.send("GET", APPINFO, with_secret=False))
-    begins = f"{server.house.settings.hub_url(server.name)}/RequestHandler.aspx?apikey={server.api_key}&provider="
+    begins = f"{server.services.settings.hub_url(server.name)}/RequestHandler.aspx?apikey={server.api_key}&provider="
     named = [{"Name": name, "Endpoint": f"{begins}{name}"} for name in ("apple-2", "google")]
     assert body["SocialSchema"] == {"Providers": named}
     assert (body["IsDisabledAccountLinking"], body["IsNoCallbackForSocialLogin"]) == (True, True)

@@ -14,12 +14,12 @@ from werkzeug.test import Client, EnvironBuilder
 from app import create_both, create_hub
 from app.contract.hashing import HASHING
 from app.contract.operations import CATALOGUE
-from app.identity.configuration.apply import apply
-from app.identity.configuration.reading import read
-from app.identity.passwords.hashing import HashingBusy, HashLimiter
+from app.identity.administration.configuration.apply import apply
+from app.identity.administration.configuration.reading import read
+from app.identity.credentials.passwords.hashing import HashingBusy, HashLimiter
 from app.kit.admission import SHED, Application, QueueSlot, Shed, may_wait
 from app.settings import Settings
-from tests.support.house import SECRET, make_house
+from tests.support.identity_service import SECRET, make_services
 
 KEY = "11111111-2222-3333-4444-555555555555"
 FILE = f"""
@@ -37,9 +37,9 @@ def settings(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> S
     folder = tmp_path_factory.mktemp("turns")
     url = f"sqlite:///{shutil.copy(migrated_file, folder / 'gatehouse.db')}"
     made = Settings(data_dir=folder, database_url=url, secrets=(SECRET,))
-    house = make_house(made)
-    apply(house, read(FILE.encode(), "tenant.yaml", folder))
-    house.database.dispose()
+    services = make_services(made)
+    apply(services, read(FILE.encode(), "tenant.yaml", folder))
+    services.database.dispose()
     return made
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import psycopg
 import pytest
 
-from app.identity.store.migrate import HEAD
+from app.identity.platform.store.migrate import HEAD
 from tests.support.fleet import ROOT, Balancer, Fleet, Load, Version, send
 from tests.support.installation import Installation, installed
 from tests.support.servers import PostgresUrls
@@ -30,9 +30,9 @@ MIGRATION = f'''
 from alembic import op
 from sqlalchemy import Column, Integer, String
 
-from app.identity.store.migrations.isolation import protect
-from app.identity.store.migrations.online import add_index
-from app.identity.store.tables import Id
+from app.identity.platform.store.migrations.isolation import protect
+from app.identity.platform.store.migrations.online import add_index
+from app.identity.platform.store.tables import Id
 
 revision, down_revision = "{LATER}", "{HEAD}"
 oldest_code = "{HEAD}"
@@ -62,12 +62,14 @@ def next_version(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "app", root / "app", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("tests", "templates", "static", "translations", "examples", "docs", "pyproject.toml"):
         (root / name).symlink_to(ROOT / name)
-    store = root / "app/identity/store"
+    store = root / "app/identity/platform/store"
     (store / f"migrations/versions/{LATER}_colours.py").write_text(MIGRATION)
     change(store / "migrate.py", f'HEAD = "{HEAD}"', f'HEAD = "{LATER}"')
     column = '    Column("scope", String(1000), nullable=False, default=""),\n'
     change(
-        root / "app/identity/tokens/tables.py", column, column + '    Column("made_by", String(16), default="next"),\n'
+        root / "app/identity/credentials/tokens/tables.py",
+        column,
+        column + '    Column("made_by", String(16), default="next"),\n',
     )
     return root
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract import verification as contract
-from tests.support.house import MovableClock
+from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -35,7 +35,7 @@ class World:
 
     @property
     def mails(self) -> list[dict[str, Any]]:
-        return mails_to(self.tenant.house, self.tenant.tenant_id, ADA)
+        return mails_to(self.tenant.services, self.tenant.tenant_id, ADA)
 
     @property
     def asking(self) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ def test_the_mail_is_sent_again_and_its_link_verifies(world: World) -> None:
 def test_an_older_mail_leads_to_our_page(world: World) -> None:
     answered(world.resend())
     link = link_in(world.asking[-1])
-    assert link.startswith(f"http://{world.tenant.name}.{world.tenant.house.settings.hub_domain}/verify?")
+    assert link.startswith(f"http://{world.tenant.name}.{world.tenant.services.settings.hub_domain}/verify?")
     assert "vtype=emailverification&vtoken=" in link
 
 
@@ -99,7 +99,7 @@ def test_a_link_that_is_over_or_replaced_or_cut_or_foreign_is_refused(
     assert refused(world.ask("GET", EMAIL, verificationtoken=first)) == (403, 975)
     assert refused(world.ask("GET", EMAIL, verificationtoken=second[:-2])) == (403, 973)
     assert refused(other.ask("GET", EMAIL, verificationtoken=second)) == (403, 1063)
-    clock = world.tenant.house.clock
+    clock = world.tenant.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(minutes=4321)
     assert refused(world.ask("GET", EMAIL, verificationtoken=second)) == (403, 975)
@@ -183,7 +183,7 @@ def test_codes_are_refused_as_the_interface_says(new_tenant_server: NewTenantSer
         assert refused(asked.ask("PUT", EMAIL, {"otp": wrong, "email": ADA})) == (403, 1185)
     assert refused(asked.ask("PUT", EMAIL, {"otp": code, "email": ADA})) == (403, 1188)
     answered(asked.resend())
-    clock = asked.tenant.house.clock
+    clock = asked.tenant.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(minutes=6)
     assert refused(asked.ask("PUT", EMAIL, {"otp": code_in(asked.asking[-1]), "email": ADA})) == (403, 1187)
@@ -296,9 +296,9 @@ def test_an_unverified_phone_gets_a_code_again(new_tenant_server: NewTenantServe
     tenant.create(PhoneId="+4915123456789")
     body = {"phone": "+4915123456789", "password": PASSWORD}
     assert refused(tenant.send("POST", LOGIN, body, options="PreventVerificationSms")) == (403, 1066)
-    assert sent_messages(tenant.house, tenant.tenant_id, "sms") == []
+    assert sent_messages(tenant.services, tenant.tenant_id, "sms") == []
     assert refused(tenant.send("POST", LOGIN, body)) == (403, 1066)
-    assert len(sent_messages(tenant.house, tenant.tenant_id, "sms")) == 1
+    assert len(sent_messages(tenant.services, tenant.tenant_id, "sms")) == 1
 
 
 def test_names_that_are_taken_are_said_to_be(new_tenant_server: NewTenantServer) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from app.contract.operations import CATALOGUE
-from app.identity import areas
+from app.identity.entry import areas
 from tests.support.account_states import HIDING, Subject
 from tests.support.tenant_server import NewTenantServer
 
 assert areas.AREAS  # importing the areas states every operation
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 ASKED: dict[str, tuple[str, dict[str, str]]] = {
     "a link's code by mail": ("U51", {"email": "email", "otp": ""}),
     "a code by text message": ("U54", {"phone": "phone", "otp": ""}),

@@ -15,8 +15,8 @@ from tests.support.tenant_server import TenantServer
 
 
 def answer(world: World, identity_app: Server, hub_app: Flask, method: str, path: str) -> TestResponse:
-    both = Dispatcher(world.house.settings, identity_app, identity_app, hub_app)
-    return Client(both).open(path, method=method, base_url=world.house.settings.hub_url(world.name))
+    both = Dispatcher(world.services.settings, identity_app, identity_app, hub_app)
+    return Client(both).open(path, method=method, base_url=world.services.settings.hub_url(world.name))
 
 
 @pytest.mark.parametrize(

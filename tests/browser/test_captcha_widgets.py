@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from app.contract.captcha import Question
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.captcha_widgets import PROOF, answer, provide
 from tests.support.captchas import BELIEVED, DOUBTED, SECRET, Provider, answer_to, keep_secret, providing
 from tests.support.hub_in_browser import Opened
@@ -31,13 +31,13 @@ def world(new_world: NewWorld, captcha: dict[str, Any]) -> World:
     """A tenant with a provider that asks everybody who registers, and locks at the first wrong password."""
     lockout = {"type": "captcha", "maximum_failed_attempts": 1}
     made = new_world(registration_captcha=True, captcha=captcha, lockout=lockout)
-    keep_secret(made.house, made.tenant_id)
+    keep_secret(made.services, made.tenant_id)
     return made
 
 
 @pytest.fixture(autouse=True)
-def provider(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    with providing(house, monkeypatch) as made:
+def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    with providing(services, monkeypatch) as made:
         yield made
 
 

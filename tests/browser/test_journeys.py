@@ -7,18 +7,18 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select, update
 
 from app.contract.captcha import Question
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import tenants
+from app.identity.directory.accounts.tables import accounts
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import answer_to
-from tests.support.house import CHEAP
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import World
 
 PASSWORD = "correct horse 7"
 
 
-@pytest.mark.parametrize("house", ["sqlite", "postgres"], indirect=True)
+@pytest.mark.parametrize("services", ["sqlite", "postgres"], indirect=True)
 @pytest.mark.parametrize("has_script", [True, False])
 def test_a_person_comes_from_the_shop_and_returns_to_it(
     world: World, served: str, opened: Opened, has_script: bool
@@ -105,10 +105,10 @@ def test_signing_out_elsewhere_ends_that_session(world: World, served: str, open
 def locking(world: World, **settings: object) -> None:
     """Let the tenant lock an account at the first wrong password."""
     where = tenants.c.tenant_id == world.tenant_id
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         work.run(update(tenants).where(where).values(settings={**held, **settings}))
-    world.house.directory.forget()
+    world.services.directory.forget()
 
 
 def locked_out(page: Page, address: str, email: str) -> None:
@@ -164,8 +164,8 @@ def test_a_person_answers_the_security_question_of_a_locked_account(world: World
     lockout = {"type": "security_question", "maximum_failed_attempts": 1}
     locking(world, lockout=lockout, security_questions={"pet": "Your first pet?"})
     shop, ada = the_shop(world, served), world.person("ada@example.com")
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
-        kept = {"security_answers": {"pet": world.house.hashing.hash("rex", CHEAP)}}
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
+        kept = {"security_answers": {"pet": world.services.hashing.hash("rex", CHEAP)}}
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid)
         work.run(update(accounts).where(*where).values(private=kept))
     page = opened()

@@ -32,7 +32,7 @@ def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, serv
     page.goto(f"{served}/emails/add")
     page.locator("[name=email]").fill(NEW)
     page.get_by_role("button", name="أرسل الرسالة").click()
-    (mail,) = mails_to(world.house, world.tenant_id, NEW)
+    (mail,) = mails_to(world.services, world.tenant_id, NEW)
     page.goto(served + "/verify" + link_in(mail).partition("/verify")[2])
     page.locator("form button[type=submit]").first.click()
     page.goto(f"{served}/emails")
@@ -40,7 +40,7 @@ def test_a_person_edits_adds_an_address_leaves_and_comes_back(world: World, serv
 
     page.goto(f"{served}/delete-account")
     page.get_by_role("button", name="أرسلوا إليّ الرسالة").click()
-    mail = mails_to(world.house, world.tenant_id, ada.email)[-1]
+    mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     page.goto(served + "/delete-account" + link_in(mail).partition("/delete-account")[2])
     page.get_by_role("button", name="نعم، احذفه").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("أُغلق حسابك")

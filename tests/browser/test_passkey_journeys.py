@@ -236,7 +236,7 @@ def test_an_account_is_made_with_one_at_the_shop_and_opened_by_it_from_then_on(
     page.get_by_role("button", name="Create it with a passkey").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your mail")
     assert len(device.credentials) == 1
-    (mail,) = mails_to(ada.world.house, ada.world.tenant_id, email)
+    (mail,) = mails_to(ada.world.services, ada.world.tenant_id, email)
     page.goto(ada.served + "/verify" + link_in(mail).partition("/verify")[2])
     page.get_by_role("button", name="Confirm", exact=True).click()
     page.wait_for_url(AT_THE_SHOP)

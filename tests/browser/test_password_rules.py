@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from app.contract.configuration import PasswordPolicy
 from app.contract.password_rules import SENTENCES, PasswordRule
-from app.identity.passwords import policy
+from app.identity.credentials.passwords import policy
 from tests.support import samples
 
 EVERY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)

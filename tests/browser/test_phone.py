@@ -26,7 +26,7 @@ def world(new_world: NewWorld) -> World:
 @pytest.fixture
 def code_to(world: World) -> Callable[[str], str]:
     """Read the newest code to a number where people of a demo read it: in the inbox."""
-    inbox = Client(create_inbox(world.house.database, world.house.vault))
+    inbox = Client(create_inbox(world.services.database, world.services.encryption))
 
     def read(number: str) -> str:
         messages: list[dict[str, Any]] = inbox.get("/messages.json").json or []

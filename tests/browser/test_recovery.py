@@ -44,12 +44,12 @@ class Visit:
 
     @property
     def mail(self) -> dict[str, Any]:
-        return mails_to(self.world.house, self.world.tenant_id, ADA)[-1]
+        return mails_to(self.world.services, self.world.tenant_id, ADA)[-1]
 
     @property
     def link(self) -> str:
         """The link of the last mail, at the port where this browser finds the hub."""
-        return link_in(self.mail).replace(self.world.house.settings.hub_url(self.world.name), self.served)
+        return link_in(self.mail).replace(self.world.services.settings.hub_url(self.world.name), self.served)
 
     def sets(self, password: str = NEW) -> None:
         field = self.page.get_by_label(self.new, exact=True)

@@ -24,7 +24,7 @@ def test_a_person_signs_up_at_the_shop_and_returns_to_it(
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     expect(page.get_by_text(EMAIL)).to_be_visible()
-    (mail,) = mails_to(world.house, world.tenant_id, EMAIL)
+    (mail,) = mails_to(world.services, world.tenant_id, EMAIL)
     page.goto(served + "/verify" + link_in(mail).partition("/verify")[2])
     page.get_by_role("button", name="Confirm", exact=True).click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")

@@ -39,7 +39,7 @@ class Visit:
     @property
     def link(self) -> str:
         """The link of the last mail, at the port where this browser finds the hub."""
-        usual = self.world.house.settings.hub_url(self.world.name)
+        usual = self.world.services.settings.hub_url(self.world.name)
         return link_in(asking(self.world)[-1]).replace(usual, self.served)
 
     @property

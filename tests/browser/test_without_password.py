@@ -44,7 +44,7 @@ class Tab:
         self.page.wait_for_url("**/sign-in/sent?**")
 
     def opens_mail(self, page: Page, name: str) -> Page:
-        parts = urlsplit(link_in(mails_to(self.world.house, self.world.tenant_id, name)[-1]))
+        parts = urlsplit(link_in(mails_to(self.world.services, self.world.tenant_id, name)[-1]))
         page.goto(f"{self.served}{parts.path}?{parts.query}")
         return page
 
@@ -61,7 +61,7 @@ def test_the_link_of_a_mail(world: World, served: str, opened: Opened, how: dict
 def test_the_code_of_a_text_message(world: World, served: str, opened: Opened) -> None:
     tab = Tab(world, served, opened())
     tab.asks("sms", NUMBER)
-    tab.page.locator("[name=code]").fill(code_in(sent_messages(world.house, world.tenant_id, "sms")[-1]))
+    tab.page.locator("[name=code]").fill(code_in(sent_messages(world.services, world.tenant_id, "sms")[-1]))
     tab.page.locator("button[value=code]").click()
     tab.page.wait_for_url(AT_THE_SHOP)
 

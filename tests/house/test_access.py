@@ -15,17 +15,17 @@ from app.contract.access import INTERFACE_SCOPES, NEVER, READ, STANDARD
 from app.contract.configuration import ApplicationSettings
 from app.contract.error_profiles import OAUTH
 from app.contract.operations import CATALOGUE
-from app.identity import areas
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import applications
-from app.identity.tickets.service import TicketKind
-from app.identity.tickets.tables import tickets
-from app.identity.tokens.tables import access_tokens
+from app.identity.credentials.tokens.tables import access_tokens
+from app.identity.directory.tenants.tables import applications
+from app.identity.entry import areas
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.platform.continuation_tokens.tables import tickets
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.operation import AnyOperation, AuthScheme
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, Caller, refusal
-from tests.support.house import before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 assert areas.AREAS  # importing the areas states every operation
@@ -105,7 +105,7 @@ class Tokens:
     """Makes tokens of one account, each as it lies in the store after its flow."""
 
     def __init__(self, tenant: TenantServer) -> None:
-        self.tenant, self.now = tenant, tenant.house.clock.now()
+        self.tenant, self.now = tenant, tenant.services.clock.now()
         self.uid = str(tenant.create()["Uid"])
         for access in ("none", "read", "full"):
             self._register(access)
@@ -119,7 +119,7 @@ class Tokens:
         self._add(applications, row)
 
     def _add(self, table: Any, row: dict[str, Any]) -> None:
-        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
             work.run(insert(table), row)
 
     def made(self, client: str | None, scope: str = "", proved: int = 0, ends: int = 3600, **facts: Any) -> str:
@@ -268,7 +268,7 @@ def test_access_that_is_taken_away_ends_at_once(new_tenant_server: NewTenantServ
     token = held.made("full", BOTH)
     assert tenant.send("GET", "/identity/v2/auth/account", bearer=token).status_code == 200
     stated = ApplicationSettings(name="app-full", interface_access="none").model_dump(mode="json")
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
         where = (applications.c.tenant_id == tenant.tenant_id, applications.c.client_id == "full")
         work.run(applications.update().where(*where).values(settings=stated))
     tenant.restate()

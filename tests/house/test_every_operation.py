@@ -30,7 +30,7 @@ from tests.support.asking import (
     refusal,
     with_body,
 )
-from tests.support.house import before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 GUID = "00000000-0000-0000-0000-000000000000"
@@ -143,7 +143,7 @@ def test_a_signature_holds_for_one_body_and_one_address(caller: Caller, operatio
 
 @asked_of([one for one in CATALOGUE if one.on is Host.TENANT])
 def test_a_host_without_a_tenant_serves_nothing(caller: Caller, operation: AnyOperation) -> None:
-    domain = caller.tenant.house.settings.hub_domain
+    domain = caller.tenant.services.settings.hub_domain
     for host in (f"nobody.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
         answer = caller.ask(operation, host=host)
         assert refusal(answer) == (403, 942), host

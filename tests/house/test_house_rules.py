@@ -50,7 +50,7 @@ def docstring_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def test_every_package_is_one() -> None:
     """Without `__init__.py` the import contracts do not see a folder, and keep quiet about it."""
-    folders = {path.parent for path in sources.under("app")} - {Path("app/identity/store/migrations/versions")}
+    folders = {path.parent for path in sources.under("app")} - {Path("app/identity/platform/store/migrations/versions")}
     assert sorted(str(folder) for folder in folders if not (sources.ROOT / folder / "__init__.py").exists()) == []
 
 
@@ -97,7 +97,7 @@ def test_the_tables_of_an_area_stay_in_the_area() -> None:
     for path in (path for path in sources.under("app") if len(path.parts) > 3):
         for name in sources.imports(path):
             match = re.match(r"app\.identity\.(?!store\b)(\w+)\.tables\b", name)
-            if match and not str(path).startswith((f"app/identity/{match[1]}/", "app/identity/store/")):
+            if match and not str(path).startswith((f"app/identity/{match[1]}/", "app/identity/platform/store/")):
                 outside.append(f"{path} imports {name}")
     assert outside == []
 

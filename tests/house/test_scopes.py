@@ -5,7 +5,7 @@ import re
 import pytest
 
 from app.contract.operations import CATALOGUE
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit.operation import AnyOperation, AuthScheme
 
 assert areas.AREAS  # importing the areas states every operation

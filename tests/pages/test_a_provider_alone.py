@@ -10,7 +10,7 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld
 from tests.support.upstream import ADA, FakeProvider
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 START = "/sign-in/with?provider=globex"
 
 
@@ -24,11 +24,11 @@ def test_a_mail_proves_it_and_a_password_is_set(
     visitor = new_visitor_at(there)
     visitor.open(elsewhere.way_back(visitor.open(START).address))
     assert visitor.open("/set-password").form("Save the new password")
-    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.open("/set-password")
     assert page.heading == "Is it still you?"
     assert "Globex" not in page.text
     page.follow("Email me a link No password needed").press("Email me a link")
-    page = visitor.open(link_in(mails_to(there.house, there.tenant_id, ADA["email"])[-1])).press("Sign in")
+    page = visitor.open(link_in(mails_to(there.services, there.tenant_id, ADA["email"])[-1])).press("Sign in")
     page = page.press("Save the new password", new_password="Quartz-lantern-58")
     assert page.address.endswith("/security?done=password-set")

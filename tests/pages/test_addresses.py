@@ -80,13 +80,13 @@ def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
 def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True, session_absolute_hours=1)
     token = lands_at_the_app(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]
-    key, base = {"apikey": world.api_key}, world.house.settings.base_url
+    key, base = {"apikey": world.api_key}, world.services.settings.base_url
     for minutes in (10, 20, 30, 40, 50, 59):
-        with moved(world.house, minutes=minutes):
+        with moved(world.services, minutes=minutes):
             address = "/identity/v2/auth/access_token/sliding_token"
             answer = world.wsgi.get(address, query_string={**key, "access_token": token}, base_url=base)
             assert answer.status_code == 200
-    with moved(world.house, minutes=61):
+    with moved(world.services, minutes=61):
         assert profile_status(world, token) == 401
 
 
@@ -99,7 +99,7 @@ def test_a_return_address_below_an_origin_gets_no_token(
 
 
 def profile_status(world: World, token: str) -> int:
-    address, host = f"/identity/v2/auth/account?apikey={world.api_key}", world.house.settings.base_url
+    address, host = f"/identity/v2/auth/account?apikey={world.api_key}", world.services.settings.base_url
     return world.wsgi.get(address, base_url=host, headers={"Authorization": f"Bearer {token}"}).status_code
 
 
@@ -158,7 +158,7 @@ def test_password_managers_find_the_page_and_can_trust_the_status(visitor: Visit
 
 
 def test_an_unknown_host_gets_a_plain_page_without_a_list(world: World, hub_app: Flask) -> None:
-    answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.house.settings.hub_domain}")
+    answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.services.settings.hub_domain}")
     assert answer.status_code == 404
     assert "Nobody lives here" in answer.text
     assert world.name not in answer.text

@@ -16,7 +16,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 EVERY_WAY = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
 ASKED = "Is it still you?"
 
@@ -44,7 +44,7 @@ def shop(there: World) -> RelyingParty:
 
 def signed_in(visitor: Visitor, there: World, ada: Person) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
 
 
 def claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
@@ -64,13 +64,13 @@ def test_whoever_is_signed_in_is_named_and_goes_on_in_the_same_session(
     wrong = page.press("Continue", password="wrong")
     assert (wrong.status, wrong.heading) == (401, ASKED)
     assert ada.email in wrong.text
-    now = int(there.house.clock.now().timestamp())
+    now = int(there.services.clock.now().timestamp())
     after = claims(shop, page.press("Continue", password=ada.password))
     assert after["auth_time"] >= now > known["auth_time"]
     assert after["sid"] == known["sid"]
     assert visitor.session_cookie() != before
     assert visitor.asked_by(shop, max_age="60").query["code"]
-    there.house.clock.advance(minutes=2)
+    there.services.clock.advance(minutes=2)
     assert visitor.asked_by(shop, **wish).heading == ASKED
     assert visitor.asked_by(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
@@ -134,13 +134,13 @@ def test_a_second_factor_follows_though_the_browser_is_trusted(new_world: NewWor
     visitor.forget("session")
     page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Continue", code=shows(there, app), trust="y")
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     page = visitor.asked_by(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Is it you?"
     assert visitor.asked_by(shop).query["code"], "the session goes on meanwhile"
     said = told(shop, page.press("Continue", code=shows(there, app)))
     assert said["amr"] == ["pwd", "otp", "mfa"]
-    assert abs(said["auth_time"] - int(there.house.clock.now().timestamp())) <= 1
+    assert abs(said["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
 
 
 def test_a_passkey_answers_it_and_so_does_a_mail(
@@ -148,7 +148,7 @@ def test_a_passkey_answers_it_and_so_does_a_mail(
 ) -> None:
     device = Authenticator(visitor.home)
     has_passkey(visitor, ada, device)
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     ada.lives(password_hash=None)
     page = visitor.asked_by(shop, prompt="login")
     assert "Forgot it?" not in page.text
@@ -159,11 +159,11 @@ def test_a_passkey_answers_it_and_so_does_a_mail(
     shown = device.shows(json.loads(given.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
     there.forgets_passkeys()
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     mail = visitor.asked_by(shop, prompt="login").follow("Email me a link No password needed")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")
-    code = code_in(mails_to(there.house, there.tenant_id, ada.email)[-1])
+    code = code_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
     assert claims(shop, sent.press("Sign in", code=code))["amr"] == ["otp"]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import tenants
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import (
     DOUBTED,
     SECRET,
@@ -31,8 +31,8 @@ Stating = Callable[..., World]
 
 
 @pytest.fixture
-def provider(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    with providing(house, monkeypatch) as made:
+def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    with providing(services, monkeypatch) as made:
         yield made
 
 
@@ -43,7 +43,7 @@ def stating(new_world: NewWorld) -> Callable[..., World]:
     def make(**captcha: Any) -> World:
         limits = {"register_per_minute_per_address": 0, "captcha_question_per_minute_per_address": 2}
         world = new_world(registration_captcha=True, captcha={**HCAPTCHA, **captcha}, limits=limits)
-        keep_secret(world.house, world.tenant_id)
+        keep_secret(world.services, world.tenant_id)
         return world
 
     return make
@@ -52,11 +52,11 @@ def stating(new_world: NewWorld) -> Callable[..., World]:
 def restate(world: World, **captcha: Any) -> None:
     """Change the captcha beneath a page that is open."""
     where = tenants.c.tenant_id == world.tenant_id
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
         stated = {**held, "captcha": {**held["captcha"], **captcha}}
         work.run(update(tenants).where(where).values(settings=stated))
-    world.house.directory.forget()
+    world.services.directory.forget()
 
 
 def sign_up(page: Seen, **shown: str) -> Seen:
@@ -185,7 +185,7 @@ def test_while_the_provider_does_not_answer_nobody_comes_in_then(
 def test_a_locked_sign_in_is_asked_for_the_widget(new_world: NewWorld, new_visitor_at: At, provider: Provider) -> None:
     lockout = {"type": "captcha", "maximum_failed_attempts": 1}
     world = new_world(captcha={**HCAPTCHA, "fallback": False}, lockout=lockout)
-    keep_secret(world.house, world.tenant_id)
+    keep_secret(world.services, world.tenant_id)
     ada, page = world.person("ada@example.com"), new_visitor_at(world).open("/login")
     assert "hcaptcha.com" not in policy(page) + page.html
     page = page.press("Sign in", identifier=ada.email, password="wrong")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.accounts.tables import accounts, waiting_accounts
+from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, At, rows, signed_in
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
@@ -27,7 +27,7 @@ def change(page: Seen, to: str) -> Seen:
 
 
 def link_to(world: World, email: str) -> str:
-    return link_in(mails_to(world.house, world.tenant_id, email)[-1])
+    return link_in(mails_to(world.services, world.tenant_id, email)[-1])
 
 
 def have_an_account(world: World, visitor: Visitor, email: str) -> None:
@@ -55,11 +55,11 @@ def test_its_code_works_and_link_and_code_of_before_are_dead(
     world: World, visitor: Visitor, new_visitor: NewVisitor
 ) -> None:
     waiting = sign_up(visitor)
-    (before,) = mails_to(world.house, world.tenant_id, WRONG)
+    (before,) = mails_to(world.services, world.tenant_id, WRONG)
     waiting = change(waiting, RIGHT)
     assert new_visitor().open(link_in(before)).heading != "Is this address yours?"
     assert "That code did not work" in waiting.press("Confirm", code=code_in(before)).text
-    code = code_in(mails_to(world.house, world.tenant_id, RIGHT)[-1])
+    code = code_in(mails_to(world.services, world.tenant_id, RIGHT)[-1])
     assert waiting.press("Confirm", code=code).address.endswith("/profile")
     assert [account.email for account in rows(world, accounts)] == [RIGHT]
 
@@ -88,7 +88,7 @@ def test_what_is_no_address_is_said_at_the_field_and_what_was_typed_stays(
     assert page.status in (400, 422)
     assert 'aria-invalid="true"' in page.html
     assert typed[:300] in page.html
-    assert len(mails_to(world.house, world.tenant_id, WRONG)) == 1
+    assert len(mails_to(world.services, world.tenant_id, WRONG)) == 1
     assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
 
 
@@ -96,7 +96,7 @@ def test_an_address_that_the_tenant_refuses_is_refused_here_too(new_world: NewWo
     world = new_world(limits=UNLIMITED, email_access={"block": ["evil.test"]})
     page = change(sign_up(new_visitor_at(world)), "ada@evil.test")
     assert "may not be used here" in page.text
-    assert not mails_to(world.house, world.tenant_id, "ada@evil.test")
+    assert not mails_to(world.services, world.tenant_id, "ada@evil.test")
 
 
 def test_the_page_answers_alike_for_addresses_that_have_an_account_and_that_have_none(
@@ -110,7 +110,7 @@ def test_the_page_answers_alike_for_addresses_that_have_an_account_and_that_have
         again = change(page, "third@example.test" if second != RIGHT else "fourth@example.test")
         seen[first] = (page.status, page.heading, words, again.status, again.heading)
     assert len(set(seen.values())) == 1
-    assert len(mails_to(world.house, world.tenant_id, VICTIM)) >= 2, "the owner reads that somebody tried"
+    assert len(mails_to(world.services, world.tenant_id, VICTIM)) >= 2, "the owner reads that somebody tried"
     assert signed_in(new_visitor(), MINE, VICTIM)
     assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
 
@@ -130,7 +130,7 @@ def test_a_victims_address_gives_nothing_until_it_is_proved(world: World, new_vi
     thief, owner = new_visitor(), new_visitor()
     waiting = change(sign_up(thief, "thief@example.test", SQUATTERS), VICTIM)
     sign_up(owner, VICTIM, MINE)
-    links = [link_in(mail) for mail in mails_to(world.house, world.tenant_id, VICTIM)]
+    links = [link_in(mail) for mail in mails_to(world.services, world.tenant_id, VICTIM)]
     assert "Which registration is yours?" in new_visitor().open(links[0]).press("Confirm").text
     assert owner.open(links[-1]).press("Confirm").address.endswith("/profile")
     assert "/profile" not in waiting.press("I have opened the link").address
@@ -145,7 +145,7 @@ def test_another_browser_changes_nothing(world: World, visitor: Visitor, new_vis
     assert stranger.open(address).status == 410
     attempt = address.rpartition("attempt=")[2]
     assert stranger.send("POST", f"{stranger.home}/change-address", {"attempt": attempt, "to": VICTIM}).status == 410
-    assert not mails_to(world.house, world.tenant_id, VICTIM)
+    assert not mails_to(world.services, world.tenant_id, VICTIM)
 
 
 def test_once_it_is_proved_nothing_is_changed(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
@@ -153,7 +153,7 @@ def test_once_it_is_proved_nothing_is_changed(world: World, visitor: Visitor, ne
     new_visitor().open(link_to(world, WRONG)).press("Confirm")
     landed = form.press("Send it there", to=VICTIM)
     assert landed.status == 200
-    assert not mails_to(world.house, world.tenant_id, VICTIM)
+    assert not mails_to(world.services, world.tenant_id, VICTIM)
     assert [(one.email, one.email_verified) for one in rows(world, accounts)] == [(WRONG, True)]
 
 
@@ -161,7 +161,7 @@ def test_after_the_sign_in_an_old_page_changes_nothing(world: World, visitor: Vi
     form = sign_up(visitor).follow("change it")
     visitor.open(link_to(world, WRONG)).press("Confirm")
     form.press("Send it there", to=VICTIM)
-    assert not mails_to(world.house, world.tenant_id, VICTIM)
+    assert not mails_to(world.services, world.tenant_id, VICTIM)
     assert [one.email for one in rows(world, accounts)] == [WRONG]
 
 
@@ -169,7 +169,7 @@ def test_a_second_submit_sends_no_second_mail(world: World, visitor: Visitor) ->
     form = sign_up(visitor).follow("change it")
     assert RIGHT in form.press("Send it there", to=RIGHT).text
     assert RIGHT in form.press("Send it there", to=f" {RIGHT.upper()} ").text
-    assert len(mails_to(world.house, world.tenant_id, RIGHT)) == 1
+    assert len(mails_to(world.services, world.tenant_id, RIGHT)) == 1
 
 
 def test_one_registration_writes_to_a_few_addresses_only(world: World, visitor: Visitor) -> None:
@@ -177,7 +177,7 @@ def test_one_registration_writes_to_a_few_addresses_only(world: World, visitor: 
     for number in range(8):
         page = page.follow("change it") if page.heading == "Check your mail" else page
         page = page.press("Send it there", to=f"other{number}@example.test")
-        written += bool(mails_to(world.house, world.tenant_id, f"other{number}@example.test"))
+        written += bool(mails_to(world.services, world.tenant_id, f"other{number}@example.test"))
     assert (page.status, written) == (429, 5)
     assert "other7@example.test" in page.html, "what was typed stays"
 
@@ -210,7 +210,7 @@ def test_a_number_is_changed_too(new_world: NewWorld, new_visitor_at: At) -> Non
     assert (refused.status, 'aria-invalid="true"' in refused.html) == (400, True)
     waiting = refused.press("Send it there", to="020 7946 0999")
     assert (waiting.heading, "+44 20 7946 0999" in waiting.text) == ("Check your phone", True)
-    first, second = sent_messages(world.house, world.tenant_id, "sms")
+    first, second = sent_messages(world.services, world.tenant_id, "sms")
     assert second["to"] == "+442079460999"
     assert "That code did not work" in waiting.press("Confirm", code=code_in(first)).text
     assert waiting.press("Confirm", code=code_in(second)).address.endswith("/profile")

@@ -42,7 +42,7 @@ def enrolled(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, R
     page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
     page.press("Continue", code=shows(there, app))
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     return app, shop
 
 
@@ -68,7 +68,7 @@ def test_who_has_a_second_factor_proves_it_and_goes_on_in_the_same_session(
 def test_a_password_alone_is_refused_beside_a_second_factor(there: World, visitor: Visitor, ada: Person) -> None:
     app, _ = enrolled(visitor, there, ada)
     page = visitor.open("/username").press("Continue", code=shows(there, app))
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
     assert heading(page) == (200, "Is it you?")
     assert "countess" not in visitor.open("/profile").text
@@ -94,7 +94,7 @@ def test_who_has_a_password_alone_types_it(new_world: NewWorld, new_visitor_at: 
     ada, shop = there.person("ada@example.com"), there.application("shop")
     visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
     assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Is it still you?"
     assert heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
@@ -115,7 +115,7 @@ def one_factor_session(visitor: Visitor, there: World, ada: Person) -> pyotp.TOT
     page = page.press("Authenticator app")
     app = app_of(page)
     page.press("Continue", code=shows(there, app))
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     return app
 
 
@@ -135,13 +135,13 @@ def test_two_factors_that_are_wished_are_asked_for_and_said(optional: World, new
     ada, shop = optional.person("ada@example.com"), optional.application("shop", client_name="Acme Shop")
     app = one_factor_session(visitor, optional, ada)
     assert told(shop, visitor.asked_by(shop))["acr"] == "1"
-    optional.house.clock.advance(minutes=10)
+    optional.services.clock.advance(minutes=10)
     refused = visitor.asked_by(shop, acr_values="2", prompt="none")
     assert refused.query["error"] == "interaction_required"
     page = visitor.asked_by(shop, acr_values="2")
     assert heading(page) == (200, "Is it you?")
     assert page.press("Continue", code="000000").status == 403
-    now = int(optional.house.clock.now().timestamp())
+    now = int(optional.services.clock.now().timestamp())
     said = told(shop, page.press("Continue", code=shows(optional, app)))
     assert (said["acr"], said["amr"]) == ("2", ["pwd", "otp", "mfa"])
     assert abs(said["auth_time"] - now) <= 1
@@ -181,7 +181,7 @@ def test_one_mailbox_is_not_two_factors(new_world: NewWorld, new_visitor_at: Any
     assert told(shop, visitor.asked_by(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", "the password, as it has one"
 
 
@@ -190,7 +190,7 @@ def test_a_factor_that_went_meanwhile_is_not_enrolled_by_proving_it_again(option
     visitor: Visitor = new_visitor_at(optional)
     ada = optional.person("ada@example.com")
     one_factor_session(visitor, optional, ada)
-    optional.house.clock.advance(minutes=10)
+    optional.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Is it you?"
     optional.forgets_passkeys()
@@ -208,7 +208,7 @@ def test_it_leads_back_to_what_the_page_was_about(there: World, visitor: Visitor
     assert page.status == 200
 
 
-@pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_them(
     new_world: NewWorld, new_visitor_at: Any
 ) -> None:
@@ -217,7 +217,7 @@ def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_th
     ada, shop, device = there.person("ada@example.com"), there.application("shop"), Authenticator(visitor.home)
     page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
 
     def shown(page: Seen) -> str:
         return json.dumps(device.shows(options_in(page), device.passkeys[0]))
@@ -231,7 +231,7 @@ def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_th
     page = page.press("Continue", password=ada.password)
     page = page.press("Show the passkey", credential=shown(page))
     assert page.address.endswith("/username")
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     device.verifies = True
     page = visitor.open("/username")
     assert page.press("Show the passkey", credential=shown(page)).address.endswith("/username")

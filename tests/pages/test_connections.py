@@ -64,7 +64,7 @@ def test_whoever_is_new_is_registered_and_comes_back_to_the_same_account(travell
 
 
 def sent(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
-    return mails_to(traveller.there.house, traveller.there.tenant_id, address)
+    return mails_to(traveller.there.services, traveller.there.tenant_id, address)
 
 
 def told_of(traveller: Traveller) -> list[str]:
@@ -198,7 +198,7 @@ def test_whoever_is_signed_in_is_asked_anew_there_to_prove_it_once_more(travelle
     """A browser that the provider lets in by itself proves nothing of who sits there now."""
     there, visitor = traveller.there, traveller.visitor
     traveller.comes()
-    there.house.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     shop = there.application("shop", client_name="Acme Shop")
     page = visitor.asked_by(shop, prompt="login")
     assert page.heading == "Is it still you?"
@@ -207,14 +207,14 @@ def test_whoever_is_signed_in_is_asked_anew_there_to_prove_it_once_more(travelle
     page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1"))
     assert "That was no new proof" in page.text
     led = page.follow("Continue with Globex")
-    now = int(there.house.clock.now().timestamp())
+    now = int(there.services.clock.now().timestamp())
     page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=now))
     assert "code" in page.query
 
 
 def test_coming_back_from_there_makes_a_session_no_younger(traveller: Traveller) -> None:
     traveller.comes()
-    traveller.there.house.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    traveller.there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert traveller.comes().heading == "Ada Lovelace"
     assert traveller.visitor.open("/emails/add").heading == "Is it still you?"
 

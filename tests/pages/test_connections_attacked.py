@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.identity.accounts import linked, proving, store
-from app.identity.accounts import service as accounts
-from app.identity.journeys import linking
-from app.identity.providers.social import Claimed
-from app.identity.sign_in.attempts import Attempt
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.directory.accounts import first_verification, linked_identities, store
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.identity_provider import Claimed
+from app.identity.hosted import identity_linking
 from tests.pages.test_connections import ADA, START, Traveller, sent
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import has
@@ -26,7 +26,7 @@ from tests.support.mailbox import link_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 NEW = "Quartz-lantern-58"
 NewTraveller = Callable[..., Traveller]
 
@@ -42,9 +42,9 @@ def new_traveller(new_world: NewWorld, new_visitor_at: Any, elsewhere: FakeProvi
 
 def held(there: World, email: str = ADA["email"]) -> list[str]:
     """The subjects that open the account of an address."""
-    with call_of(there.house, there.name) as call:
+    with call_of(there.services, there.name) as call:
         account = accounts.by_email(call, email)
-        return [one.subject for one in linked.of(account)] if account is not None else []
+        return [one.subject for one in linked_identities.of(account)] if account is not None else []
 
 
 def test_who_once_registered_here_gets_nothing_after_the_mailbox_claimed_the_account(
@@ -75,7 +75,7 @@ def test_a_new_proof_that_an_application_wants_is_wanted_of_the_provider(
     asked = ada.visitor.asked_by(ada.there.application("Shop"), **wish)
     led = ada.visitor.open(f"{START}&attempt={asked.query['attempt']}")
     assert ("prompt=login" in led.address, "max_age=0" in led.address) == (True, True)
-    hour_ago = int(ada.there.house.clock.now().timestamp()) - 3600
+    hour_ago = int(ada.there.services.clock.now().timestamp()) - 3600
     back = ada.visitor.open(ada.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=hour_ago))
     assert "That was no new proof" in back.text
 
@@ -190,13 +190,13 @@ def test_what_the_owner_claims_in_this_very_moment_is_connected_to_nobody(new_tr
     """The sign-in read the account before the claim, and ends after it."""
     eve = new_traveller(trusts=False)
     page = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
-    with call_of(eve.there.house, eve.there.name) as call:
+    with call_of(eve.there.services, eve.there.name) as call:
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
         attempt = Attempt(page.query["attempt"], "return", {}, None, False, call.now, call.now)
-        attempt = linking.note(call, attempt, Claimed("globex", "eve"), before.uid)
+        attempt = identity_linking.note(call, attempt, Claimed("globex", "eve"), before.uid)
         private = dict(before.private)
-        store.change(call, before.uid, {**proving.drop_ways_in(call, before, private), "private": private})
-        linking.settle(call, attempt, before)
+        store.change(call, before.uid, {**first_verification.drop_ways_in(call, before, private), "private": private})
+        identity_linking.settle(call, attempt, before)
         call.work.commit()
     assert held(eve.there) == []

@@ -16,7 +16,7 @@ PASSWORD = "correct horse 7"
 STEP = "Your consent"
 POLICY = {"mode": "strict", "versions": [{"version": "7", "starts_at": "2020-01-01T00:00:00Z"}]}
 At = Callable[[World], Visitor]
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 
 
 def from_shop(visitor: Visitor, world: World) -> Seen:
@@ -31,7 +31,7 @@ def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> Seen:
 
 
 def later(world: World, **by: float) -> None:
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(**by)
 
 
@@ -102,7 +102,7 @@ def test_who_signs_up_is_asked_before_the_application_hears_of_it(
         "Create account", email="eve@example.test", password="Zebra-kettle-91"
     )
     if mode == "required":
-        (mail,) = mails_to(world.house, world.tenant_id, "eve@example.test")
+        (mail,) = mails_to(world.services, world.tenant_id, "eve@example.test")
         page = visitor.open(link_in(mail)).press("Confirm")
     assert page.heading == STEP
     assert agree(page).query["code"]

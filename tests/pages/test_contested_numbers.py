@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.proofs import cool_down
+from app.identity.credentials.one_time_tokens import resend_delay
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
@@ -34,7 +34,7 @@ def world(new_world: NewWorld) -> World:
 
 
 def texts(world: World) -> list[dict[str, Any]]:
-    return [one for one in sent_messages(world.house, world.tenant_id, "sms") if one["to"] == KEPT]
+    return [one for one in sent_messages(world.services, world.tenant_id, "sms") if one["to"] == KEPT]
 
 
 def sign_up(visitor: Visitor, password: str, email: str = "") -> Seen:
@@ -46,14 +46,14 @@ def sign_in(visitor: Visitor, password: str, name: str = TYPED) -> Seen:
 
 
 def later(world: World, **by: float) -> None:
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(**by)
 
 
 def in_use(world: World, thief: Visitor) -> None:
     """The thief proved an address of their own, is signed in, and states somebody's number."""
     sign_up(thief, THIEFS, THIEF)
-    thief.open(link_in(mails_to(world.house, world.tenant_id, THIEF)[-1])).press("Confirm")
+    thief.open(link_in(mails_to(world.services, world.tenant_id, THIEF)[-1])).press("Confirm")
     assert THIEF in thief.open("/profile").text
 
 
@@ -121,10 +121,10 @@ def test_the_owner_registers_with_an_address_and_the_number(world: World, new_vi
     in_use(world, thief)
     waits = sign_up(owner, OWNERS, "ada@example.com")
     assert (waits.status, waits.heading) == (200, "Check your mail")
-    owner.open(link_in(mails_to(world.house, world.tenant_id, "ada@example.com")[-1])).press("Confirm")
+    owner.open(link_in(mails_to(world.services, world.tenant_id, "ada@example.com")[-1])).press("Confirm")
     page = owner.open("/phone")
     assert "not confirmed" in page.text, "it is stated, and held by nobody who did not prove it"
-    later(world, seconds=cool_down.SECONDS)
+    later(world, seconds=resend_delay.SECONDS)
     sent = page.follow("Confirm").press("Send the code")
     assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world)[-1])).text
     is_alone(world, owner, thief, new_visitor_at(world))

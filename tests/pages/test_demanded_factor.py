@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import update
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_risks import CHROME
 from tests.pages.test_second_factor import enrols, forgets, shows, signs_in
 from tests.pages.test_without_password import by_mail, path_of
-from tests.support.house import on_one_database
+from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
@@ -34,7 +34,7 @@ def in_chrome(visitor: Visitor) -> Visitor:
 
 
 def code(there: World, kind: str = "mail") -> str:
-    return code_in(sent_messages(there.house, there.tenant_id, kind)[-1])
+    return code_in(sent_messages(there.services, there.tenant_id, kind)[-1])
 
 
 def test_whoever_has_none_types_a_mailed_code_and_is_not_asked_there_again(
@@ -59,14 +59,14 @@ def test_a_trusted_browser_is_asked_where_it_is_new(new_world: NewWorld, new_vis
     ada = there.person("ada@example.com")
     app, _ = enrols(new_visitor_at(there), there, ada)
     visitor = new_visitor_at(there)
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
     forgets(visitor)
     assert signs_in(visitor, there, ada).query["code"]
     forgets(in_chrome(visitor))
     page = signs_in(visitor, there, ada)
     assert "You have not signed in from here before." in page.text
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     assert page.press("Continue", code=shows(there, app)).query["code"]
 
 
@@ -74,7 +74,7 @@ def test_whoever_came_by_a_mailed_link_shows_their_number(new_world: NewWorld, n
     texted = {"phone_login": True, "email_login": True, "passwordless_email": True, "second_factors": {"sms": True}}
     there = new_world(**texted, **DEMAND)
     ada, visitor = at_home(there, new_visitor_at), in_chrome(new_visitor_at(there))
-    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
         number = {"phone": "+4930123456", "phone_verified": True}
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
     by_mail(visitor.open("/login"), ada.email)

@@ -54,7 +54,7 @@ def test_mail_and_page_say_to_whose_account_an_address_would_be_added(
 
 def test_the_page_of_a_registration_speaks_of_one(hub_app: Flask, world: World, new_visitor: NewVisitor) -> None:
     new_visitor().open("/register").press("Create account", email=HER, password=TEAPOT)
-    page = new_visitor().open(link_in(mails_to(world.house, world.tenant_id, HER)[-1]))
+    page = new_visitor().open(link_in(mails_to(world.services, world.tenant_id, HER)[-1]))
     assert page.heading == "Is this your address?"
     assert "you want an account" in page.text
 

@@ -27,7 +27,7 @@ def asked(page: Seen, name: str) -> Seen:
 
 
 def mail_to(world: World, person: Person) -> dict[str, object]:
-    return mails_to(world.house, world.tenant_id, person.email)[-1]
+    return mails_to(world.services, world.tenant_id, person.email)[-1]
 
 
 def path_of(world: World, person: Person) -> str:
@@ -88,7 +88,7 @@ def test_known_and_unknown_look_the_same(world: World, new_visitor: NewVisitor, 
     wrong, strange = known.press("Continue", code="000000"), unknown.press("Continue", code="000000")
     assert wrong.status == strange.status == 403
     assert wrong.says(but_for=ada.email) == strange.says(but_for="bob@example.com")
-    assert mails_to(world.house, world.tenant_id, "bob@example.com") == []
+    assert mails_to(world.services, world.tenant_id, "bob@example.com") == []
 
 
 def test_an_account_that_locks_meanwhile_looks_like_nobody_s(
@@ -124,9 +124,9 @@ def test_a_link_that_was_used_leads_to_a_new_one(world: World, visitor: Visitor,
     visitor.open(link).press("Save the new password", password=NEW)
     over = visitor.open(link)
     assert over.heading == "This link was used already"
-    before = len(mails_to(world.house, world.tenant_id, ada.email))
+    before = len(mails_to(world.services, world.tenant_id, ada.email))
     assert over.press("Send a new link").heading == "Check your mail"
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == before + 1
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == before + 1
 
 
 def test_a_newer_link_ends_the_older(world: World, visitor: Visitor, new_visitor: NewVisitor, ada: Person) -> None:
@@ -189,10 +189,10 @@ def test_a_second_message_waits(world: World, visitor: Visitor, ada: Person) -> 
     early = sent.press("Send it again")
     assert early.status == 429
     assert "on its way" in early.text
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 1
-    world.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
+    world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert "We sent another message" in sent.press("Send it again").text
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 2
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 
 
 def test_every_session_ends(world: World, new_visitor: NewVisitor, ada: Person) -> None:
@@ -261,7 +261,7 @@ def test_this_was_not_me(world: World, new_visitor: NewVisitor, ada: Person) -> 
     thief, owner = new_visitor(), new_visitor()
     thief.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     thief.open("/change-password").press("Save the new password", old_password=PASSWORD, new_password=NEW)
-    mail = next(one for one in mails_to(world.house, world.tenant_id, ada.email) if "/not-me" in str(one))
+    mail = next(one for one in mails_to(world.services, world.tenant_id, ada.email) if "/not-me" in str(one))
     parts = urlsplit(link_in(mail))
     page = owner.open(f"{parts.path}?{parts.query}")
     assert page.heading == "Was it somebody else?"
@@ -279,5 +279,5 @@ def test_a_mail_that_may_not_be_sent_leaves_the_one_before_good(new_world: NewWo
     ada = there.person("ada@example.com")
     for _ in range(6):
         assert asked(new_visitor_at(there).open("/login"), ada.email).heading == "Check your mail"
-    assert len(mails_to(there.house, there.tenant_id, ada.email)) < 6
+    assert len(mails_to(there.services, there.tenant_id, ada.email)) < 6
     assert new_visitor_at(there).open(path_of(there, ada)).heading == "Choose a new password"

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 PIN, OTHER = "270486", "905142"
 NUMBER = "+442079460123"
 QUESTIONS = {"pet": "What was the name of your first pet?", "town": "In which town did you grow up?"}
@@ -47,7 +47,7 @@ def ada(there: World, visitor: Visitor) -> Person:
 
 def kept(ada: Person) -> str:
     """What the account holds of its PIN."""
-    with UnitOfWork(ada.house.database, ada.tenant_id).apart() as work:
+    with UnitOfWork(ada.services.database, ada.tenant_id).apart() as work:
         held = select(accounts.c.private).where(accounts.c.tenant_id == ada.tenant_id, accounts.c.uid == ada.uid)
         return json.dumps(work.run(held).scalar_one()["pin"])
 
@@ -55,7 +55,7 @@ def kept(ada: Person) -> str:
 def has_number(ada: Person) -> None:
     ada.lives(phone=NUMBER, phone_verified=True)
     known = {"tenant_id": ada.tenant_id, "kind": "phone", "value": NUMBER, "uid": ada.uid, "is_verified": True}
-    with UnitOfWork(ada.house.database, ada.tenant_id).apart() as work:
+    with UnitOfWork(ada.services.database, ada.tenant_id).apart() as work:
         work.run(insert(identifiers), known)
 
 
@@ -68,7 +68,7 @@ def test_a_mail_sets_a_new_one(there: World, visitor: Visitor, ada: Person, by: 
     before = kept(ada)
     page = asks(visitor, ada.email)
     assert "If ada@example.com has a PIN here" in page.text
-    mail = mails_to(there.house, there.tenant_id, ada.email)[-1]
+    mail = mails_to(there.services, there.tenant_id, ada.email)[-1]
     if by == "code":
         assert page.press("Continue", code="000000").status == 403
         page = page.press("Continue", code=code_in(mail))
@@ -86,7 +86,7 @@ def test_a_text_message_sets_a_new_one(there: World, visitor: Visitor, ada: Pers
     has_number(ada)
     page = asks(visitor, NUMBER)
     assert page.heading == "Check your phone"
-    page = page.press("Continue", code=code_in(sent_messages(there.house, there.tenant_id, "sms")[-1]))
+    page = page.press("Continue", code=code_in(sent_messages(there.services, there.tenant_id, "sms")[-1]))
     assert page.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
 
 
@@ -94,7 +94,7 @@ def test_whoever_has_none_is_sent_none_and_told_the_same(there: World, visitor: 
     grace = there.person("grace@example.com")
     page = asks(visitor, grace.email)
     assert page.says(grace.email) == asks(visitor, ada.email).says(ada.email)
-    assert not mails_to(there.house, there.tenant_id, grace.email)
+    assert not mails_to(there.services, there.tenant_id, grace.email)
 
 
 def test_answers_set_a_new_one(there: World, visitor: Visitor, ada: Person) -> None:

@@ -9,9 +9,9 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from app.hub.arrival import RETURN_FROM_PROVIDER
-from app.identity.accounts import linked
-from app.identity.accounts import service as accounts
-from app.identity.providers.social import Claimed
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.identity_provider import Claimed
 from tests.pages.test_own_factors import signed_in
 from tests.support.callers import call_of
 from tests.support.mailbox import code_in, mails_to
@@ -20,7 +20,7 @@ from tests.support.relying_party import Person
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 
 
 @pytest.fixture
@@ -41,18 +41,20 @@ def ada(there: World) -> Person:
 
 def has(there: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
     """Let an identity be linked, as the answer of its provider would."""
-    with call_of(there.house, there.name) as call:
+    with call_of(there.services, there.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
-        linked.link(call, account, Claimed(provider, subject, "countess@globex.example", email_verified=True))
+        linked_identities.link(
+            call, account, Claimed(provider, subject, "countess@globex.example", email_verified=True)
+        )
         call.work.commit()
 
 
 def held(there: World, person: Person) -> list[str]:
-    with call_of(there.house, there.name) as call:
+    with call_of(there.services, there.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
-        return [one.provider for one in linked.of(account)]
+        return [one.provider for one in linked_identities.of(account)]
 
 
 def open_to(page: Seen) -> list[str]:
@@ -134,7 +136,7 @@ def test_whoever_signed_in_a_while_ago_proves_it_first(
     there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     page = visitor.open("/identities/add?provider=globex")
     before = visitor.session_cookie()
     wrong = page.press("Go to Globex", password="wrong")
@@ -148,12 +150,12 @@ def test_without_a_password_a_new_sign_in_leads_back(
 ) -> None:
     there.restate(passwordless_email=True)
     signed_in(visitor, ada, "/identities")
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     ada.lives(password_hash=None)
     page = visitor.open("/identities/add?provider=globex")
     assert page.heading == "Is it still you?"
     sent = page.follow("Email me a link No password needed").press("Email me a link")
-    page = sent.press("Sign in", code=code_in(mails_to(there.house, there.tenant_id, ada.email)[-1]))
+    page = sent.press("Sign in", code=code_in(mails_to(there.services, there.tenant_id, ada.email)[-1]))
     assert page.heading == "Connect Globex"
     assert page.press("Go to Globex").address.startswith(elsewhere.url)
 
@@ -163,7 +165,7 @@ def test_one_is_taken_away(there: World, visitor: Visitor, ada: Person, new_visi
     page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
     assert page.heading == "Disconnect Globex?"
     assert "countess@globex.example" in page.text
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     assert page.press("Yes, disconnect it").status == 401
     assert held(there, ada) == ["globex"]
     after = visitor.open(page.address).press("Yes, disconnect it", password=ada.password)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.hub.locale import LANGUAGES, catalogue, lookup, negotiate, parse_accept_language
-from app.identity.letters.drawing import span
+from app.identity.messaging.rendering import span
 from app.kit.clock import thread_cpu_seconds
 from tests.support.oauth_world import World
 from tests.support.visitor import Seen, Visitor
@@ -45,7 +45,7 @@ def test_the_account_s_language_goes_before_the_browser_s(world: World, visitor:
     for address in ("/security", "/logout"):
         assert visitor.open(address).language == "de"
     assert visitor.asked_by(shop).language == "de"
-    world.house.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert visitor.asked_by(shop, prompt="login").heading == "Sind Sie es noch?"
 
 

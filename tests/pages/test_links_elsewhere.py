@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 import pytest
 from sqlalchemy import select
 
-from app.identity.proofs.tables import proofs
-from app.identity.store.unit import UnitOfWork
+from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_verification import ADA, PASSWORD, Door, is_verified, wait
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
@@ -24,7 +24,7 @@ MACHINES = ("Barracuda Sentinel (EE)", "", "Mozilla/5.0 (compatible; SafeLinks p
 
 
 def states(world: World) -> set[tuple[str, str]]:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         asked = select(proofs.c.proof_id, proofs.c.state).where(proofs.c.tenant_id == world.tenant_id)
         return {(row.proof_id, row.state) for row in work.all(asked)}
@@ -33,7 +33,7 @@ def states(world: World) -> set[tuple[str, str]]:
 
 
 def newest_link(world: World, email: str = ADA) -> str:
-    return link_in([mail for mail in mails_to(world.house, world.tenant_id, email) if "vtoken=" in str(mail)][-1])
+    return link_in([mail for mail in mails_to(world.services, world.tenant_id, email) if "vtoken=" in str(mail)][-1])
 
 
 def verification(world: World, visitor: Visitor) -> None:

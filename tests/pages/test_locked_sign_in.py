@@ -11,10 +11,10 @@ from sqlalchemy import select, update
 
 from app.hub.captcha import question_text
 from app.hub.locale import LANGUAGES, use_language
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on, worked
-from tests.support.house import CHEAP
+from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import Seen, Visitor
@@ -48,14 +48,14 @@ def locked_out(visitor: Visitor, email: str, times: int = MOST) -> Seen:
 
 def answers(world: World, person: Person, **given: str) -> None:
     """Let the person have answered security questions."""
-    kept = {name: world.house.hashing.hash(text.casefold(), CHEAP) for name, text in given.items()}
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    kept = {name: world.services.hashing.hash(text.casefold(), CHEAP) for name, text in given.items()}
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         work.run(update(accounts).where(*where).values(private={"security_answers": kept}))
 
 
 def is_locked(world: World, person: Person) -> bool:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
     try:
         return bool(work.run(select(accounts.c.is_locked).where(*where)).scalar_one())

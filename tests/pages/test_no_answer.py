@@ -39,8 +39,8 @@ def line(identity_app: Flask) -> Line:
 
 @pytest.fixture
 def visitor(world: World, line: Line) -> Visitor:
-    made = create_app(world.house.settings, line, world.house.clock)
-    return Visitor(Client(made), world.house.settings.hub_url(world.name))
+    made = create_app(world.services.settings, line, world.services.clock)
+    return Visitor(Client(made), world.services.settings.hub_url(world.name))
 
 
 def test_a_first_visit_gets_a_page_with_try_again_and_then_the_page(visitor: Visitor, line: Line) -> None:

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import update
 
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import link_in, mails_to, token_in
 from tests.support.oauth_world import NewWorld, World
@@ -36,13 +36,13 @@ def changed_by_thief(world: World, new_visitor: NewVisitor, ada: Person, old: st
     thief = new_visitor()
     thief.open("/profile").press("Sign in", identifier=ada.email, password=old)
     thief.open("/change-password").press("Save the new password", old_password=old, new_password=new)
-    mails = mails_to(world.house, world.tenant_id, ada.email)
+    mails = mails_to(world.services, world.tenant_id, ada.email)
     return path_in([one for one in mails if "/not-me" in str(one)][-1])
 
 
 def moved(world: World, ada: Person) -> None:
     """Leave the account with the thief's proved address alone, as adding it and removing hers does."""
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         a, i = accounts.c, identifiers.c
         mine = (a.tenant_id == world.tenant_id, a.email == ada.email)
         held = [{"Type": "Primary", "Value": THIEF, "verified": True}]
@@ -61,7 +61,7 @@ def test_its_mail_has_a_limit_of_its_own(world: World, new_visitor: NewVisitor, 
     owner = new_visitor()
     page = owner.open(changed_by_thief(world, new_visitor, ada)).press(NOT_ME)
     assert page.heading == "Check your mail"
-    mail = mails_to(world.house, world.tenant_id, ada.email)[-1]
+    mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     assert "Take your account back" in str(mail["html"])
     assert owner.open(path_in(mail)).heading == "Choose a new password"
 
@@ -74,7 +74,7 @@ def test_while_no_mail_may_go_the_page_sets_the_password_at_once(
     first = changed_by_thief(world, lambda: new_visitor_at(world), ada)
     owner = new_visitor_at(world)
     owner.open(first).press(NOT_ME)
-    mail = mails_to(world.house, world.tenant_id, ada.email)[-1]
+    mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     owner.open(path_in(mail)).press("Save the new password", password=AGAIN)
     second = changed_by_thief(world, lambda: new_visitor_at(world), ada, AGAIN, "Cobalt-harbour-23")
     page = owner.open(second).press(NOT_ME)
@@ -104,7 +104,7 @@ def test_a_reset_link_ends_with_its_address(new_tenant_server: NewTenantServer) 
     c = a_customer(new_tenant_server)
     bearer = answered(c.logs_in())["access_token"]
     answered(c.tenant.send("POST", EMAIL, {"email": "new@example.test", "type": "Secondary"}, bearer=bearer))
-    proof = token_in(mails_to(c.tenant.house, c.tenant.tenant_id, "new@example.test")[-1])
+    proof = token_in(mails_to(c.tenant.services, c.tenant.tenant_id, "new@example.test")[-1])
     answered(c.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=proof))
     token = c.token()
     answered(c.tenant.send("DELETE", EMAIL, {"email": c.email}, bearer=bearer))
@@ -121,9 +121,9 @@ def test_the_alarm_gives_the_account_back_to_the_mailbox_that_was_told(
     assert ada.email in page.text
     assert THIEF not in page.text
     assert page.press(NOT_ME).heading == "Check your mail"
-    resets = [one for one in mails_to(world.house, world.tenant_id, ada.email) if "/reset-password" in str(one)]
+    resets = [one for one in mails_to(world.services, world.tenant_id, ada.email) if "/reset-password" in str(one)]
     assert resets
-    assert not [one for one in mails_to(world.house, world.tenant_id, THIEF) if "/reset-password" in str(one)]
+    assert not [one for one in mails_to(world.services, world.tenant_id, THIEF) if "/reset-password" in str(one)]
     done = owner.open(path_in(resets[-1])).press("Save the new password", password="Amber-window-44")
     assert "Your password is changed" in done.text
     assert owner.open("/login").press("Sign in", identifier=THIEF, password="Amber-window-44").status == 401

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import make_url
 
-from app.identity.house import House
-from app.identity.store.schema import metadata
-from app.identity.store.unit import UnitOfWork
+from app.identity.entry.tables import metadata
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
 from tests.support.oauth_world import NewWorld, World
@@ -28,15 +28,15 @@ At = Callable[[World], Visitor]
 
 
 @pytest.fixture
-def house(own_house: House) -> House:
+def services(own_services: Services) -> Services:
     """A house of the test's own: the whole of its database is read."""
-    return own_house
+    return own_services
 
 
-def columns_that_hold(house: House, tenant_id: str, secret: str) -> set[str]:
+def columns_that_hold(services: Services, tenant_id: str, secret: str) -> set[str]:
     """Return in which columns of which tables a tenant's rows have a text."""
     found = set()
-    work = UnitOfWork(house.database, tenant_id)
+    work = UnitOfWork(services.database, tenant_id)
     try:
         for name, table in metadata.tables.items():
             for row in work.all(table.select().where(table.c.tenant_id == tenant_id)):
@@ -53,12 +53,12 @@ def readable(value: Any) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
 
 
-def assert_unreadable(house: House, tenant_id: str, secrets: Iterable[str]) -> None:
+def assert_unreadable(services: Services, tenant_id: str, secrets: Iterable[str]) -> None:
     """No column of the tenant has one of them, nor have the files of SQLite, the journal included."""
     secrets = set(secrets)
-    assert {one: where for one in secrets if (where := columns_that_hold(house, tenant_id, one))} == {}
-    if house.database.is_sqlite:
-        file = Path(make_url(house.database.url).database or "")
+    assert {one: where for one in secrets if (where := columns_that_hold(services, tenant_id, one))} == {}
+    if services.database.is_sqlite:
+        file = Path(make_url(services.database.url).database or "")
         raw = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
         assert tenant_id.encode() in raw
         assert [one for one in secrets if len(one) > 20 and one.encode() in raw] == []
@@ -66,31 +66,31 @@ def assert_unreadable(house: House, tenant_id: str, secrets: Iterable[str]) -> N
 
 @pytest.mark.database_alone
 def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
-    house: House, new_tenant_server: NewTenantServer
+    services: Services, new_tenant_server: NewTenantServer
 ) -> None:
     customer = a_customer(new_tenant_server, phone_login=True, email_verification_codes=True)
     tenant = customer.tenant
     answered(register(tenant, "bob@example.test"))
     answered(customer.forgot())
     answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
-    mails = sent_messages(house, tenant.tenant_id)
+    mails = sent_messages(services, tenant.tenant_id)
     tokens = {token_in(mail) for mail in mails}
-    sent = tokens | {code_in(one) for one in (*mails, *sent_messages(house, tenant.tenant_id, "sms"))}
+    sent = tokens | {code_in(one) for one in (*mails, *sent_messages(services, tenant.tenant_id, "sms"))}
     assert (len(mails), len(tokens), len(sent)) == (2, 2, 5)
-    assert_unreadable(house, tenant.tenant_id, sent)
+    assert_unreadable(services, tenant.tenant_id, sent)
     with mailbox() as server:
         server.refusals = [f"550 spam: {mail['text'].splitlines()}" for mail in mails]
-        while worker_of(house, f"smtp://127.0.0.1:{server.port}").deliver_due():
+        while worker_of(services, f"smtp://127.0.0.1:{server.port}").deliver_due():
             pass
         assert server.refusals == []
-    assert_unreadable(house, tenant.tenant_id, sent)
+    assert_unreadable(services, tenant.tenant_id, sent)
 
 
-def test_nothing_of_a_visit_lies_readable(house: House, new_world: NewWorld, new_visitor_at: At) -> None:
+def test_nothing_of_a_visit_lies_readable(services: Services, new_world: NewWorld, new_visitor_at: At) -> None:
     world = new_world(reset_password_codes=True)
     visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")
     page = visitor.asked_by(shop).follow("Forgot it?").press("Send it", identifier=ada.email)
-    (mail,) = mails_to(house, world.tenant_id, ada.email)
+    (mail,) = mails_to(services, world.tenant_id, ada.email)
     page = page.press("Continue", code=code_in(mail)).press("Save the new password", password=NEW)
     landed = page.press("Sign in", password=NEW)
     tokens = shop.redeem(landed.query["code"]).json or {}
@@ -98,5 +98,5 @@ def test_nothing_of_a_visit_lies_readable(house: House, new_world: NewWorld, new
     cookies = {cookie.value for cookie in (visitor.client._cookies or {}).values() if len(cookie.value) > 20}
     assert cookies
     assert_unreadable(
-        house, world.tenant_id, {token_in(mail), code_in(mail), landed.query["code"], NEW, *held, *cookies}
+        services, world.tenant_id, {token_in(mail), code_in(mail), landed.query["code"], NEW, *held, *cookies}
     )

@@ -201,7 +201,7 @@ def test_a_copied_cookie_opens_nothing_after_the_password_was_asked_again(
 ) -> None:
     here, thief = new_visitor(), new_visitor()
     signed_in(here, ada)
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(minutes=6)
     thief.take_cookie(here.session_cookie())
     page = here.open("/emails/add")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.proofs import cool_down
-from app.identity.store.unit import UnitOfWork
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -44,22 +44,22 @@ def somebody(world: World, email: str = "ada@example.com", *, confirmed: bool = 
         values = {"emails": [{"Type": "Primary", "Value": email}], "email_verified": False}
         whom = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         named = (identifiers.c.tenant_id == world.tenant_id, identifiers.c.uid == person.uid)
-        with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+        with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
             work.run(update(accounts).where(*whom).values(**values))
             work.run(update(identifiers).where(*named).values(is_verified=False))
     return person
 
 
 def code(world: World, to: str) -> str:
-    return code_in(mails_to(world.house, world.tenant_id, to)[-1])
+    return code_in(mails_to(world.services, world.tenant_id, to)[-1])
 
 
 def count(world: World, to: str) -> int:
-    return len(mails_to(world.house, world.tenant_id, to))
+    return len(mails_to(world.services, world.tenant_id, to))
 
 
 def later(world: World, **by: float) -> None:
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(**by)
 
 
@@ -68,7 +68,7 @@ def plain(page: Seen, email: str) -> str:
 
 
 def wait(world: World) -> None:
-    later(world, seconds=cool_down.SECONDS)
+    later(world, seconds=resend_delay.SECONDS)
 
 
 def test_an_address_that_is_not_confirmed_is_confirmed_from_the_list(world: World, visitor: Visitor) -> None:
@@ -88,7 +88,7 @@ def test_an_address_that_is_not_confirmed_is_confirmed_from_the_list(world: Worl
 def test_its_link_confirms_it_too(world: World, visitor: Visitor) -> None:
     ada = somebody(world)
     signed_in(visitor, ada, "/emails").press("Send it again")
-    mail = mails_to(world.house, world.tenant_id, ada.email)[-1]
+    mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     link = next(word for word in mail["text"].split() if "vtoken=" in word)
     visitor.open(link).press("Confirm")
     assert "not confirmed" not in visitor.open("/emails").text
@@ -102,7 +102,7 @@ def test_it_comes_after_a_while_only_wherever_it_is_asked_for(world: World, visi
     for early in (sent.press("Send it again"), listed.press("Send it again")):
         assert early.status == 429
         assert early.answer is not None
-        assert 0 < int(early.answer.headers["Retry-After"]) <= cool_down.SECONDS
+        assert 0 < int(early.answer.headers["Retry-After"]) <= resend_delay.SECONDS
         assert "A message is on its way" in early.text
     assert WAITS.search(visitor.open("/emails").text)
     assert count(world, ada.email) == 1
@@ -154,7 +154,7 @@ def test_nobody_learns_whose_an_address_is_by_having_it_mailed_again(world: Worl
             seen[email].append((shown.status, plain(shown, email)))
     assert seen["grace@example.com"] == seen[NEW]
     assert [status for status, _ in seen[NEW]] == [200, 429, 200, 200, 200, 200, 403]
-    assert "vtoken" not in mails_to(world.house, world.tenant_id, "grace@example.com")[-1]["text"]
+    assert "vtoken" not in mails_to(world.services, world.tenant_id, "grace@example.com")[-1]["text"]
 
 
 def test_what_others_asked_of_the_mailbox_is_kept_silently(world: World, new_visitor_at: At) -> None:
@@ -185,7 +185,7 @@ def test_where_nothing_is_verified_nothing_is_sent_again(new_world: NewWorld, ne
         "POST", f"{visitor.home}/emails/confirm", {"token": token, "do": "again", "email": "ada@example.com"}
     )
     assert sent.address.endswith("/emails")
-    assert sent_messages(world.house, world.tenant_id) == []
+    assert sent_messages(world.services, world.tenant_id) == []
 
 
 def test_a_form_of_elsewhere_sends_nothing_and_puts_no_words_into_our_mouth(world: World, visitor: Visitor) -> None:
@@ -197,14 +197,14 @@ def test_a_form_of_elsewhere_sends_nothing_and_puts_no_words_into_our_mouth(worl
     forged = page.press("Send it again", token="x", email="our hotline: call 0900 1")
     assert "hotline" not in forged.text
     assert visitor.open("/emails/confirm?email=our+hotline%40example.com").address.endswith("/emails")
-    assert sent_messages(world.house, world.tenant_id) == []
+    assert sent_messages(world.services, world.tenant_id) == []
 
 
 def test_whoever_is_signed_out_meanwhile_signs_in_first(world: World, visitor: Visitor) -> None:
     page = signed_in(visitor, somebody(world), "/emails")
     visitor.forget("session")
     assert page.press("Send it again").heading == "Welcome back"
-    assert sent_messages(world.house, world.tenant_id) == []
+    assert sent_messages(world.services, world.tenant_id) == []
 
 
 def test_no_page_of_it_asks_the_service_twice(world: World, visitor: Visitor) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_own_factors import mails, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
@@ -70,17 +70,17 @@ def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld
     there = new_world()
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     signed_in(visitor, ada, "/security")
-    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(password_hash=None))
     page = visitor.open("/change-password")
     assert page.heading == "Set a password"
     weak = page.press("Save the new password", new_password="short")
     assert (weak.status, weak.title.startswith("Error: ")) == (422, True)
-    there.house.clock.advance(minutes=6)
+    there.services.clock.advance(minutes=6)
     assert visitor.open("/set-password").heading == "Is it still you?", "a session alone sets none"
     stale = page.press("Save the new password", new_password="Zebra-kettle-92")
     assert stale.heading == "Is it still you?"
-    there.house.clock.advance(minutes=-6)
+    there.services.clock.advance(minutes=-6)
     assert "Your password is set" in page.press("Save the new password", new_password="Zebra-kettle-92").text
     assert len(mails(there, ada)) == 1
     assert visitor.open("/set-password").heading == "Change password"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.tasks.cleaning import clean
+from app.identity.entry.cleaning import clean
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -35,7 +35,7 @@ def signed_in(visitor: Visitor, person: Person, page: str = "/profile") -> Seen:
 
 
 def mails(world: World, to: str) -> list[str]:
-    return [mail["text"] for mail in sent_messages(world.house, world.tenant_id) if mail["to"] == to]
+    return [mail["text"] for mail in sent_messages(world.services, world.tenant_id) if mail["to"] == to]
 
 
 def link_in(text: str) -> str:
@@ -44,7 +44,7 @@ def link_in(text: str) -> str:
 
 def later(world: World, **by: float) -> None:
     """Move on; the session stays."""
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(**by)
 
 
@@ -230,7 +230,7 @@ def test_a_wrong_password_is_told_nothing_of_the_deletion(world: World, visitor:
 def test_after_the_time_to_think_nothing_is_left(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada, "/delete-account").press("Send me the mail")
     visitor.open(link_in(mails(world, ada.email)[-1])).press("Yes, delete it")
-    clean(world.house.database, world.house.clock.now() + timedelta(days=15))
+    clean(world.services.database, world.services.clock.now() + timedelta(days=15))
     page = signed_in(visitor, ada)
     assert page.status == 401
     assert "deleted" not in page.text
@@ -277,7 +277,7 @@ def test_no_page_of_the_account_opens_before_the_policy_is_accepted(new_world: N
 
 
 def test_a_form_from_before_the_policy_changes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
-    begins = (new_world().house.clock.now() + timedelta(minutes=1)).isoformat()
+    begins = (new_world().services.clock.now() + timedelta(minutes=1)).isoformat()
     world = new_world(privacy_policy={"mode": "strict", "versions": [{"version": "1", "starts_at": begins}]})
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     signed_in(visitor, ada)

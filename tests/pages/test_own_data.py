@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.identity.house import House
-from app.identity.store.schema import metadata
-from app.identity.store.unit import UnitOfWork
+from app.identity.entry.tables import metadata
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_own_factors import adds, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
@@ -20,13 +20,13 @@ HASHED = ("hash", "sealed", "lookup", "private")
 
 
 @pytest.fixture
-def house(own_house: House) -> House:
+def services(own_services: Services) -> Services:
     """A house of the test's own: the whole of its database is read."""
-    return own_house
+    return own_services
 
 
 @pytest.fixture
-def there(house: House, new_world: NewWorld) -> World:
+def there(services: Services, new_world: NewWorld) -> World:
     return new_world(
         two_factor="optional",
         second_factors={"email": False, "passkey": False},
@@ -50,7 +50,7 @@ def document(page: Seen) -> dict[str, Any]:
 
 def secrets_at_rest(there: World) -> Iterator[str]:
     """Every digest, seal and private value of the tenant's rows, as text."""
-    work = UnitOfWork(there.house.database, there.tenant_id)
+    work = UnitOfWork(there.services.database, there.tenant_id)
     try:
         for table in metadata.tables.values():
             for row in work.all(table.select().where(table.c.tenant_id == there.tenant_id)):
@@ -111,7 +111,7 @@ def test_nothing_of_anybody_else_is_in_it(there: World, someone: Visitor, new_vi
 def test_it_asks_the_password_again_and_is_not_served_without_end(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
     signed_in(someone, ada, "/download-data")
-    there.house.clock.advance(minutes=6)
+    there.services.clock.advance(minutes=6)
     page = someone.open("/download-data")
     assert page.press("Download", password="wrong").status == 401
     for _ in range(5):

@@ -9,7 +9,7 @@ import pyotp
 import pytest
 
 from app.identity.credentials.tables import credentials
-from app.identity.store.unit import UnitOfWork
+from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factor import app_of, enrols, forgets, shows, signs_in
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
@@ -50,7 +50,7 @@ def adds(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]
 
 
 def mails(there: World, ada: Person) -> list[str]:
-    return [mail["subject"] for mail in sent_messages(there.house, there.tenant_id) if mail["to"] == ada.email]
+    return [mail["subject"] for mail in sent_messages(there.services, there.tenant_id) if mail["to"] == ada.email]
 
 
 def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
@@ -68,7 +68,7 @@ def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
     assert "since " in listed.text
     assert "Authenticator app · 10 backup codes left" in someone.open("/security").text
     assert [one for one in mails(there, ada) if one.startswith("A new way to prove that it is you")] != []
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     assert signs_in(new_visitor_at(there), there, ada).press("Continue", code=shows(there, app)).query["code"]
 
 
@@ -84,7 +84,7 @@ def test_a_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> No
 def test_the_first_factor_asks_the_password_again(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
     signed_in(someone, ada)
-    there.house.clock.advance(minutes=11)
+    there.services.clock.advance(minutes=11)
     page = someone.open("/second-factors/add?kind=totp")
     assert "Your password" in page.text
     assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
@@ -97,7 +97,7 @@ def test_the_first_factor_asks_the_password_again(there: World, someone: Visitor
 def test_a_change_beside_a_factor_asks_for_that_factor(there: World, someone: Visitor, address: str) -> None:
     ada = there.person("ada@example.com")
     app, _ = adds(someone, there, ada)
-    there.house.clock.advance(minutes=11)
+    there.services.clock.advance(minutes=11)
     page = someone.open(address)
     assert page.heading == "Is it you?"
     assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
@@ -110,7 +110,7 @@ def test_a_session_that_grew_old_on_the_page_is_asked_first(there: World, someon
     ada = there.person("ada@example.com")
     page = begins(signed_in(someone, ada))
     app = app_of(page)
-    there.house.clock.advance(minutes=6)
+    there.services.clock.advance(minutes=6)
     asked = page.press("Continue", code=shows(there, app))
     assert asked.heading == "Is it still you?"
     again = asked.press("Continue", password=ada.password)
@@ -172,7 +172,7 @@ def test_an_older_factor_outlives_an_alarm(there: World, someone: Visitor) -> No
     """Whoever reads the mailbox must not get past it."""
     ada = there.person("ada@example.com")
     app, _ = adds(someone, there, ada)
-    there.house.clock.advance(days=1)
+    there.services.clock.advance(days=1)
     page = signed_in(someone, ada, "/change-password").press("Continue", code=shows(there, app))
     page.press("Save the new password", old_password=ada.password, new_password="Zebra-kettle-92")
     objects(there, someone, ada)
@@ -181,13 +181,13 @@ def test_an_older_factor_outlives_an_alarm(there: World, someone: Visitor) -> No
 
 def objects(there: World, visitor: Visitor, ada: Person) -> None:
     """Say by the newest mail that it was somebody else."""
-    link = [mail["text"] for mail in sent_messages(there.house, there.tenant_id) if "/not-me?" in mail["text"]][-1]
+    link = [mail["text"] for mail in sent_messages(there.services, there.tenant_id) if "/not-me?" in mail["text"]][-1]
     page = visitor.open(re.findall(r"http\S+vtoken=[\w-]+", link)[0])
     assert page.press("It was not me: close the account to others").status == 200
 
 
 def enrolled(there: World, ada: Person) -> list[str]:
-    work = UnitOfWork(there.house.database, there.tenant_id)
+    work = UnitOfWork(there.services.database, there.tenant_id)
     try:
         held = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
         return [one.kind for one in held]
@@ -198,7 +198,7 @@ def enrolled(there: World, ada: Person) -> list[str]:
 def test_the_trusted_browser_is_listed_and_asked_again(there: World, someone: Visitor, new_visitor_at: Any) -> None:
     ada = there.person("ada@example.com")
     app, _ = adds(someone, there, ada)
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     visitor = new_visitor_at(there)
     signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
     page = someone.open("/security")

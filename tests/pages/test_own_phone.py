@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.identity.accounts.tables import accounts
-from app.identity.proofs import cool_down
-from app.identity.proofs import service as proofs
-from app.identity.proofs.service import MOST_TRIES
-from app.identity.store.unit import UnitOfWork
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MOST_TRIES
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
@@ -43,7 +43,7 @@ def visitor(world: World, new_visitor_at: At) -> Visitor:
 
 
 def texts(world: World, to: str) -> list[dict[str, Any]]:
-    return [one for one in sent_messages(world.house, world.tenant_id, "sms") if one["to"] == to]
+    return [one for one in sent_messages(world.services, world.tenant_id, "sms") if one["to"] == to]
 
 
 def signed_in(visitor: Visitor, person: Person, page: str = "/phone") -> Seen:
@@ -56,7 +56,7 @@ def with_number(world: World, visitor: Visitor, person: Person, typed: str = TYP
 
 
 def later(world: World, **by: float) -> None:
-    clock: Any = world.house.clock
+    clock: Any = world.services.clock
     clock.advance(**by)
 
 
@@ -79,7 +79,7 @@ def test_a_number_is_added_as_it_is_dialled_changed_and_removed(world: World, vi
     assert OTHER_SHOWN in changed.text.replace("\u00a0", " ")
     assert SHOWN not in changed.text.replace("\u00a0", " ")
     assert "no longer opens your account" in texts(world, KEPT)[-1]["text"], "the former number is told"
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 2
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
     gone = changed.follow("Remove the number").press("Yes, remove it")
     assert "Number removed" in gone.text
     assert "There is none yet" in gone.text
@@ -118,7 +118,7 @@ def test_what_is_no_number_is_said_at_its_field(visitor: Visitor, world: World, 
     page = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=typed)
     assert page.status in (400, 422)
     assert page.title.startswith("Error")
-    assert sent_messages(world.house, world.tenant_id, "sms") == []
+    assert sent_messages(world.services, world.tenant_id, "sms") == []
 
 
 def test_a_number_without_a_country_is_asked_for_with_one(new_world: NewWorld, new_visitor_at: At) -> None:
@@ -145,7 +145,7 @@ def test_a_wrong_code_and_an_expired_one_and_the_one_before_change_nothing(
     assert (refused.status, "That code did not work" in refused.text) == (403, True)
     assert SHOWN in refused.text.replace("\u00a0", " ")
     assert refused.press("Confirm", code="").status == 422
-    later(world, seconds=cool_down.SECONDS)
+    later(world, seconds=resend_delay.SECONDS)
     again = refused.press("Send it again")
     assert "We sent another message" in again.text
     second = code_in(texts(world, KEPT)[-1])
@@ -194,7 +194,7 @@ def test_limits_do_not_tell_which_number_somebody_has(world: World, new_visitor_
     page = signed_in(thief, world.person("ada@example.com"), "/phone/change")
     for _ in range(5 - is_taken):  # one went there when its owner proved it
         assert page.press("Send the code", phone=TYPED).heading == "Check your phone"
-        later(world, seconds=cool_down.SECONDS)
+        later(world, seconds=resend_delay.SECONDS)
     over = page.press("Send the code", phone=TYPED)
     assert (over.status, "That is enough messages for now" in over.text) == (403, True)
     if not is_taken:
@@ -208,7 +208,7 @@ def test_numbers_of_others_count_for_whoever_asks(world: World, new_visitor_at: 
     page = signed_in(new_visitor_at(world), ada, "/phone/change")
     for _ in range(4):
         page.press("Send the code", phone=TYPED)
-        later(world, seconds=cool_down.SECONDS)
+        later(world, seconds=resend_delay.SECONDS)
     assert page.press("Send the code", phone=OTHER).heading == "Check your phone"
     assert page.press("Send the code", phone="+44 20 7946 0125").status == 403
 
@@ -216,9 +216,9 @@ def test_numbers_of_others_count_for_whoever_asks(world: World, new_visitor_at: 
 def test_a_message_too_many_keeps_the_page_of_the_code(world: World, visitor: Visitor, ada: Person) -> None:
     sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
     for _ in range(4):
-        later(world, seconds=cool_down.SECONDS)
+        later(world, seconds=resend_delay.SECONDS)
         sent = sent.press("Send it again")
-    later(world, seconds=cool_down.SECONDS)
+    later(world, seconds=resend_delay.SECONDS)
     over = sent.press("Send it again")
     assert (over.status, over.heading) == (403, "Check your phone")
     assert "That is enough messages for now" in over.text
@@ -241,7 +241,7 @@ def test_another_message_is_sent_after_a_while_only_and_a_second_click_sends_non
     other = visitor.open("/phone/change").press("Send the code", phone=OTHER)
     assert (other.heading, len(texts(world, OTHER_KEPT))) == ("Check your phone", 1), "another number waits for nothing"
     assert early.press("Send it again").address.endswith("/phone"), "what that page shows is asked for no more"
-    later(world, seconds=cool_down.SECONDS)
+    later(world, seconds=resend_delay.SECONDS)
     again = other.press("Send it again")
     assert ("We sent another message" in again.text, len(texts(world, OTHER_KEPT))) == (True, 2)
     assert len(texts(world, KEPT)) == 1
@@ -262,7 +262,7 @@ def test_clicks_at_the_same_moment_take_the_number_once(world: World, visitor: V
     clicked = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(sent, MOST_TRIES)])
     assert [(one.status, "Number confirmed" in one.text) for one in clicked] == [(200, True)] * MOST_TRIES
     assert SHOWN in visitor.open("/profile").text
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 1
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
 
 
 def test_two_who_ask_for_one_number_and_the_first_to_prove_it_has_it(world: World, new_visitor_at: At) -> None:
@@ -314,7 +314,7 @@ def test_a_form_of_elsewhere_changes_nothing_and_puts_no_words_into_our_mouth(
 def test_the_only_name_of_an_account_stays(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
     with_number(world, visitor, grace)
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         whom = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*whom).values(emails=[], email=None, email_verified=False))
     refused = visitor.open("/phone/remove").press("Yes, remove it")
@@ -324,7 +324,7 @@ def test_the_only_name_of_an_account_stays(world: World, visitor: Visitor) -> No
 
 def test_a_number_that_was_only_stated_can_be_confirmed(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         whom = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*whom).values(phone=KEPT))
     page = signed_in(visitor, grace)
@@ -343,7 +343,7 @@ def test_where_nobody_signs_in_with_numbers_there_is_no_page(new_world: NewWorld
     for page, sent in (("/phone/change", {"phone": SHOWN}), ("/phone/remove", {}), ("/phone/confirm", {"code": "1"})):
         answer = visitor.send("POST", visitor.home + page, {**sent, "token": token})
         assert answer.status in (200, 403), page
-    assert sent_messages(world.house, world.tenant_id, "sms") == []
+    assert sent_messages(world.services, world.tenant_id, "sms") == []
 
 
 def test_whoever_is_signed_out_meanwhile_signs_in_first(world: World, visitor: Visitor, ada: Person) -> None:

@@ -66,7 +66,7 @@ def test_on_the_page_of_a_new_password(
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     visitor = new_visitor_at(world)
     visitor.open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
-    page = visitor.open(link_in(mails_to(world.house, world.tenant_id, ada.email)[-1]))
+    page = visitor.open(link_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     assert rules(page) == [(rule, False) for rule in stated]
     if typed:
         told(page.press(BUTTON, password=typed), stated, broken)

@@ -30,7 +30,7 @@ def visitor(world: World, new_visitor_at: At) -> Visitor:
 
 
 def texts(world: World) -> list[dict[str, Any]]:
-    return sent_messages(world.house, world.tenant_id, "sms")
+    return sent_messages(world.services, world.tenant_id, "sms")
 
 
 def sign_up(page: Seen, phone: str = TYPED) -> Seen:

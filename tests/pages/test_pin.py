@@ -60,7 +60,7 @@ def test_a_pin_is_set_later_by_whoever_proves_who_they_are(
 ) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, pin={"is_on": True})
     signs_in(visitor, there, ada)
-    there.house.clock.advance(minutes=waits)
+    there.services.clock.advance(minutes=waits)
     page = visitor.open("/pin")
     if waits:
         assert page.press("Save the PIN", pin=PIN, password="wrong").status == 401
@@ -73,9 +73,9 @@ def test_a_pin_is_set_later_by_whoever_proves_who_they_are(
 def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: Any, identity_app: Any) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
     signs_in(visitor, there, ada).press("Save the PIN", pin=PIN)
-    program = TenantServer(there.house, identity_app, there.tenant_id, there.name, there.api_key, "")
+    program = TenantServer(there.services, identity_app, there.tenant_id, there.name, there.api_key, "")
     answered(program.send("POST", "/identity/v2/auth/pin/forgot/email", {"email": ada.email}, with_secret=False))
-    link = link_in(mails_to(there.house, there.tenant_id, ada.email)[-1])
+    link = link_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
     assert "/reset-pin?vtype=resetpin&vtoken=" in link
     page = visitor.open(link[link.index("/reset-pin") :])
     assert page.heading == "Set a new PIN"
@@ -83,14 +83,14 @@ def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: 
     assert visitor.open(link[link.index("/reset-pin") :]).heading == "This link no longer works"
 
 
-@pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("pins", [REQUIRED, OFFERED])
 def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
     new_world: NewWorld, new_visitor_at: Any, pins: dict[str, Any]
 ) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, passwordless_email=True)
     signs_in(visitor, there, ada)
-    there.house.clock.advance(minutes=10)
+    there.services.clock.advance(minutes=10)
     ada.lives(password_hash=None)
     there.restate(**pins)
     page = visitor.asked_by(there.application("other"))
@@ -99,6 +99,6 @@ def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
         page = page.press("Save the PIN", pin=PIN)
     assert page.heading == "Is it still you?"
     page = page.follow("Email me a link No password needed").press("Email me a link")
-    page = page.press("Sign in", code=code_in(mails_to(there.house, there.tenant_id, ada.email)[-1]))
+    page = page.press("Sign in", code=code_in(mails_to(there.services, there.tenant_id, ada.email)[-1]))
     assert page.heading == "Set a PIN"
     assert page.press("Save the PIN", pin=PIN).query["code"]

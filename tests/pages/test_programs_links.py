@@ -27,7 +27,7 @@ def server(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> Tenan
 
 @pytest.fixture
 def traveller(server: TenantServer, identity_app: Any, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
-    there = World(server.house, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
+    there = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
     return Traveller(there, new_visitor_at(there), elsewhere)
 
 

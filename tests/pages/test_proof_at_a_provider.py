@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.providers import openid
+from app.identity.authentication.federation.providers import openid
 from tests.support import upstream
 from tests.support.connecting import asked
 from tests.support.oauth_world import NewWorld, World
@@ -18,14 +18,14 @@ from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 START, AGAIN = "/sign-in/with?provider=globex", "Is it still you?"
 PASSWORD = "Quartz-lantern-58"
 
 
 @pytest.fixture
-def globex(house: Any) -> Iterator[FakeProvider]:
-    with upstream.provider(house) as there:
+def globex(services: Any) -> Iterator[FakeProvider]:
+    with upstream.provider(services) as there:
         yield there
 
 
@@ -57,12 +57,12 @@ def way_to(page: Seen) -> str:
 def test_the_provider_is_told_to_ask_and_the_person_goes_on(
     there: World, visitor: Visitor, globex: FakeProvider
 ) -> None:
-    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock
+    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock
     page = visitor.open("/set-password")
     assert page.heading == AGAIN
     led = visitor.open(way_to(page)).address
     assert (asked(led)["prompt"], asked(led)["max_age"]) == ("login", "0")
-    page = visitor.open(globex.way_back(led, auth_time=int(there.house.clock.now().timestamp())))
+    page = visitor.open(globex.way_back(led, auth_time=int(there.services.clock.now().timestamp())))
     assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
@@ -72,8 +72,8 @@ def test_a_first_sign_in_asks_nothing_that_is_not_wanted(there: World, new_visit
 
 
 def test_a_proof_of_before_is_none(there: World, visitor: Visitor, globex: FakeProvider) -> None:
-    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
-    globex.claims["auth_time"] = int(there.house.clock.now().timestamp()) - 360
+    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    globex.claims["auth_time"] = int(there.services.clock.now().timestamp()) - 360
     assert back(visitor, globex, way_to(visitor.open("/set-password"))).heading == AGAIN
     assert visitor.open("/set-password").heading == AGAIN
 
@@ -85,7 +85,7 @@ def test_one_that_cannot_be_told_to_ask_is_a_way_in_all_the_same(
     led = visitor.open(START).address
     assert led.startswith(globex.url)
     assert not asked(led).keys() & {"prompt", "max_age"}
-    there.house.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
     assert ways_to(visitor.open("/set-password")) == []
 
 
@@ -96,7 +96,7 @@ def tokens_of(visitor: Visitor, shop: RelyingParty) -> dict[str, Any]:
 
 
 def changes_the_name(there: World, token: str) -> int:
-    base = f"http://{there.house.settings.api_hostname}"
+    base = f"http://{there.services.settings.api_hostname}"
     answer = there.wsgi.put(
         "/identity/v2/auth/username",
         query_string={"apikey": there.api_key},
@@ -113,7 +113,7 @@ def test_an_application_proves_nobody_by_way_of_a_provider(
     """It signs the person out by their id_token, and leads the browser through a provider that lets it in unasked."""
     shop = there.application("shop", interface_access="full", access_token_seconds=3600)
     first = tokens_of(visitor, shop)
-    there.house.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
     visitor.open(f"/service/oidc/logout?id_token_hint={first['id_token']}")
     assert visitor.open("/profile").heading == "Welcome back"
     back(visitor, globex, START)
@@ -125,7 +125,7 @@ def test_a_provider_that_asks_anew_makes_the_session_fresh(
 ) -> None:
     shop = there.application("shop", interface_access="full", access_token_seconds=3600)
     token = tokens_of(visitor, shop)["access_token"]
-    there.house.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
     globex.claims["auth_time"] = globex.now - 3600
     back(visitor, globex, START)
     assert changes_the_name(there, token) == 403

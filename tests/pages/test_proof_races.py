@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.accounts.tables import identifiers
-from app.identity.sign_in.tables import sessions
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.directory.accounts.tables import identifiers
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.pages.test_verification import Door, asking
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, token_in
@@ -46,7 +46,7 @@ def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
 
 
 def rows(world: World, table: Any) -> list[Any]:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return list(work.all(select(table).where(table.c.tenant_id == world.tenant_id)))
     finally:
@@ -83,7 +83,8 @@ def test_a_link_on_the_page_in_fifty_browsers(world: World, visitor: Visitor, ne
     assert events(world, "EmailVerification") == 1
     assert (
         sum(
-            "welcome" in str(mail["subject"]).lower() for mail in mails_to(world.house, world.tenant_id, door.ada.email)
+            "welcome" in str(mail["subject"]).lower()
+            for mail in mails_to(world.services, world.tenant_id, door.ada.email)
         )
         <= 1
     )
@@ -124,7 +125,7 @@ def test_the_code_of_a_new_address_in_fifty_tabs(world: World, visitor: Visitor)
     ada = world.person("ada@example.test")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = visitor.open("/emails/add").press("Send the mail", email="new@example.test")
-    code = code_in(mails_to(world.house, world.tenant_id, "new@example.test")[-1])
+    code = code_in(mails_to(world.services, world.tenant_id, "new@example.test")[-1])
     seen = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(page)])
     all_lead_on(seen)
     held = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
@@ -139,7 +140,7 @@ def test_a_link_and_a_code_over_the_interface(new_tenant_server: NewTenantServer
         tenant.create(Email=[{"Type": "Primary", "Value": email}])
         ask = partial(tenant.send, with_secret=False)
         answered(ask("PUT", "/identity/v2/auth/register", {"email": email}))
-        mail = mails_to(tenant.house, tenant.tenant_id, email)[-1]
+        mail = mails_to(tenant.services, tenant.tenant_id, email)[-1]
         link = partial(ask, "GET", EMAIL, verificationtoken=token_in(mail))
         code = partial(ask, "PUT", EMAIL, {"email": email, "otp": code_in(mail)})
         said = Counter(refused(answer) for answer in at_once([link if way == "link" else code] * RACERS))

@@ -18,7 +18,7 @@ from tests.support.tenant_server import answered
 from tests.support.visitor import Seen, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 pytestmark = ONE_STORE
 
 
@@ -53,7 +53,7 @@ def test_a_device_is_enrolled_on_the_way_and_asked_from_then_on(
     paper = seen.press("Check now")
     assert paper.heading == "Backup codes"
 
-    there.house.clock.advance(seconds=31)
+    there.services.clock.advance(seconds=31)
     other: Visitor = new_visitor_at(there)
     asked = signs_in(other, there, ada)
     number = re.findall(r'class="number"[^>]*>(\d\d)<', asked.html)[0]
@@ -64,7 +64,7 @@ def test_a_device_is_enrolled_on_the_way_and_asked_from_then_on(
     assert phone.says("Yes", number=wrong).status_code == 403
     refused = asked.press("Check now")
     assert "That was not the right number" in refused.text
-    there.house.clock.advance(seconds=31)
+    there.services.clock.advance(seconds=31)
     again = refused.press("Ask my device")
     right = re.findall(r'class="number"[^>]*>(\d\d)<', again.html)[0]
     answered(phone.says("Yes", number=right))
@@ -84,7 +84,7 @@ def test_a_denied_request_is_said_and_another_is_asked_for(there: World, phone: 
 
 @pytest.fixture
 def elsewhere(there_duo: World) -> Iterator[FakeDuo]:
-    with duo(there_duo.house) as running:
+    with duo(there_duo.services) as running:
         yield running
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from app.identity.accounts.tables import accounts, waiting_accounts
+from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_change_address import RIGHT, VICTIM, WRONG, link_to, sign_up
 from tests.pages.test_not_me import AGAIN, NOT_ME, changed_by_thief, path_in
 from tests.pages.test_registering_before_the_owner import MINE, UNLIMITED, rows, signed_in
@@ -32,7 +32,7 @@ def test_of_fifty_changes_at_once_each_address_is_written_to_once_at_most(world:
     assert max(page.status for page in pages) < NEVER_OUR_FAULT
     waiting = [one.email for one in rows(world, waiting_accounts)]
     assert len(waiting) + len(rows(world, accounts)) == 1
-    assert sum(len(mails_to(world.house, world.tenant_id, place)) for place in places) <= 5
+    assert sum(len(mails_to(world.services, world.tenant_id, place)) for place in places) <= 5
     (place,) = waiting
     assert place in visitor.open(form.address.replace("/change-address", "/verify")).text
     assert visitor.open(link_to(world, place)).press("Confirm").address.endswith("/profile")
@@ -49,7 +49,7 @@ def test_a_change_and_the_click_on_the_first_link_leave_one_account(world: World
     assert len(held) + len(waiting) == 1
     if held:
         assert (held[0].email, held[0].email_verified) == (WRONG, True)
-        assert not mails_to(world.house, world.tenant_id, RIGHT)
+        assert not mails_to(world.services, world.tenant_id, RIGHT)
     else:
         assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
         assert [one.email for one in rows(world, accounts)] == [RIGHT]
@@ -61,7 +61,7 @@ def test_of_an_alarm_and_a_reset_at_once_no_password_of_before_the_alarm_opens(
     ada = world.person("ada@example.com")
     alarm = new_visitor().open(changed_by_thief(world, new_visitor, ada))
     new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
-    reset = new_visitor().open(path_in(mails_to(world.house, world.tenant_id, ada.email)[-1]))
+    reset = new_visitor().open(path_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     resets = [
         partial(tab.press, "Save the new password", password=f"{AGAIN}-{n}") for n, tab in enumerate(tabs(reset, 10))
     ]

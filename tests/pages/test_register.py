@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
@@ -32,7 +32,7 @@ def sign_up(page: Seen, email: str = EMAIL, password: str = PASSWORD, **more: st
 
 def held(world: World) -> list[Any]:
     """Every account of the tenant."""
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return list(work.all(accounts.select().where(accounts.c.tenant_id == world.tenant_id)))
     finally:
@@ -47,7 +47,7 @@ def test_a_person_signs_up_confirms_and_returns_to_the_application(world: World,
     waiting = sign_up(page)
     assert waiting.status == 200
     assert EMAIL in waiting.text
-    (mail,) = mails_to(world.house, world.tenant_id, EMAIL)
+    (mail,) = mails_to(world.services, world.tenant_id, EMAIL)
     landed = visitor.open(link_in(mail)).press(CONFIRM)
     assert landed.address.startswith(shop.redirect_uri)
     assert landed.query["code"]
@@ -106,8 +106,8 @@ def test_a_taken_address_looks_like_a_free_one_and_its_owner_gets_a_mail(world: 
     assert (taken.status, taken.heading) == (free.status, free.heading)
     assert taken.says(but_for=ada.email) == free.says(but_for="free@example.com")
     assert taken.cost["hashes"] == free.cost["hashes"]
-    assert "vtoken" not in str(mails_to(world.house, world.tenant_id, ada.email)[-1])
-    assert "vtoken" in str(mails_to(world.house, world.tenant_id, "free@example.com")[-1])
+    assert "vtoken" not in str(mails_to(world.services, world.tenant_id, ada.email)[-1])
+    assert "vtoken" in str(mails_to(world.services, world.tenant_id, "free@example.com")[-1])
     assert len(held(world)) == 2
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.accounts.proving import UNCLAIMED
-from app.identity.accounts.tables import accounts
+from app.identity.directory.accounts.first_verification import UNCLAIMED
+from app.identity.directory.accounts.tables import accounts
 from tests.pages.test_registering_before_the_owner import EMAIL, FORM, MINE, UNLIMITED, rows, sign_up
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
@@ -18,7 +18,7 @@ def world(new_world: NewWorld) -> World:
 
 
 def link(world: World) -> str:
-    return link_in(mails_to(world.house, world.tenant_id, EMAIL)[-1])
+    return link_in(mails_to(world.services, world.tenant_id, EMAIL)[-1])
 
 
 def test_the_link_signs_in_where_the_password_was_typed_and_marks_nobody(world: World, new_visitor: NewVisitor) -> None:

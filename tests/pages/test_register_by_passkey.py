@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.identity.accounts.tables import accounts, waiting_accounts
 from app.identity.credentials.tables import credentials
-from app.identity.tasks.cleaning import clean
+from app.identity.directory.accounts.tables import accounts, waiting_accounts
+from app.identity.entry.cleaning import clean
 from tests.pages.test_passkeys import comes, leaves
 from tests.pages.test_registering_before_the_owner import EMAIL as OWNERS
 from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
@@ -21,7 +21,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import Seen, Visitor
 
 BUTTON = "Create it with a passkey"
-ONE_STORE = pytest.mark.parametrize("house", ["sqlite"], indirect=True)
+ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 HERS, WRONG = "ada@example.test", "ada@exmaple.test"
 
 
@@ -64,7 +64,7 @@ class Newcomer:
         return comes(self.visitor, self.there, self.device)
 
     def link(self, email: str = HERS) -> str:
-        return link_in(mails_to(self.there.house, self.there.tenant_id, email)[-1])
+        return link_in(mails_to(self.there.services, self.there.tenant_id, email)[-1])
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_the_owners_passkey_shows_whose_registration_is_theirs(there: World, new
     owner.signs_up(OWNERS)
     third = new_person()
     third.signs_up(OWNERS)
-    mine = [link_in(mail) for mail in mails_to(there.house, there.tenant_id, OWNERS)][1]
+    mine = [link_in(mail) for mail in mails_to(there.services, there.tenant_id, OWNERS)][1]
     asked = elsewhere.visitor.open(mine).press("Confirm")
     assert "in the browser where you did" in asked.text
     assert asked.press("Confirm", password=SQUATTERS).status == 401
@@ -146,8 +146,8 @@ def test_what_never_came_to_be_is_forgotten(there: World, new_person: Any) -> No
     there.person(HERS)
     new_person().signs_up()
     assert [len(rows(there, table)) for table in (waiting_accounts, credentials)] == [1, 1]
-    there.house.clock.advance(days=11)
-    clean(there.house.database, there.house.clock.now())
+    there.services.clock.advance(days=11)
+    clean(there.services.database, there.services.clock.now())
     assert [len(rows(there, table)) for table in (waiting_accounts, credentials)] == [0, 0]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.identity.accounts.tables import accounts, waiting_accounts
-from app.identity.proofs.tables import proofs
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.cleaning import clean
-from tests.support.house import MovableClock
+from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.directory.accounts.tables import accounts, waiting_accounts
+from app.identity.entry.cleaning import clean
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.identity_service import MovableClock
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Seen, Visitor
@@ -50,7 +50,7 @@ def confirm(visitor: Visitor, link: str, password: str) -> Seen:
 
 
 def rows(world: World, table: Any) -> list[Any]:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return list(work.all(table.select().where(table.c.tenant_id == world.tenant_id)))
     finally:
@@ -58,7 +58,7 @@ def rows(world: World, table: Any) -> list[Any]:
 
 
 def links(world: World) -> list[str]:
-    return [link_in(mail) for mail in mails_to(world.house, world.tenant_id, EMAIL)]
+    return [link_in(mail) for mail in mails_to(world.services, world.tenant_id, EMAIL)]
 
 
 def test_the_owner_gets_what_the_owner_typed_and_the_squatters_password_dies(
@@ -92,10 +92,10 @@ def test_a_link_of_who_waits_that_is_over_is_replaced_by_a_new_one(world: World,
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     sign_up(owner, MINE)
-    clock = world.house.clock
+    clock = world.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(minutes=4321)
-    clean(world.house.database, world.house.clock.now())
+    clean(world.services.database, world.services.clock.now())
     over = owner.open(links(world)[-1])
     assert over.heading == "This link no longer works"
     assert over.press("Send a new link").heading == "Check your mail"
@@ -119,7 +119,7 @@ def test_another_mail_is_that_of_this_browsers_own_registration(world: World, ne
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
-    world.house.clock.advance(seconds=40)  # type: ignore[attr-defined]  # the tests' clock
+    world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # the tests' clock
     page.press("Send another mail")
     owner.open(links(world)[-1]).press("Confirm")
     assert signed_in(new_visitor(), MINE)
@@ -134,8 +134,8 @@ def test_an_account_in_use_stays_whoever_registers_with_its_address(
     assert sign_up(owner, MINE).address.endswith("/profile")
     (before,) = rows(world, accounts)
     page = sign_up(stranger, SQUATTERS)
-    assert "vtoken" not in str(mails_to(world.house, world.tenant_id, EMAIL)[-1])
-    for mail in mails_to(world.house, world.tenant_id, EMAIL):
+    assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL)[-1])
+    for mail in mails_to(world.services, world.tenant_id, EMAIL):
         if "vtoken" in str(mail):
             new_visitor_at(world).open(link_in(mail)).press("Confirm")
     assert not page.press("I have opened the link").visitor.cookies("session")
@@ -179,7 +179,7 @@ def test_an_account_that_the_tenant_made_does_not_give_way(world: World, new_vis
     world.person(EMAIL, MINE)
     sign_up(new_visitor(), SQUATTERS)
     assert rows(world, waiting_accounts) == []
-    assert "vtoken" not in str(mails_to(world.house, world.tenant_id, EMAIL))
+    assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL))
     assert signed_in(new_visitor(), MINE)
 
 

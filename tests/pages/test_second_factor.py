@@ -34,11 +34,13 @@ def app_of(page: Seen) -> pyotp.TOTP:
 
 
 def shows(there: World, app: pyotp.TOTP) -> str:
-    return str(app.at(there.house.clock.now()))
+    return str(app.at(there.services.clock.now()))
 
 
 def signs_in(visitor: Visitor, there: World, ada: Person) -> Seen:
-    shop = there.application(f"shop{len(visitor.language)}{there.house.clock.now():%H%M%S%f}", client_name="Acme Shop")
+    shop = there.application(
+        f"shop{len(visitor.language)}{there.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
+    )
     return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
@@ -70,7 +72,7 @@ def test_it_is_enrolled_on_the_way_codes_are_kept_and_the_shop_gets_its_code(the
 def test_from_then_on_it_is_asked_after_the_password(there: World, someone: Visitor, new_visitor_at: Any) -> None:
     ada = there.person("ada@example.com")
     app, _ = enrols(someone, there, ada)
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     page = signs_in(new_visitor_at(there), there, ada)
     assert page.heading == "Is it you?"
     wrong = page.press("Continue", code="000000")
@@ -111,12 +113,12 @@ def test_a_trusted_browser_is_not_asked_again_until_the_password_changes(
 ) -> None:
     ada = there.person("ada@example.com")
     app, _ = enrols(someone, there, ada)
-    there.house.clock.advance(seconds=30)
+    there.services.clock.advance(seconds=30)
     visitor = new_visitor_at(there)
     signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
     forgets(visitor)
     assert signs_in(visitor, there, ada).query.get("code")
-    there.house.clock.advance(days=31)
+    there.services.clock.advance(days=31)
     forgets(visitor)
     assert signs_in(visitor, there, ada).heading == "Is it you?"
 
@@ -134,5 +136,5 @@ def test_too_many_wrong_codes_lead_back_to_the_beginning(there: World, someone: 
 
 def test_after_ten_minutes_the_password_is_asked_anew(there: World, someone: Visitor) -> None:
     page = signs_in(someone, there, there.person("ada@example.com"))
-    there.house.clock.advance(minutes=11)
+    there.services.clock.advance(minutes=11)
     assert someone.open(page.address).status == 410

@@ -28,7 +28,7 @@ def a_world(make: NewWorld, *kinds: str, **settings: Any) -> World:
 
 def sent(there: World, kind: str = "sms") -> list[dict[str, Any]]:
     """What was texted or mailed with a code to sign in."""
-    held = sent_messages(there.house, there.tenant_id, kind)
+    held = sent_messages(there.services, there.tenant_id, kind)
     return [
         one for one in held if re.search(r"confirms that it is you|show that it is you", one["text"], re.IGNORECASE)
     ]
@@ -55,7 +55,7 @@ def test_a_number_is_typed_proved_and_from_then_on_asked(new_world: NewWorld, vi
     assert "texted to ***********23" in typed.text
     paper = typed.press("Continue", code=code_in(sent(there)[-1]))
     assert paper.heading == "Backup codes"
-    there.house.clock.advance(seconds=30)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    there.services.clock.advance(seconds=30)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = signs_in(visitor_at(there), there, ada)
     assert (page.heading, len(sent(there))) == ("Is it you?", 2), "the code is sent at once"
     assert page.press("Continue", code=code_in(sent(there)[-1])).query["code"]
@@ -86,7 +86,7 @@ def test_where_no_message_may_be_sent_any_more_the_other_ways_are_there(new_worl
     there = a_world(new_world, "sms", sending={"sms": {"amount": 1, "minutes": 60}})
     ada = there.person("ada@example.com")
     codes = enrols_number(visitor_at(there), there, ada).press("Show my backup codes")
-    there.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
+    there.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     page = signs_in(visitor_at(there), there, ada)
     assert (page.status, page.heading, len(sent(there))) == (200, "Is it you?", 1)
     enough = page.press("Send code")
@@ -103,7 +103,7 @@ def test_codes_are_mailed_to_the_address_that_is_chosen(new_world: NewWorld, vis
     assert "mailed to a*a@e*****e.c*m" in page.text
     assert "ada@example.com" not in page.html.split("</h1>")[1].split("<footer")[0]
     assert page.press("Continue", code=code_in(sent(there, "mail")[-1])).heading == "Backup codes"
-    there.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
+    there.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     again = signs_in(visitor_at(there), there, ada)
     wrong = again.press("Continue", code="000000")
     assert (wrong.status, "That code did not work" in wrong.text) == (403, True)

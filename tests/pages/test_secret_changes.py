@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from app.hub import create_app
-from tests.support.house import SECRET
+from tests.support.identity_service import SECRET
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 
@@ -20,12 +20,12 @@ NEXT = b"another secret of the tests, as long as the first"
 
 def hub_with(world: World, identity_app: Flask, *lines: bytes) -> Client:
     """A separate hub whose secret has these lines; the identity service has only the old one."""
-    settings = replace(world.house.settings, secrets=lines)
-    return Client(create_app(settings, httpx.WSGITransport(app=identity_app), world.house.clock))
+    settings = replace(world.services.settings, secrets=lines)
+    return Client(create_app(settings, httpx.WSGITransport(app=identity_app), world.services.clock))
 
 
 def at(world: World, browser: Client) -> Visitor:
-    return Visitor(browser, world.house.settings.hub_url(world.name))
+    return Visitor(browser, world.services.settings.hub_url(world.name))
 
 
 @pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])

@@ -162,7 +162,7 @@ def test_an_attempt_opened_in_another_browser_starts_again(world: World, new_vis
 def test_start_again_knows_who_had_asked(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
     page = visitor.asked_by(shop)
-    world.house.clock.advance(minutes=11)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    world.services.clock.advance(minutes=11)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     gone = page.press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert gone.status == 410
     assert gone.follow("Continue to Acme Shop").address == "https://shop.example/start"
@@ -183,7 +183,7 @@ def test_an_attempt_that_gave_way_to_newer_ones_still_knows_who_had_asked(
     second = visitor.asked_by(world.application("second", client_name="Second", client_uri="https://second.example/"))
     shop, ada = world.application("shop"), world.person("ada@example.com")
     for _ in range(8):
-        world.house.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        world.services.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
         visitor.asked_by(shop)
     gone = visitor.open(first.address)
     assert gone.status == 410
@@ -261,7 +261,7 @@ def test_a_form_beyond_all_measure_is_refused_as_a_page(visitor: Visitor) -> Non
 def test_who_is_asked_again_finds_the_name_filled_in(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
-    world.house.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.asked_by(shop, prompt="login")
     assert page.heading == "Is it still you?"
     assert page.form("Continue").fields["identifier"] == ada.email

@@ -34,10 +34,10 @@ class Theft:
     links: dict[str, str] = field(default_factory=dict)
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.c.tenant.house.settings.hub_url(self.c.tenant.name))
+        return Visitor(Client(self.hub), self.c.tenant.services.settings.hub_url(self.c.tenant.name))
 
     def mails(self, to: str) -> list[dict[str, Any]]:
-        return mails_to(self.c.tenant.house, self.c.tenant.tenant_id, to)
+        return mails_to(self.c.tenant.services, self.c.tenant.tenant_id, to)
 
     def alarms(self, to: str) -> list[str]:
         return [link_in(one) for one in self.mails(to) if "/not-me?" in str(one["text"])]
@@ -151,7 +151,7 @@ def test_the_earlier_alarm_ends_the_later_but_not_the_other_way_round(theft: The
 def test_an_alarm_outlives_its_address_for_a_week(theft: Theft) -> None:
     theft.adds(THIEF)
     removal(theft)
-    link, clock = theft.alarms(theft.c.email)[-1], theft.c.tenant.house.clock
+    link, clock = theft.alarms(theft.c.email)[-1], theft.c.tenant.services.clock
     clock.advance(days=6, hours=23)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert theft.opens(link).heading == "Was it somebody else?"
     clock.advance(hours=2)  # type: ignore[attr-defined]  # the tests' clock is moved by hand

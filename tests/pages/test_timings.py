@@ -30,7 +30,7 @@ from tests.support.account_states import (
 )  # fmt: skip
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import worked
-from tests.support.house import MovableClock
+from tests.support.identity_service import MovableClock
 from tests.support.registering import primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer, TenantServer
@@ -172,7 +172,7 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
     seen = made[0]
     yield "page: check your mail", lambda: seen.visitor.open(seen.address)
     yield "page: code of a sign-up", lambda: seen.press("Confirm", code="000000")
-    who.tenant.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock
+    who.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock
     yield "page: another mail", lambda: seen.press("Send another mail")
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
@@ -210,7 +210,7 @@ def test_the_times_are_printed(
     tenant = new_tenant_server(
         **{**HIDING, **UNLIMITED, "registration_form": FORM, "pin": {"is_on": True}, "passkeys": True}
     )
-    assert isinstance(tenant.house.clock, MovableClock)
+    assert isinstance(tenant.services.clock, MovableClock)
     ada, nobody = Subject(tenant, "known").comes(), Subject(tenant, UNKNOWN)
     two = Subject(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
     taken: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
@@ -239,7 +239,7 @@ def test_the_times_are_printed(
 
 def tidy(tenant: TenantServer) -> None:
     """Do what a PostgreSQL in use does by itself, and the one of the tests does not: else plans are made for empty tables."""
-    if url := tenant.house.settings.migrate_url:
+    if url := tenant.services.settings.migrate_url:
         with create_engine(url, isolation_level="AUTOCOMMIT").connect() as owner:
             owner.execute(text("VACUUM ANALYZE"))
 

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select, update
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
-from tests.support.house import MovableClock
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
+from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, Person, World
 from tests.support.relying_party import RelyingParty
@@ -32,7 +32,7 @@ def unverified(world: World, email: str = ADA) -> Person:
 
 
 def change(world: World, person: Person, **values: Any) -> None:
-    with UnitOfWork(world.house.database, world.tenant_id).apart() as work:
+    with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         work.run(
             update(accounts)
             .where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
@@ -41,7 +41,7 @@ def change(world: World, person: Person, **values: Any) -> None:
 
 
 def is_verified(world: World, person: Person) -> bool:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         row = work.one(select(accounts.c.email_verified).where(*where))
@@ -53,7 +53,7 @@ def is_verified(world: World, person: Person) -> bool:
 
 def looks(world: World) -> list[str]:
     """By whom mailed links were looked at, in order."""
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         of_links = (audit.c.tenant_id == world.tenant_id, audit.c.event == "verification.link_looked_at")
         return [row.facts["by"] for row in work.all(select(audit.c.facts).where(*of_links).order_by(audit.c.entry_id))]
@@ -63,11 +63,11 @@ def looks(world: World) -> list[str]:
 
 def asking(world: World, email: str = ADA) -> list[dict[str, Any]]:
     """The mails that lead to a verification, the oldest first."""
-    return [one for one in mails_to(world.house, world.tenant_id, email) if "vtoken=" in str(one)]
+    return [one for one in mails_to(world.services, world.tenant_id, email) if "vtoken=" in str(one)]
 
 
 def wait(world: World, **by: float) -> None:
-    clock = world.house.clock
+    clock = world.services.clock
     assert isinstance(clock, MovableClock)
     clock.advance(**by)
 

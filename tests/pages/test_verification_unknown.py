@@ -62,6 +62,6 @@ def test_whoever_has_the_address_is_told_by_mail_alone(world: World, new_visitor
     waiting = Waiting(world, new_visitor_at(world), ADA)
     wait(world, seconds=31)
     waiting.page.press("Send another mail")
-    mails = mails_to(world.house, world.tenant_id, ADA)
+    mails = mails_to(world.services, world.tenant_id, ADA)
     assert len(mails) == 2
     assert "vtoken" not in str(mails)

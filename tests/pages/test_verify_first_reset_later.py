@@ -30,10 +30,10 @@ class Registered:
     hub: Flask
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.tenant.house.settings.hub_url(self.tenant.name))
+        return Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
 
     def mail(self, to: str = VICTIM) -> dict[str, Any]:
-        return mails_to(self.tenant.house, self.tenant.tenant_id, to)[-1]
+        return mails_to(self.tenant.services, self.tenant.tenant_id, to)[-1]
 
     def confirms(self, to: str = VICTIM) -> None:
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token_in(self.mail(to))))

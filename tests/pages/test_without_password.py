@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select
 
-from app.identity.sign_in.tables import sessions
-from app.identity.store.unit import UnitOfWork
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
@@ -41,12 +41,12 @@ def ada(world: World) -> Person:
 
 
 def path_of(world: World, email: str = ADA) -> str:
-    parts = urlsplit(link_in(mails_to(world.house, world.tenant_id, email)[-1]))
+    parts = urlsplit(link_in(mails_to(world.services, world.tenant_id, email)[-1]))
     return f"{parts.path}?{parts.query}"
 
 
 def code(world: World, email: str = ADA) -> str:
-    return code_in(mails_to(world.house, world.tenant_id, email)[-1])
+    return code_in(mails_to(world.services, world.tenant_id, email)[-1])
 
 
 def by_mail(page: Seen, name: str = ADA) -> Seen:
@@ -113,13 +113,13 @@ def test_a_used_link_leads_on(world: World, visitor: Visitor, new_visitor_at: At
     assert page.press("Sign in").address.endswith("/profile")
     late = new_visitor_at(world).open(path_of(world))
     assert late.heading == "This link was used already"
-    world.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     assert late.press("Send a new link").heading == "Check your mail"
 
 
 def test_an_old_link_leads_on(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
     by_mail(visitor.open("/login"), ada.email)
-    world.house.clock.advance(minutes=61)  # type: ignore[attr-defined]  # as above
+    world.services.clock.advance(minutes=61)  # type: ignore[attr-defined]  # as above
     other = new_visitor_at(world)
     assert other.open(path_of(world)).heading == "This link no longer works"
     assert other.open("/sign-in/link?vtoken=x").heading == "This link is not complete"
@@ -134,11 +134,11 @@ def test_another_mail_waits_half_a_minute(world: World, visitor: Visitor, ada: P
     sent = by_mail(visitor.open("/login"), ada.email)
     early = sent.press("Send it again")
     assert (early.status, "A message is on its way" in early.text) == (429, True)
-    world.house.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
+    world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     first = path_of(world)
     assert "We sent another message" in sent.press("Send it again").text
     assert visitor.open(first).heading == "This link no longer works"
-    assert len(mails_to(world.house, world.tenant_id, ada.email)) == 2
+    assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 
 
 def test_a_second_factor_comes_before_the_application(new_world: NewWorld, new_visitor_at: At) -> None:
@@ -215,7 +215,7 @@ def test_by_a_text_message(new_world: NewWorld, new_visitor_at: At) -> None:
     asked = visitor.asked_by(there.application("shop")).follow("Text me a code No password needed")
     sent = asked.press("Text me a code", identifier=NUMBER)
     assert (sent.status, sent.heading) == (200, "Check your phone")
-    texted = sent_messages(there.house, there.tenant_id, "sms")[-1]
+    texted = sent_messages(there.services, there.tenant_id, "sms")[-1]
     assert texted["to"] == KEPT
     assert sent.press("Sign in", code=code_in(texted)).query["code"]
     assert new_visitor_at(there).open("/profile").heading == "Welcome back"
@@ -241,7 +241,7 @@ def test_nobody_gets_an_account_where_registration_is_off_or_asks_more(
     there = new_world(one_touch=True, **closed)
     visitor = new_visitor_at(there)
     by_mail(visitor.open("/login"), NEW)
-    mail = mails_to(there.house, there.tenant_id, NEW)[-1]
+    mail = mails_to(there.services, there.tenant_id, NEW)[-1]
     assert "There is no account" in mail["subject"]
     assert "vtoken" not in str(mail)
 
@@ -273,7 +273,7 @@ def test_the_sign_in_page_asks_nobody(world: World, visitor: Visitor) -> None:
 
 
 def live_sessions(world: World) -> int:
-    work = UnitOfWork(world.house.database, world.tenant_id)
+    work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return len(work.all(select(sessions.c.session_id).where(sessions.c.tenant_id == world.tenant_id)))
     finally:

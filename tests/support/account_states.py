@@ -13,8 +13,8 @@ from flask import Flask
 from sqlalchemy import update
 from werkzeug.test import Client, TestResponse
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.visitor import Seen, Visitor
@@ -88,7 +88,7 @@ class Subject:
 
     def lives(self, **columns: Any) -> None:
         """Change the account's row, as nothing in the interface does."""
-        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
             assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
 
@@ -109,7 +109,7 @@ class Subject:
         )  # fmt: skip
         changed: dict[str, dict[str, Any]] = {
             "blocked": {"is_active": False},
-            "leaving": {"is_deleted": True, "leaves_at": self.tenant.house.clock.now().replace(year=2099)},
+            "leaving": {"is_deleted": True, "leaves_at": self.tenant.services.clock.now().replace(year=2099)},
             "no password": {"password_hash": None},
         }
         if self.state in changed:
@@ -141,7 +141,7 @@ class Subject:
 
 def browser_of(who: Subject, hub: Flask) -> Visitor:
     """Open a fresh browser at the tenant."""
-    return Visitor(Client(hub), who.tenant.house.settings.hub_url(who.tenant.name))
+    return Visitor(Client(hub), who.tenant.services.settings.hub_url(who.tenant.name))
 
 
 def page_summary(who: Subject, page: Seen) -> Summary:

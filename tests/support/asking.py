@@ -15,7 +15,7 @@ from werkzeug.test import Client, TestResponse
 from app.contract.configuration import RequestLimits
 from app.contract.operations import CATALOGUE
 from app.contract.visit import Visit
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit import randomness
 from app.kit.operation import AnyOperation, AuthScheme, Host
 from app.kit.reading import INSIDE
@@ -123,16 +123,16 @@ class Caller:
         )
 
     def signed(self, method: str, path: str, body: bytes) -> dict[str, str | None]:
-        house = self.tenant.house
-        visit = Visit(host=f"{self.tenant.name}.{house.settings.hub_domain}").to_header()
-        at = int(house.clock.now().timestamp())
+        services = self.tenant.services
+        visit = Visit(host=f"{self.tenant.name}.{services.settings.hub_domain}").to_header()
+        at = int(services.clock.now().timestamp())
         return {
             VISIT_HEADER: visit,
-            SIGNATURE_HEADER: signature(house.hub_keys, method, path, body, visit, at, randomness.token(16)),
+            SIGNATURE_HEADER: signature(services.hub_keys, method, path, body, visit, at, randomness.token(16)),
         }
 
     def host_of(self, operation: AnyOperation) -> str:
-        settings = self.tenant.house.settings
+        settings = self.tenant.services.settings
         return f"{self.tenant.name}.{settings.hub_domain}" if operation.on is Host.TENANT else settings.api_hostname
 
     def query_of(self, operation: AnyOperation) -> dict[str, str | None]:

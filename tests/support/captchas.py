@@ -16,10 +16,10 @@ import pytest
 from sqlalchemy import update
 
 from app.contract.captcha import Question
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes
-from app.identity.tenants.tables import tenants
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.visitor import Seen
 
 SECRET = "a secret key"
@@ -106,17 +106,17 @@ class Provider:
 
 
 @contextmanager
-def providing(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def providing(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     """A provider that believes everybody, at the addresses of all of them."""
     with Provider() as made:
         urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
-        monkeypatch.setattr(house, "settings", replace(house.settings, captcha_urls=urls))
+        monkeypatch.setattr(services, "settings", replace(services.settings, captcha_urls=urls))
         yield made
 
 
-def keep_secret(house: House, tenant_id: str, secret: str = SECRET) -> None:
+def keep_secret(services: Services, tenant_id: str, secret: str = SECRET) -> None:
     """Seal a captcha secret, as `gatehouse apply` would."""
-    sealed = house.vault.seal(secret.encode(), changes.captcha_context(tenant_id))
-    with UnitOfWork(house.database, tenant_id).apart() as work:
+    sealed = services.encryption.seal(secret.encode(), changes.captcha_associated_data(tenant_id))
+    with UnitOfWork(services.database, tenant_id).apart() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == tenant_id).values(captcha_secret=sealed))
-    house.directory.forget()
+    services.directory.forget()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.identity.connections import service
-from app.identity.connections.service import Connection
-from app.identity.providers.social import Claimed
+from app.identity.authentication.federation import service
+from app.identity.authentication.federation.service import Connection
+from app.identity.directory.identity_provider import Claimed
 from tests.support.identities import doing
 from tests.support.tenant_server import TenantServer
 

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.identity.accounts.tables import accounts
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered
 
@@ -51,7 +51,7 @@ class Customer:
         return self.mails()[-1]
 
     def mails(self) -> list[dict[str, Any]]:
-        return mails_to(self.tenant.house, self.tenant.tenant_id, self.email)
+        return mails_to(self.tenant.services, self.tenant.tenant_id, self.email)
 
     def token(self) -> str:
         return token_in(self.mail())
@@ -66,7 +66,7 @@ class Customer:
 
     def texted(self) -> str:
         """The code in the newest text message."""
-        return code_in(sent_messages(self.tenant.house, self.tenant.tenant_id, "sms")[-1])
+        return code_in(sent_messages(self.tenant.services, self.tenant.tenant_id, "sms")[-1])
 
     def by_code(self, otp: str, **more: Any) -> TestResponse:
         return self.reset(**{"email": self.email, "otp": otp, "password": NEW, **more})
@@ -79,7 +79,7 @@ class Customer:
 
     def lives(self, **columns: Any) -> None:
         """Change the account's row, as nothing in the interface does."""
-        with UnitOfWork(self.tenant.house.database, self.tenant.tenant_id).apart() as work:
+        with UnitOfWork(self.tenant.services.database, self.tenant.tenant_id).apart() as work:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.uid == self.uid)
             work.run(update(accounts).where(*where).values(**columns))
 

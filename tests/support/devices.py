@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.store import context
+from app.identity.credentials.store import associated_data
 from app.identity.credentials.tables import credentials
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants import changes, services
+from app.identity.directory.tenants import changes, service_secrets
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.factors import LOGIN_2FA, Factored, factored
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import World
@@ -69,7 +69,7 @@ class Phone:
 
     def asked(self) -> list[dict[str, Any]]:
         """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
-        sent = sent_messages(self.tenant.house, self.tenant.tenant_id, "push")
+        sent = sent_messages(self.tenant.services, self.tenant.tenant_id, "push")
         return [one["data"] for one in sent if one["device_token"] == self.token]
 
     def says(
@@ -94,24 +94,24 @@ def picture_of(address: str) -> str:
 
 def server_of(there: World, app: Any) -> TenantServer:
     """The tenant, as devices reach it."""
-    return TenantServer(there.house, app, there.tenant_id, there.name, there.api_key, "")
+    return TenantServer(there.services, app, there.tenant_id, there.name, there.api_key, "")
 
 
 def drawn(there: World) -> str:
     """What the picture of the page holds, which the service drew last."""
-    with UnitOfWork(there.house.database, there.tenant_id).apart() as work:
+    with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
         c = credentials.c
         row = work.all(select(c.credential_id, c.sealed).where(c.tenant_id == there.tenant_id, c.kind == "push"))[-1]
-    token = there.house.vault.open(row.sealed, context(there.tenant_id, row.credential_id)).decode()
+    token = there.services.encryption.open(row.sealed, associated_data(there.tenant_id, row.credential_id)).decode()
     return f"http://api/?apikey={there.api_key}&token={token}"
 
 
 def keeps(tenant: TenantServer, **secrets: dict[str, str]) -> None:
     """Seal what services gave the tenant."""
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
-        sealed = services.sealed_with(tenant.house.vault, tenant.tenant_id, None, **secrets)
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
+        sealed = service_secrets.sealed_with(tenant.services.encryption, tenant.tenant_id, None, **secrets)
         changes.change(work, service_secrets=sealed)
-    tenant.house.directory.forget()
+    tenant.services.directory.forget()
 
 
 def with_push(make: NewTenantServer, **settings: Any) -> tuple[Factored, Phone]:

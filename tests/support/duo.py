@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from app.identity.house import House
+from app.identity.platform.services import Services
 from app.kit import randomness
 from app.settings import Settings
 
@@ -28,7 +28,7 @@ DUO: dict[str, Any] = {"client_id": CLIENT, "api_host": "api-acme.duosecurity.co
 class FakeDuo:
     """One application at Duo."""
 
-    house: House
+    services: Services
     url: str = ""
     prompts: dict[str, dict[str, Any]] = field(default_factory=dict)
     said: dict[str, Any] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class FakeDuo:
 
     @property
     def now(self) -> datetime:
-        return self.house.clock.now()
+        return self.services.clock.now()
 
     def passed(self, address: str, **said: Any) -> dict[str, str]:
         """Pass the prompt in a browser, and return what it comes back with."""
@@ -90,9 +90,9 @@ class FakeDuo:
 
 
 @contextmanager
-def duo(house: House) -> Iterator[FakeDuo]:
+def duo(services: Services) -> Iterator[FakeDuo]:
     """Serve one, and lead this house to it."""
-    held = FakeDuo(house)
+    held = FakeDuo(services)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -118,11 +118,11 @@ def duo(house: House) -> Iterator[FakeDuo]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     held.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
-    kept = house.settings
-    house.settings = Settings(**{**vars(kept), "duo_url": held.url})
+    kept = services.settings
+    services.settings = Settings(**{**vars(kept), "duo_url": held.url})
     try:
         yield held
     finally:
-        house.settings = kept
+        services.settings = kept
         server.shutdown()
         server.server_close()

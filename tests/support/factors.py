@@ -40,7 +40,7 @@ class Factored(Somebody):
     def shows(self, seconds: int = 0) -> str:
         """What the app shows, so many seconds from now."""
         assert self.app is not None
-        return self.app.at(self.tenant.house.clock.now() + timedelta(seconds=seconds))
+        return self.app.at(self.tenant.services.clock.now() + timedelta(seconds=seconds))
 
     def next_code(self) -> str:
         """A code that the app did not show before."""

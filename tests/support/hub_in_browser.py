@@ -17,16 +17,16 @@ from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
 
 @pytest.fixture
-def served(house: House, identity_app: Flask, world: World) -> Iterator[str]:
+def served(services: Services, identity_app: Flask, world: World) -> Iterator[str]:
     """The tenant's pages at a free port; the hub believes to be at its usual one, so the address is put right on the way."""
-    hub = create_app(house.settings, httpx.WSGITransport(app=identity_app), house.clock)
-    usual = house.settings.hub_url(world.name).partition("://")[2]
+    hub = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
+    usual = services.settings.hub_url(world.name).partition("://")[2]
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
     @Request.application

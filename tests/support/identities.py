@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from app.identity.accounts import linked, store
-from app.identity.accounts.account import Account
-from app.identity.call import Call
-from app.identity.connections import handing
-from app.identity.providers.social import Claimed
+from app.identity.authentication.federation import token_handoff
+from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform.context import Context
 from tests.support.callers import call_of
 from tests.support.tenant_server import TenantServer
 
@@ -33,15 +33,15 @@ def anybody(provider: str = "google") -> Claimed:
 
 
 @contextmanager
-def doing(tenant: TenantServer) -> Iterator[Call]:
+def doing(tenant: TenantServer) -> Iterator[Context]:
     """Give a call of the tenant whose work is kept, as that of a page's visit is."""
-    with call_of(tenant.house, tenant.name) as call:
+    with call_of(tenant.services, tenant.name) as call:
         yield call
-        call.ledger.write(call.work)
+        call.audit.write(call.work)
         call.work.commit()
 
 
-def account_of(call: Call, uid: str) -> Account:
+def account_of(call: Context, uid: str) -> Account:
     account = store.by_uid(call, uid)
     assert account is not None
     return account
@@ -50,20 +50,20 @@ def account_of(call: Call, uid: str) -> Account:
 def linked_to(tenant: TenantServer, uid: str, claimed: Claimed) -> Claimed:
     """Link an identity to an account, as a browser's journey does."""
     with doing(tenant) as call:
-        linked.link(call, account_of(call, uid), claimed)
+        linked_identities.link(call, account_of(call, uid), claimed)
     return claimed
 
 
 def candidate(tenant: TenantServer, claimed: Claimed) -> str:
     """What a browser brings to a program that wants to link."""
     with doing(tenant) as call:
-        return handing.candidate(call, claimed)
+        return token_handoff.candidate(call, claimed)
 
 
 def request_token(tenant: TenantServer, uid: str) -> str:
     """What a browser brings to a program after a sign-in."""
     with doing(tenant) as call:
-        return handing.request_token(call, account_of(call, uid), ("fed",), "google")
+        return token_handoff.request_token(call, account_of(call, uid), ("fed",), "google")
 
 
 def guid() -> str:
@@ -74,7 +74,7 @@ def began(tenant: TenantServer, *, links: bool = False) -> str:
     """A client GUID with which a browser was led to a provider."""
     held = guid()
     with doing(tenant) as call:
-        handing.expect(call, held, links=links)
+        token_handoff.expect(call, held, links=links)
     return held
 
 
@@ -82,7 +82,7 @@ def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
     """A client GUID whose browser signed in."""
     held = held or began(tenant)
     with doing(tenant) as call:
-        assert handing.finished(call, held, account_of(call, uid), ("fed",), "google")
+        assert token_handoff.finished(call, held, account_of(call, uid), ("fed",), "google")
     return held
 
 
@@ -90,7 +90,7 @@ def brought(tenant: TenantServer, claimed: Claimed) -> str:
     """A client GUID whose browser came back with an identity to link."""
     held = began(tenant, links=True)
     with doing(tenant) as call:
-        assert handing.finished_to_link(call, held, claimed)
+        assert token_handoff.finished_to_link(call, held, claimed)
     return held
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import httpx
 
-from app.identity import create_house
-from app.identity.configuration.apply import apply
-from app.identity.configuration.reading import read as configuration
-from app.identity.store import migrate
+from app.identity import create_services
+from app.identity.administration.configuration.apply import apply
+from app.identity.administration.configuration.reading import read as configuration
+from app.identity.platform.store import migrate
 from app.kit import randomness
 from app.settings import Settings, read
 from tests.support.servers import PostgresUrls, end, free_port
@@ -85,9 +85,9 @@ class Installation:
         held = {**acme, "api_key": self.api_key, "api_secret": self.api_secret}
         stated = [{**one, "settings": {**common, **one.get("settings", {})}} for one in (held, *others)]
         text = json.dumps({"tenants": stated})  # which YAML holds; its own writer would use anchors
-        house = create_house(self.settings)
-        apply(house, configuration(text.encode(), "tenant.yaml", self.folder))
-        house.database.dispose()
+        services = create_services(self.settings)
+        apply(services, configuration(text.encode(), "tenant.yaml", self.folder))
+        services.database.dispose()
 
     def start(self) -> None:
         """Start what serves, and the worker where it is a process of its own; return once it serves."""

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import note
 from sqlalchemy import select
 
-from app.identity.accounts import identifiers as names
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.proofs.tables import proofs
-from app.identity.sign_in.tables import sessions
-from app.identity.store.unit import UnitOfWork
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.credentials.one_time_tokens.tables import proofs
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.house import CHEAP
+from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import World
 from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
 from tests.support.relying_party import claims_in
@@ -72,7 +72,7 @@ class Model:
 
     def waited(self, seconds: int) -> None:
         """Time passed; after a day nobody remembers what they signed up with."""
-        self.world.house.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
+        self.world.services.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # the tests' clock
         if seconds > 86_400:
             for person in self.people.values():
                 person.asked_for.clear()
@@ -144,7 +144,7 @@ class Model:
         """Whether it opens the account; weighed once."""
         asked = (row.password_hash, password)
         if asked not in self._weighed:
-            self._weighed[asked] = self.world.house.hashing.is_match(*asked, CHEAP)
+            self._weighed[asked] = self.world.services.hashing.is_match(*asked, CHEAP)
         return self._weighed[asked]
 
     def _landed(self, browser: Browser, page: Seen) -> None:
@@ -205,14 +205,14 @@ class Model:
     # What the store says.
 
     def _rows(self, table: Any) -> list[Any]:
-        work = UnitOfWork(self.world.house.database, self.world.tenant_id)
+        work = UnitOfWork(self.world.services.database, self.world.tenant_id)
         try:
             return list(work.all(select(table).where(table.c.tenant_id == self.world.tenant_id)))
         finally:
             work.rollback()
 
     def _session(self, token: str) -> Any:
-        hashed, now = randomness.digest(token), self.world.house.clock.now()
+        hashed, now = randomness.digest(token), self.world.services.clock.now()
         rows = self._rows(sessions)
         return next((row for row in rows if row.session_hash == hashed and row.expires_at > now), None)
 

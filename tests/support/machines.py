@@ -7,8 +7,8 @@ from typing import Any
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import ApplicationSettings
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import applications
+from app.identity.directory.tenants.tables import applications
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.tenant_server import TenantServer, answered
 
@@ -16,7 +16,7 @@ SECRET = "a secret of the machine"
 
 
 def audience(tenant: TenantServer) -> str:
-    return f"{tenant.house.settings.base_url}/identity/v2/manage"
+    return f"{tenant.services.settings.base_url}/identity/v2/manage"
 
 
 def machine(tenant: TenantServer, *scopes: str) -> str:
@@ -34,9 +34,9 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
         "name": client_id,
         "secret_hash": randomness.digest(SECRET),
         "settings": stated.model_dump(mode="json"),
-        "created_at": tenant.house.clock.now(),
+        "created_at": tenant.services.clock.now(),
     }
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
         work.run(applications.insert(), row)
     asked = {
         "grant_type": "client_credentials",
@@ -44,7 +44,7 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
         "client_id": client_id,
         "client_secret": SECRET,
     }
-    base = f"http://{tenant.name}.{tenant.house.settings.hub_domain}"
+    base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
     return str(answered(Client(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"])
 
 

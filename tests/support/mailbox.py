@@ -9,29 +9,29 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
-from app.identity.house import House
-from app.identity.outbox import said_in
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import outbox
+from app.identity.platform.outbox.queue import said_in
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import outbox
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 _CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")
 
 
-def sent_messages(house: House, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
+def sent_messages(services: Services, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
     """Return the payloads, the oldest first."""
-    work = UnitOfWork(house.database, tenant_id)
+    work = UnitOfWork(services.database, tenant_id)
     try:
         o = outbox.c
         asked = select(outbox).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
-        return [said_in(house.vault, row) for row in work.all(asked)]
+        return [said_in(services.encryption, row) for row in work.all(asked)]
     finally:
         work.rollback()
 
 
-def mails_to(house: House, tenant_id: str, address: str) -> list[dict[str, Any]]:
+def mails_to(services: Services, tenant_id: str, address: str) -> list[dict[str, Any]]:
     """Return the mails to one address, the oldest first."""
-    return [one for one in sent_messages(house, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
+    return [one for one in sent_messages(services, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
 
 
 def link_in(payload: dict[str, Any], part: str = "vtoken=") -> str:

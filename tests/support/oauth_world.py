@@ -15,13 +15,13 @@ from werkzeug.test import Client as WsgiClient
 
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.identity import create_app, create_service
-from app.identity.accounts.tables import accounts, identifiers
 from app.identity.credentials.tables import credentials
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.tables import applications, tenants
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.house import CHEAP
+from tests.support.identity_service import CHEAP
 from tests.support.relying_party import Browser, Person, RelyingParty
 
 REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
@@ -31,7 +31,7 @@ REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
 class World:
     """One tenant, and what stands in it."""
 
-    house: House
+    services: Services
     wsgi: WsgiClient
     tenant_id: str
     name: str
@@ -40,14 +40,14 @@ class World:
     def restate(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         where = tenants.c.tenant_id == self.tenant_id
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             held = work.run(select(tenants.c.settings).where(where)).scalar_one()
             work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
-        self.house.directory.forget()
+        self.services.directory.forget()
 
     def forgets_passkeys(self) -> None:
         """Lose them all, as nothing in the interface does."""
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             work.run(delete(credentials).where(credentials.c.tenant_id == self.tenant_id))
 
     def application(
@@ -64,77 +64,77 @@ class World:
             "name": name.lower(),
             "secret_hash": randomness.digest(secret) if secret else None,
             "settings": stated.model_dump(mode="json"),
-            "created_at": self.house.clock.now(),
+            "created_at": self.services.clock.now(),
         }
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             work.run(insert(applications), row)
         own = name if stated.protocol == "oauth" else None
         return RelyingParty(
-            self.house, self.wsgi, self.name, self.api_key, known, stated.redirect_uris[0] if stated.redirect_uris else "",
+            self.services, self.wsgi, self.name, self.api_key, known, stated.redirect_uris[0] if stated.redirect_uris else "",
             name, secret, own, "oauth" if own else "oidc",
         )  # fmt: skip
 
     def change(self, client: RelyingParty, **settings: Any) -> None:
         """Change an application's settings, as `gatehouse apply` would."""
         where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
             work.run(update(applications).where(*where).values(settings={**row.settings, **settings}))
-        self.house.directory.forget()
+        self.services.directory.forget()
 
     def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:
         """Add an account."""
-        uid, now = randomness.uid(), self.house.clock.now()
+        uid, now = randomness.uid(), self.services.clock.now()
         row = {
             "tenant_id": self.tenant_id, "uid": uid, "profile_id": randomness.uid(), "email": email, "email_verified": True, "roles": [],
-            "password_hash": self.house.hashing.hash(password, CHEAP), "emails": [{"Type": "Primary", "Value": email, "verified": True}],
+            "password_hash": self.services.hashing.hash(password, CHEAP), "emails": [{"Type": "Primary", "Value": email, "verified": True}],
             "profile": profile, "private": {}, "created_at": now, "modified_at": now,
         }  # fmt: skip
         known = {"tenant_id": self.tenant_id, "kind": "email", "value": email.lower(), "uid": uid, "is_verified": True}
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             work.run(insert(accounts), row)
             work.run(insert(identifiers), known)
-        return Person(self.house, self.tenant_id, uid, email, password)
+        return Person(self.services, self.tenant_id, uid, email, password)
 
     def aged(self, person: Person, *, days: int) -> None:
         """Let a person's password be that old."""
-        changed = self.house.clock.now() - timedelta(days=days)
+        changed = self.services.clock.now() - timedelta(days=days)
         where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == person.uid)
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             work.run(update(accounts).where(*where).values(password_changed_at=changed))
 
     def browser(self) -> Browser:
-        return Browser(self.house, self.wsgi, self.name)
+        return Browser(self.services, self.wsgi, self.name)
 
 
-_SERVED: dict[int, tuple[House, WSGIApplication]] = {}
+_SERVED: dict[int, tuple[Services, WSGIApplication]] = {}
 
 
 @pytest.fixture
-def identity_app(house: House) -> WSGIApplication:
+def identity_app(services: Services) -> WSGIApplication:
     """The identity service of this house, made once."""
-    if id(house) not in _SERVED:
-        _SERVED[id(house)] = (house, create_app(create_service(house)))
-    return _SERVED[id(house)][1]
+    if id(services) not in _SERVED:
+        _SERVED[id(services)] = (services, create_app(create_service(services)))
+    return _SERVED[id(services)][1]
 
 
 NewWorld = Callable[..., World]
 
 
 @pytest.fixture
-def new_world(house: House, identity_app: WSGIApplication) -> NewWorld:
+def new_world(services: Services, identity_app: WSGIApplication) -> NewWorld:
     """Make a fresh tenant, with settings of its own where given."""
 
     def make(**settings: Any) -> World:
         tenant_id, name, key = randomness.uid(), f"t{secrets.token_hex(5)}", randomness.guid()
         row = {
-            "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": house.clock.now(),
-            "api_secret": house.vault.seal(randomness.guid().encode(), f"{tenant_id} api_secret"),
+            "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": services.clock.now(),
+            "api_secret": services.encryption.seal(randomness.guid().encode(), f"{tenant_id} api_secret"),
             "settings": TenantSettings(argon2=CHEAP, **settings).model_dump(mode="json"), "brand": Brand().model_dump(mode="json"),
         }  # fmt: skip
-        with UnitOfWork(house.database, tenant_id).apart() as work:
+        with UnitOfWork(services.database, tenant_id).apart() as work:
             work.run(insert(tenants), row)
-        return World(house, WsgiClient(identity_app), tenant_id, name, key)
+        return World(services, WsgiClient(identity_app), tenant_id, name, key)
 
     return make
 

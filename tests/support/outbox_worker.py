@@ -5,8 +5,8 @@ import sys
 import threading
 from datetime import timedelta
 
-from app.identity.store.database import Database
-from app.identity.tasks.worker import Worker
+from app.identity.entry.worker import Worker
+from app.identity.platform.store.database import Database
 from app.kit import logs
 from app.settings import read
 

@@ -29,13 +29,13 @@ MISSING = "0" * 32
 @contextmanager
 def over_plain_http(who: Somebody) -> Iterator[None]:
     """The tenant's host is one for which no browser makes passkeys."""
-    house = who.tenant.house
-    kept = house.settings
-    house.settings = replace(kept, hub_domain="hub.example", scheme="http", api_host=kept.api_hostname)
+    services = who.tenant.services
+    kept = services.settings
+    services.settings = replace(kept, hub_domain="hub.example", scheme="http", api_host=kept.api_hostname)
     try:
         yield
     finally:
-        house.settings = kept
+        services.settings = kept
 
 
 def misconfigured(act: Act) -> Act:

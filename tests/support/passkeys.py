@@ -20,7 +20,7 @@ Options = dict[str, Any]
 
 def origin_of(tenant: TenantServer) -> str:
     """Return the address of a tenant's pages."""
-    settings: Settings = tenant.house.settings
+    settings: Settings = tenant.services.settings
     return settings.hub_url(tenant.name)
 
 

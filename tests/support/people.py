@@ -74,7 +74,7 @@ class Person:
 
     def mails(self) -> list[dict[str, Any]]:
         """What was mailed to this person, however the address was spelt, the oldest first."""
-        sent = sent_messages(self.world.house, self.world.tenant_id)
+        sent = sent_messages(self.world.services, self.world.tenant_id)
         return [mail for mail in sent if str(mail["to"]).lower() in self.addresses]
 
     def code(self) -> str:

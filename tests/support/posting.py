@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from app.identity.house import House
-from app.identity.outbox import Outbox
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import outbox
-from app.identity.tasks.worker import Worker
-from app.identity.vault import Vault
+from app.identity.entry.worker import Worker
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.services import Services
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import outbox
 from app.kit.clock import Clock
 from app.settings import Settings
 
@@ -23,7 +23,7 @@ _SENDER: Final[Any] = {
     "push_url": "http://127.0.0.1:9",
 }
 SECRET = b"0" * 32
-VAULT = Vault((SECRET,))
+VAULT = Encryption((SECRET,))
 
 
 def posted(database: Database, clock: Clock, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
@@ -55,6 +55,6 @@ def worker(database: Database, clock: Clock, url: str = "inbox:", *secrets: byte
     return Worker(Settings(mail_url=url, secrets=secrets or (SECRET,), **_SENDER), database, clock)
 
 
-def worker_of(house: House, url: str) -> Worker:
+def worker_of(services: Services, url: str) -> Worker:
     """Return a worker of an installation whose mail server is at an address."""
-    return Worker(replace(house.settings, mail_url=url, **_SENDER), house.database, house.clock)
+    return Worker(replace(services.settings, mail_url=url, **_SENDER), services.database, services.clock)

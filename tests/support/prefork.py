@@ -13,8 +13,8 @@ import sys
 from typing import Any
 
 LOADED = (
-    "app", "app.identity.areas", "app.commands.serving", "app.commands.store", "app.commands.tenants", "app.commands.configuration",
-    "app.reference", "app.identity.tasks.worker", "app.identity.configuration.resealing", "app.identity.store.migrate", "alembic.command",
+    "app", "app.identity.entry.areas", "app.commands.serving", "app.commands.store", "app.commands.tenants", "app.commands.configuration",
+    "app.reference", "app.identity.entry.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate", "alembic.command",
     "app.kit.serving.worker",
 )  # fmt: skip
 

@@ -20,9 +20,9 @@ from werkzeug.test import TestResponse
 from app.contract import hub
 from app.contract.hub import Next, Step
 from app.contract.visit import Visit
-from app.identity.accounts.tables import accounts
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import FixedClock
 from app.kit.reading import INSIDE
@@ -44,7 +44,7 @@ class Pkce:
 class Person:
     """An account, and the password that opens it."""
 
-    house: House
+    services: Services
     tenant_id: str
     uid: str
     email: str
@@ -56,27 +56,27 @@ class Person:
 
     def lives(self, **said: Any) -> None:
         """Let columns of the account say something else."""
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             where = (accounts.c.tenant_id == self.tenant_id, accounts.c.uid == self.uid)
             work.run(update(accounts).where(*where).values(**said))
 
 
 @contextmanager
-def moved(house: House, **by: float) -> Iterator[None]:
+def moved(services: Services, **by: float) -> Iterator[None]:
     """Let the service's clock stand ahead by a timedelta's keywords."""
-    clock = house.clock
-    house.clock = FixedClock(clock.now() + timedelta(**by))
+    clock = services.clock
+    services.clock = FixedClock(clock.now() + timedelta(**by))
     try:
         yield
     finally:
-        house.clock = clock
+        services.clock = clock
 
 
 @dataclass
 class Browser:
     """A browser at a tenant's hub: keeps the session and each attempt's binding, as the hub's cookies would."""
 
-    house: House
+    services: Services
     wsgi: WsgiClient
     tenant_name: str
     address: str = "192.0.2.7"
@@ -86,7 +86,7 @@ class Browser:
 
     @property
     def host(self) -> str:
-        return f"{self.tenant_name}.{self.house.settings.hub_domain}"
+        return f"{self.tenant_name}.{self.services.settings.hub_domain}"
 
     def authorize(
         self,
@@ -162,22 +162,22 @@ class Browser:
             method=method,
             data=body,
             headers=headers,
-            base_url=self.house.settings.base_url,
+            base_url=self.services.settings.base_url,
             environ_overrides={INSIDE: True},
         )
         self.cost = response.headers.get("X-Gatehouse-Cost", "")
         return response
 
     def _sign(self, method: str, path: str, body: bytes, visit: str) -> str:
-        at = int(self.house.clock.now().timestamp())
-        return signature(self.house.hub_keys, method, path, body, visit, at, randomness.token(16))
+        at = int(self.services.clock.now().timestamp())
+        return signature(self.services.hub_keys, method, path, body, visit, at, randomness.token(16))
 
 
 @dataclass
 class RelyingParty:
     """An application's server or script: its credentials and how it asks. `app` set: at the application's own issuer."""
 
-    house: House
+    services: Services
     wsgi: WsgiClient
     tenant_name: str
     api_key: str
@@ -191,7 +191,7 @@ class RelyingParty:
 
     @property
     def hub_url(self) -> str:
-        return self.house.settings.hub_url(self.tenant_name)
+        return self.services.settings.hub_url(self.tenant_name)
 
     @property
     def issuer(self) -> str:

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 from sqlalchemy import select
 from werkzeug.test import Client, TestResponse
 
-from app.identity.providers.breaches import Breaches
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
+from app.identity.credentials.passwords.breached_passwords import Breaches
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from tests.support.breached_passwords import breached_password_server
 from tests.support.captchas import worked
 from tests.support.customers import UNLIMITED, Customer, a_customer
@@ -64,11 +64,11 @@ class Somebody(Customer):
 
     def waits(self, **by: float) -> None:
         """Let time pass."""
-        self.tenant.house.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        self.tenant.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
 
     def mailed(self, to: str = "") -> dict[str, Any]:
         """The newest mail to an address, their own if none is said."""
-        held = sent_messages(self.tenant.house, self.tenant.tenant_id)
+        held = sent_messages(self.tenant.services, self.tenant.tenant_id)
         return [one for one in held if one["to"] == (to or self.email)][-1]
 
 
@@ -107,25 +107,25 @@ class Refusal:
 @contextmanager
 def without_sms(who: Somebody) -> Iterator[None]:
     """Nothing sends text messages for a while."""
-    house = who.tenant.house
-    kept, house.settings = house.settings, replace(house.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
+    services = who.tenant.services
+    kept, services.settings = services.settings, replace(services.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
     try:
         yield
     finally:
-        house.settings = kept
+        services.settings = kept
 
 
 @contextmanager
 def with_stolen(who: Somebody, *passwords: str) -> Iterator[None]:
     """These passwords stand on the list of stolen ones for a while."""
-    house = who.tenant.house
-    kept = house.breaches
+    services = who.tenant.services
+    kept = services.breaches
     with breached_password_server(*passwords) as elsewhere:
-        house.breaches = Breaches(elsewhere.url)
+        services.breaches = Breaches(elsewhere.url)
         try:
             yield
         finally:
-            house.breaches = kept
+            services.breaches = kept
 
 
 def solved(refusal: TestResponse) -> dict[str, str]:
@@ -199,7 +199,7 @@ class Answer:
 
 def send(who: Somebody, row_id: str, asked: Ask, way: str) -> TestResponse:
     """Send a request in one of the ways."""
-    row, base = ROWS[row_id], f"http://{who.tenant.house.settings.api_hostname}"
+    row, base = ROWS[row_id], f"http://{who.tenant.services.settings.api_hostname}"
     body = dict(asked.body) if asked.body is not None else None
     query, headers = dict(asked.query), dict(asked.headers)
     _show(who, row, way, query, headers)
@@ -250,7 +250,7 @@ def _odd(name: str) -> str:
 
 def events(tenant: TenantServer) -> list[tuple[str, bool]]:
     """Return what happened to accounts of the tenant, and whether webhooks are not told of it, in order."""
-    with UnitOfWork(tenant.house.database, tenant.tenant_id).apart() as work:
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).apart() as work:
         asked = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
         rows = work.all(asked.order_by(audit.c.entry_id))
     return [(row.event[6:], bool(row.facts["silent"])) for row in rows if row.event.startswith("event.")]

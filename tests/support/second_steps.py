@@ -100,7 +100,7 @@ class AppStep(Typed):
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
 
     def code(self) -> str:
-        return self.key.at(self.ada.world.house.clock.now())
+        return self.key.at(self.ada.world.services.clock.now())
 
     def enrols(self, page: Page) -> None:
         self.scans(page)
@@ -112,7 +112,7 @@ class SmsStep(Sent):
     number = "+44 20 7946 0123"
 
     def sent(self) -> list[dict[str, Any]]:
-        return sent_messages(self.ada.world.house, self.ada.world.tenant_id, "sms")
+        return sent_messages(self.ada.world.services, self.ada.world.tenant_id, "sms")
 
     def begins(self, page: Page) -> None:
         page.locator("[name=target]").fill("12")
@@ -163,7 +163,7 @@ class DuoStep(Step):
     @contextmanager
     def ready(self) -> Iterator[Self]:
         keeps(server_of(self.ada.world, self.app), duo={"client_secret": SECRET})
-        with duo(self.ada.world.house) as there:
+        with duo(self.ada.world.services) as there:
             there.leads = self.ada.finds
             yield self
 

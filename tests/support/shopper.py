@@ -26,14 +26,14 @@ class Ada:
         world.person(ADA, **profile)
 
     def waits(self, **by: float) -> None:
-        self.world.house.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        self.world.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
 
     def mails(self) -> list[dict[str, Any]]:
-        return mails_to(self.world.house, self.world.tenant_id, ADA)
+        return mails_to(self.world.services, self.world.tenant_id, ADA)
 
     def finds(self, address: str) -> str:
         """Return one of our addresses as this browser reaches it."""
-        return address.replace(self.world.house.settings.hub_url(self.world.name), self.served)
+        return address.replace(self.world.services.settings.hub_url(self.world.name), self.served)
 
     def comes(self, page: Page, shop: RelyingParty | None = None) -> Page:
         page.goto(sign_in_address(self.served, shop or self.shop))

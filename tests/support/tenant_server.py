@@ -13,13 +13,13 @@ from sqlalchemy import insert, select, update
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Brand, TenantSettings
-from app.identity.house import House
-from app.identity.store.unit import UnitOfWork
-from app.identity.tenants.changes import secret_digest
-from app.identity.tenants.tables import tenants
-from app.identity.tokens.tables import access_tokens, refresh_tokens
+from app.identity.credentials.tokens.tables import access_tokens, refresh_tokens
+from app.identity.directory.tenants.changes import secret_digest
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.house import CHEAP
+from tests.support.identity_service import CHEAP
 
 PASSWORD = "Zebra-kettle-91"
 MANAGE = "/identity/v2/manage/account"
@@ -29,7 +29,7 @@ MANAGE = "/identity/v2/manage/account"
 class TenantServer:
     """What one tenant's server may ask."""
 
-    house: House
+    services: Services
     app: Flask
     tenant_id: str
     name: str
@@ -51,7 +51,7 @@ class TenantServer:
         asked = {name: value for name, value in {**held, **query}.items() if value is not None}
         headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         client = Client(self.app)
-        base = f"http://{self.house.settings.api_hostname}"
+        base = f"http://{self.services.settings.api_hostname}"
         sent = {"json": body} if body is not None else {}
         return client.open(path, method=method, query_string=asked, base_url=base, headers=headers, **sent)
 
@@ -77,7 +77,7 @@ class TenantServer:
     def tokens(self, uid: str) -> dict[str, Any]:
         """Get tokens of an account as from its own sign-in, without an actor."""
         held = self.impersonates(uid)
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             for table, token in ((access_tokens, held["access_token"]), (refresh_tokens, held.get("refresh_token"))):
                 where = (table.c.tenant_id == self.tenant_id, table.c.token_hash == randomness.digest(token or ""))
                 row = work.one(select(table.c.facts).where(*where))
@@ -88,13 +88,13 @@ class TenantServer:
 
     def restate(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
-        with UnitOfWork(self.house.database, self.tenant_id).apart() as work:
+        with UnitOfWork(self.services.database, self.tenant_id).apart() as work:
             where = tenants.c.tenant_id == self.tenant_id
             held = work.one(select(tenants.c.settings, tenants.c.version).where(where))
             assert held is not None
             values = {"settings": {**held.settings, **settings}, "version": held.version + 1}
             work.run(update(tenants).where(where).values(**values))
-        self.house.directory.forget()
+        self.services.directory.forget()
 
 
 def answered(response: TestResponse) -> dict[str, Any]:
@@ -114,7 +114,7 @@ NewTenantServer = Callable[..., TenantServer]
 
 
 @pytest.fixture
-def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
+def new_tenant_server(services: Services, identity_app: Flask) -> NewTenantServer:
     """Make a fresh tenant with these settings."""
 
     def make(**settings: Any) -> TenantServer:
@@ -125,17 +125,17 @@ def new_tenant_server(house: House, identity_app: Flask) -> NewTenantServer:
             "tenant_id": tenant_id,
             "name": name,
             "api_key": key,
-            "api_secret": house.vault.seal(secret.encode(), f"{tenant_id} api_secret"),
+            "api_secret": services.encryption.seal(secret.encode(), f"{tenant_id} api_secret"),
             "api_secret_hash": secret_digest(secret),
             "version": 1,
             "settings": stated.model_dump(mode="json"),
             "brand": Brand().model_dump(mode="json"),
             "is_active": True,
-            "created_at": house.clock.now(),
+            "created_at": services.clock.now(),
         }
-        with UnitOfWork(house.database, tenant_id).apart() as work:
+        with UnitOfWork(services.database, tenant_id).apart() as work:
             work.run(insert(tenants), row)
-        return TenantServer(house, identity_app, tenant_id, name, key, secret)
+        return TenantServer(services, identity_app, tenant_id, name, key, secret)
 
     return make
 

@@ -20,8 +20,8 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import Key, RSAKey
 
-from app.identity.house import House
-from app.identity.providers.openid import Upstreams
+from app.identity.authentication.federation.providers.openid import Upstreams
+from app.identity.platform.services import Services
 from app.kit import randomness
 from tests.support.devices import keeps
 from tests.support.tenant_server import TenantServer
@@ -56,7 +56,7 @@ class Heard:
 class FakeProvider:
     """One provider. Whatever is changed here is what it says from then on."""
 
-    house: House
+    services: Services
     url: str = ""
     claims: dict[str, Any] = field(default_factory=dict)
     """Claims of the id_token that stand there instead; None leaves one out."""
@@ -87,7 +87,7 @@ class FakeProvider:
 
     @property
     def now(self) -> int:
-        return int(self.house.clock.now().timestamp())
+        return int(self.services.clock.now().timestamp())
 
     def openid(self, **stated: Any) -> dict[str, Any]:
         """Return the settings of a connection to it."""
@@ -229,11 +229,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def provider(house: House) -> Iterator[FakeProvider]:
+def provider(services: Services) -> Iterator[FakeProvider]:
     """Serve one at a port of its own; whatever was heard at that port before is forgotten."""
-    house.upstreams = Upstreams(house.clock, house.upstreams.resolver)
+    services.upstreams = Upstreams(services.clock, services.upstreams.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.held = FakeProvider(house, f"http://provider.localhost:{server.server_port}")
+    server.held = FakeProvider(services, f"http://provider.localhost:{server.server_port}")
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
     try:
         yield server.held
@@ -243,7 +243,7 @@ def provider(house: House) -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def elsewhere(house: House) -> Iterator[FakeProvider]:
+def elsewhere(services: Services) -> Iterator[FakeProvider]:
     """A provider of the test alone."""
-    with provider(house) as held:
+    with provider(services) as held:
         yield held

@@ -16,7 +16,7 @@ from flask import Flask
 from werkzeug.test import Client, Cookie, TestResponse
 
 from app.hub import create_app
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
@@ -187,10 +187,10 @@ _HUBS: dict[int, tuple[Flask, Flask]] = {}
 
 
 @pytest.fixture
-def hub_app(house: House, identity_app: Flask) -> Flask:
+def hub_app(services: Services, identity_app: Flask) -> Flask:
     """The hub over this identity service in one process, made once."""
     if id(identity_app) not in _HUBS:
-        made = create_app(house.settings, httpx.WSGITransport(app=identity_app), house.clock)
+        made = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
         _HUBS[id(identity_app)] = (identity_app, made)
     return _HUBS[id(identity_app)][1]
 
@@ -201,13 +201,13 @@ NewVisitor = Callable[[], Visitor]
 @pytest.fixture
 def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
     """Open a fresh browser at the tenant."""
-    return lambda: Visitor(Client(hub_app), world.house.settings.hub_url(world.name))
+    return lambda: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
 
 
 @pytest.fixture
 def new_visitor_at(hub_app: Flask) -> Callable[[World], Visitor]:
     """Open a fresh browser at any tenant."""
-    return lambda world: Visitor(Client(hub_app), world.house.settings.hub_url(world.name))
+    return lambda world: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
 
 
 @pytest.fixture

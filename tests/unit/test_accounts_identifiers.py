@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.identity.accounts.identifiers import (
+from app.identity.authentication.sign_in.identifiers import guessed
+from app.identity.directory.accounts.identifier_checks import username
+from app.identity.directory.accounts.identifiers import (
     international,
     is_uid,
     normal,
@@ -14,8 +16,6 @@ from app.identity.accounts.identifiers import (
     normal_phone,
     normal_username,
 )
-from app.identity.accounts.naming import username
-from app.identity.sign_in.identifiers import guessed
 
 PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
 

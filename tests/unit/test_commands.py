@@ -10,13 +10,13 @@ from click.testing import CliRunner, Result
 
 from app import settings
 from app.cli import _COMMANDS, cli
-from app.identity.outbox import Outbox
-from app.identity.store import migrate
-from app.identity.store.database import Database
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import claims
-from app.identity.tasks.lanes import MAIL
-from app.identity.vault import Vault
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.lanes import MAIL
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import SystemClock
 from tests.support.servers import Postgres, PostgresUrls
 
@@ -227,8 +227,8 @@ def test_a_dead_letter_is_shown_without_its_text_and_replayed(run: Run, tmp_path
     run("migrate")
     database, clock = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}"), SystemClock()
     work = UnitOfWork(database, "acme")
-    vault = Vault((SECRETS[0].encode(),))
-    message_id = Outbox(work, clock, vault).post("mail", {"text": "Your code is 123456"})
+    encryption = Encryption((SECRETS[0].encode(),))
+    message_id = Outbox(work, clock, encryption).post("mail", {"text": "Your code is 123456"})
     work.commit()
     claimed = claims.claim(database, clock.now(), MAIL)
     assert claimed

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.contract.tenant_file import json_schema
-from app.identity.configuration import document
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read, read_file
+from app.identity.administration.configuration import document
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read, read_file
 
 ACME = "tenants:\n  - name: acme\n"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
 
 HOUSE_LANGUAGES = "a language of the pages: en, de, ar"
 NETWORK = "an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS, resolved
-from app.identity.configuration.problems import ConfigurationError
-from app.identity.configuration.reading import read
-from app.identity.providers.openid import may_name
+from app.identity.administration.configuration.problems import ConfigurationError
+from app.identity.administration.configuration.reading import read
+from app.identity.authentication.federation.providers.openid import may_name
 
 
 def stated(**connections: Any) -> TenantSettings:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine import make_url
 
-from app.identity.store.database import Database
+from app.identity.platform.store.database import Database
 from app.kit.database_address import BadAddress, normalized, own_parameters
 
 TOLD = "postgresql+psycopg://u:p%40s@/db?host=one,two&port=5432,5433&target_session_attrs=read-write"
@@ -91,7 +91,7 @@ def synchronous(address: str) -> int:
 def test_sqlite_waits_for_the_disk_unless_told_otherwise(tmp_path: Path) -> None:
     """In a process of its own: the tests' own databases do not wait."""
     asks = f"""
-from app.identity.store.database import Database
+from app.identity.platform.store.database import Database
 with Database("sqlite:///{tmp_path}/a.db").connect() as c:
     print(c.exec_driver_sql("PRAGMA synchronous").scalar_one())
 """

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.identity.passwords.hashing import HashingBusy, HashLimiter
+from app.identity.credentials.passwords.hashing import HashingBusy, HashLimiter
 from app.kit.fair_queue import FairQueue
 
 

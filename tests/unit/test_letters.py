@@ -7,11 +7,11 @@ import pytest
 
 from app.contract.configuration import Brand
 from app.contract.letters import MailKind, SmsKind
-from app.identity.letters import gsm7
-from app.identity.letters.drawing import draw, span
-from app.identity.letters.letter import Facts, Letter, Look, friendly, one_line
-from app.identity.letters.samples import MAILS, MESSAGES
-from app.identity.letters.text_message import write
+from app.identity.messaging import gsm7
+from app.identity.messaging.message import Facts, Letter, Look, friendly, one_line
+from app.identity.messaging.rendering import draw, span
+from app.identity.messaging.samples import MAILS, MESSAGES
+from app.identity.messaging.text_message import write
 from app.kit.languages import LANGUAGES
 
 LOOK = Look(

@@ -8,10 +8,10 @@ import pytest
 
 from app.contract.configuration import Brand
 from app.contract.letters import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
-from app.identity.letters import placeholders
-from app.identity.letters.letter import Letter, Look
-from app.identity.letters.own import own
-from app.identity.letters.placeholders import CannotDraw
+from app.identity.messaging import placeholders
+from app.identity.messaging.message import Letter, Look
+from app.identity.messaging.placeholders import CannotDraw
+from app.identity.messaging.tenant_templates import own
 from app.kit.languages import LANGUAGES
 
 LOOK = Look("Acme", Brand())

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.providers.locations.protocol import NOWHERE, Place
-from app.identity.providers.locations.registry import locations
+from app.identity.authentication.sign_in.locations.registry import locations
+from app.identity.platform.locations import NOWHERE, Place
 from app.settings import SettingsError
 from tests.support.mmdb import database
 

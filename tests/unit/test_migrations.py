@@ -15,12 +15,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, insert, inspect, select, text
 from sqlalchemy.engine import Engine
 
-from app.identity.store import migrate
-from app.identity.store.database import Database
-from app.identity.store.schema import metadata
-from app.identity.store.standing import Standing, standing_of
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks import claims
+from app.identity.entry.tables import metadata
+from app.identity.platform.outbox import claims
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.standing import Standing, standing_of
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from app.settings import SettingsError
 from tests.support.migration_rules import breaks_older_code, heard, keeps_writers_out
@@ -53,7 +53,7 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def house(fresh_postgres: PostgresUrls) -> Iterator[Database]:
+def services(fresh_postgres: PostgresUrls) -> Iterator[Database]:
     """PostgreSQL as it serves: migrated by the owner, opened by the runtime role."""
     migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
     database = Database(dialect(fresh_postgres.runtime_url))
@@ -202,8 +202,8 @@ def test_a_role_that_is_not_there_is_named(fresh_postgres: PostgresUrls) -> None
         migrate.upgrade(fresh_postgres.migrate_url, runtime_role="nobody_knows")
 
 
-def test_every_table_is_locked_to_its_tenant_even_for_the_owner(house: Database) -> None:
-    with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+def test_every_table_is_locked_to_its_tenant_even_for_the_owner(services: Database) -> None:
+    with psycopg.connect(services.url.replace("+psycopg", "")) as connection:
         rows = connection.execute(
             "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class WHERE relkind = 'r'"
             " AND relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'"
@@ -212,55 +212,55 @@ def test_every_table_is_locked_to_its_tenant_even_for_the_owner(house: Database)
 
 
 @pytest.mark.parametrize("table", ["consents", "outbox", "tenants"])
-def test_a_query_that_forgets_its_tenant_still_sees_only_its_own(house: Database, table: str) -> None:
-    assert seen(house, "acme", table) == {"acme"}
-    assert seen(house, "nobody", table) == set()
+def test_a_query_that_forgets_its_tenant_still_sees_only_its_own(services: Database, table: str) -> None:
+    assert seen(services, "acme", table) == {"acme"}
+    assert seen(services, "nobody", table) == set()
 
 
-def test_a_connection_that_names_no_tenant_sees_nothing(house: Database) -> None:
-    with house.connect() as connection:
+def test_a_connection_that_names_no_tenant_sees_nothing(services: Database) -> None:
+    with services.connect() as connection:
         assert [connection.execute(select(table)).all() for table in metadata.tables.values()] == [[]] * len(
             metadata.tables
         )
 
 
-def test_a_row_of_another_tenant_can_be_neither_added_nor_moved(house: Database) -> None:
+def test_a_row_of_another_tenant_can_be_neither_added_nor_moved(services: Database) -> None:
     for statement in (
         "INSERT INTO consents VALUES ('globex', 'v', 'shop', '[]', now())",
         "UPDATE consents SET tenant_id = 'globex', uid = 'v'",
     ):
-        with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+        with psycopg.connect(services.url.replace("+psycopg", "")) as connection:
             connection.execute("SELECT set_config('gatehouse.tenant', 'acme', true)")
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(statement.encode())
 
 
-def test_the_look_up_sees_tenants_and_nothing_else(house: Database) -> None:
-    views = {name: seen(house, "lookup", name) for name in metadata.tables}
+def test_the_look_up_sees_tenants_and_nothing_else(services: Database) -> None:
+    views = {name: seen(services, "lookup", name) for name in metadata.tables}
     assert {name for name, rows in views.items() if rows} == {"tenants"}
     assert views["tenants"] == {"acme", "globex"}
 
 
-def test_the_outbox_claim_sees_the_outbox_and_nothing_else(house: Database) -> None:
-    views = {name: seen(house, "outbox", name) for name in metadata.tables}
+def test_the_outbox_claim_sees_the_outbox_and_nothing_else(services: Database) -> None:
+    views = {name: seen(services, "outbox", name) for name in metadata.tables}
     assert {name for name, rows in views.items() if rows} == {"outbox"}
 
 
 @pytest.mark.parametrize(("as_tenant", "table"), [("lookup", "tenants"), ("outbox", "outbox")])
-def test_neither_exemption_can_remove_a_row(house: Database, as_tenant: str, table: str) -> None:
-    work = UnitOfWork(house, as_tenant)
+def test_neither_exemption_can_remove_a_row(services: Database, as_tenant: str, table: str) -> None:
+    work = UnitOfWork(services, as_tenant)
     assert work.changed(metadata.tables[table].delete()) == 0
     work.rollback()
 
 
-def test_the_look_up_changes_no_tenant(house: Database) -> None:
-    work = UnitOfWork(house, "lookup")
+def test_the_look_up_changes_no_tenant(services: Database) -> None:
+    work = UnitOfWork(services, "lookup")
     assert work.changed(tenants.update().values(name="stolen")) == 0
     work.rollback()
 
 
-def test_the_runtime_role_cannot_rewrite_the_history(house: Database) -> None:
-    with psycopg.connect(house.url.replace("+psycopg", "")) as connection:
+def test_the_runtime_role_cannot_rewrite_the_history(services: Database) -> None:
+    with psycopg.connect(services.url.replace("+psycopg", "")) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (migrate.HEAD,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("DELETE FROM alembic_version")

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from app.contract.configuration import ApplicationSettings
 from app.contract.hub import Step
-from app.identity.oauth import views
-from app.identity.oauth.authorize import answers
-from app.identity.oauth.authorize.request import Authorization, Redirected
-from app.identity.oauth.issuers import Issuer
-from app.identity.tenants.tenant import Application
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth.authorize import answers
+from app.identity.protocols.oauth.authorize.request import Authorization, Redirected
+from app.identity.protocols.oauth.issuers import Issuer
 
 ISSUER = "http://acme.localhost:8000"
 

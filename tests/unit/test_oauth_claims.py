@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.identity.oauth import claims
+from app.identity.protocols.oauth import claims
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from werkzeug.test import Client
 
-from app.identity import health as identity_health
-from app.identity.store import migrate
+from app.identity.entry import health as identity_health
+from app.identity.platform.store import migrate
 from app.kit.health import Health
 from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
@@ -23,7 +23,7 @@ from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, Redis
 
 
-def house(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+def services(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     start_response("418 I'm a teapot", [("Content-Type", "text/plain")])
     return [environ["PATH_INFO"].encode()]
 
@@ -37,12 +37,12 @@ def fine() -> None:
 
 
 def test_a_process_lives_whatever_its_parts_do() -> None:
-    answer = Client(Health(house, {"database": down})).get("/health/live")
+    answer = Client(Health(services, {"database": down})).get("/health/live")
     assert (answer.status_code, answer.json) == (200, {"status": "ok"})
 
 
 def test_a_part_that_is_down_makes_a_process_unready_and_is_named_without_why() -> None:
-    answer = Client(Health(house, {"database": down, "redis": fine})).get("/health/ready")
+    answer = Client(Health(services, {"database": down, "redis": fine})).get("/health/ready")
     assert (answer.status_code, answer.json) == (
         503,
         {"status": "unavailable", "parts": {"database": "down", "redis": "ok"}},
@@ -55,7 +55,7 @@ def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
     def hangs() -> None:
         released.wait(60)
 
-    client = Client(Health(house, {"database": hangs, "redis": fine}))
+    client = Client(Health(services, {"database": hangs, "redis": fine}))
     asked: list[object] = []
     probes = [threading.Thread(target=lambda: asked.append(client.get("/health/ready").json)) for _ in range(5)]
     for probe in probes:
@@ -70,13 +70,13 @@ def test_a_part_that_hangs_is_down_and_keeps_one_thread() -> None:
 
 
 def test_everything_else_is_the_application_s() -> None:
-    assert Client(Health(house, {})).get("/health").status_code == 418
-    assert Client(Health(house, {})).get("/health/live/more").status_code == 418
+    assert Client(Health(services, {})).get("/health").status_code == 418
+    assert Client(Health(services, {})).get("/health/live/more").status_code == 418
 
 
 def test_a_store_of_this_schema_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
     settings = Settings(database_url=sqlite_url, secrets=(b"0" * 32,))
-    client = Client(Health(house, identity_health.checks(settings)))
+    client = Client(Health(services, identity_health.checks(settings)))
     assert client.get("/health/ready").status_code == 503
     migrate.upgrade(sqlite_url)
     assert client.get("/health/ready").status_code == 200
@@ -86,7 +86,7 @@ def test_a_database_gone_and_back_is_seen_at_once(own_postgres: Postgres) -> Non
     urls = own_postgres.database("gatehouse")
     migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
     url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    client = Client(Health(house, identity_health.checks(Settings(database_url=url, secrets=(b"0" * 32,)))))
+    client = Client(Health(services, identity_health.checks(Settings(database_url=url, secrets=(b"0" * 32,)))))
     assert client.get("/health/ready").status_code == 200
     own_postgres.stop()
     assert client.get("/health/ready").status_code == 503
@@ -97,7 +97,7 @@ def test_a_database_gone_and_back_is_seen_at_once(own_postgres: Postgres) -> Non
 def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
     migrate.upgrade(sqlite_url)
     settings = Settings(database_url=sqlite_url, redis_url=own_redis.url(), secrets=(b"0" * 32,))
-    client = Client(Health(house, identity_health.checks(settings)))
+    client = Client(Health(services, identity_health.checks(settings)))
     assert client.get("/health/ready").status_code == 200
     own_redis.stop()
     assert client.get("/health/ready").json == {"status": "unavailable", "parts": {"database": "ok", "redis": "down"}}
@@ -107,7 +107,7 @@ def test_redis_gone_and_back_is_seen(sqlite_url: str, own_redis: Redis) -> None:
 
 def test_a_request_is_one_line_without_its_query(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="gatehouse.access"):
-        Client(Instrumented(house)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
+        Client(Instrumented(services)).get("/x?apikey=S3CRET&access_token=S3CRET", base_url="http://acme.localhost")
     (line,) = caplog.records
     assert (line.__dict__["path"], line.__dict__["status"], line.__dict__["host"]) == ("/x", 418, "acme.localhost")
     assert "S3CRET" not in str(line.__dict__)
@@ -124,7 +124,7 @@ def test_a_request_that_breaks_is_told_as_500() -> None:
 
 
 def test_metrics_are_served_on_a_port_of_their_own_and_no_client_invents_a_label() -> None:
-    client = Client(Instrumented(house, (measure("api.localhost:8000"),)))
+    client = Client(Instrumented(services, (measure("api.localhost:8000"),)))
     client.get("/invented-path", base_url="http://invented-host.localhost:8000")
     client.open("/", method="INVENTED", base_url="http://api.localhost:8000")
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -153,12 +153,12 @@ def fetched(port: int) -> str:
 
 
 def test_a_probe_is_json() -> None:
-    assert json.loads(Client(Health(house, {"a": fine})).get("/health/ready").data)["parts"] == {"a": "ok"}
+    assert json.loads(Client(Health(services, {"a": fine})).get("/health/ready").data)["parts"] == {"a": "ok"}
 
 
 def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "gatehouse.access"):
-        answers = [Client(Instrumented(house)).get("/") for _ in range(2)]
+        answers = [Client(Instrumented(services)).get("/") for _ in range(2)]
     first, second = (answer.headers["X-Request-Id"] for answer in answers)
     assert first != second
     assert re.fullmatch(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", second)
@@ -179,6 +179,6 @@ def test_an_answer_and_its_log_line_bear_one_id(caplog: pytest.LogCaptureFixture
     ],
 )
 def test_the_id_of_a_trusted_proxy_is_taken_where_it_is_one(sent: str, peer: str, is_taken: bool) -> None:
-    client = Client(Instrumented(house, proxies=Proxies.of(["10.0.0.0/24"])))
+    client = Client(Instrumented(services, proxies=Proxies.of(["10.0.0.0/24"])))
     answer = client.get("/", environ_overrides={"REMOTE_ADDR": peer, "HTTP_X_REQUEST_ID": sent})
     assert (answer.headers["X-Request-Id"] == sent) is is_taken

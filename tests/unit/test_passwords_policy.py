@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
-from app.identity.passwords import policy
-from app.identity.passwords.well_known import is_common
+from app.identity.credentials.passwords import policy
+from app.identity.credentials.passwords.common_passwords import is_common
 
 DEFAULT = PasswordPolicy()
 ALL = PasswordPolicy(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.contract import errors as e
 from app.contract.profile import FIELDS, Write
-from app.identity.accounts import editing
+from app.identity.directory.accounts import profile_edits
 from app.kit.errors import ApiError
 
 TODAY = date(2026, 3, 1)
@@ -22,8 +22,8 @@ JSON = st.recursive(
 )
 
 
-def read(given: dict[str, Any], *, clears: bool = False, custom: tuple[str, ...] = ("shoe",)) -> editing.Edits:
-    return editing.read(given, ANYONE, clears=clears, custom_fields=custom, today=TODAY)
+def read(given: dict[str, Any], *, clears: bool = False, custom: tuple[str, ...] = ("shoe",)) -> profile_edits.Edits:
+    return profile_edits.read(given, ANYONE, clears=clears, custom_fields=custom, today=TODAY)
 
 
 def after(given: dict[str, Any], **profile: Any) -> dict[str, Any]:

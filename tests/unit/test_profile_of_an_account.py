@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.contract.profile import FIELDS
-from app.identity.accounts.account import Account
-from app.identity.accounts.profile import age, born_on, profile_of
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import age, born_on, profile_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = Account(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.identity.accounts.projection import Tree, parse, project
+from app.identity.directory.accounts.projection import Tree, parse, project
 
 PROFILE: dict[str, Any] = {
     "FirstName": "Ada",

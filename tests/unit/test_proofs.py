@@ -11,14 +11,14 @@ from datetime import timedelta
 import pytest
 
 from app.contract import errors as e
-from app.identity.call import Call
-from app.identity.house import House
-from app.identity.proofs import service as proofs
-from app.identity.proofs.service import MAIL_CODE, SMS_CODE, Proof, ProofKind, digits_in
-from app.identity.tasks import cleaning
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, ProofKind, digits_in
+from app.identity.entry import cleaning
+from app.identity.platform.context import Context
+from app.identity.platform.services import Services
 from app.kit.errors import ApiError
 from tests.support.callers import call_of
-from tests.support.house import MovableClock
+from tests.support.identity_service import MovableClock
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 KIND, ADDRESS = ProofKind.EMAIL, "ada@example.test"
@@ -29,11 +29,11 @@ class Holder:
     """An account of a tenant that gets links and codes."""
 
     def __init__(self, tenant: TenantServer) -> None:
-        self.tenant, self.house = tenant, tenant.house
+        self.tenant, self.services = tenant, tenant.services
         self.uid = str(tenant.create()["Uid"])
 
-    def asks(self, what: Callable[[Call], str]) -> str:
-        with call_of(self.house, self.tenant.name) as call:
+    def asks(self, what: Callable[[Context], str]) -> str:
+        with call_of(self.services, self.tenant.name) as call:
             made = what(call)
             call.work.commit()
             return made
@@ -45,13 +45,13 @@ class Holder:
         return self.asks(lambda call: proofs.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
 
     def opens(self, token: str, kind: ProofKind = KIND) -> Proof:
-        with call_of(self.house, self.tenant.name) as call:
+        with call_of(self.services, self.tenant.name) as call:
             proof = proofs.spend_link(call, kind, token)
             call.work.commit()
             return proof
 
     def types(self, code: str, uid: str | None = None, errors: proofs.CodeErrors = MAIL_CODE) -> Proof:
-        with call_of(self.house, self.tenant.name) as call:
+        with call_of(self.services, self.tenant.name) as call:
             proof = proofs.spend_code(call, KIND, uid or self.uid, code, subject=ADDRESS, errors=errors)
             call.work.commit()
             return proof
@@ -103,7 +103,7 @@ def test_of_fifty_guesses_at_once_five_are_weighed(holder: Holder) -> None:
 
 def test_a_look_uses_nothing_up(holder: Holder) -> None:
     token = holder.link()
-    with call_of(holder.house, holder.tenant.name) as call:
+    with call_of(holder.services, holder.tenant.name) as call:
         assert proofs.peek_link(call, KIND, token).subject == ADDRESS
         assert proofs.peek_link(call, KIND, token).uid == holder.uid
     assert holder.opens(token).subject == ADDRESS
@@ -113,7 +113,7 @@ def test_a_look_uses_nothing_up(holder: Holder) -> None:
 
 def test_a_refusal_that_follows_leaves_the_link_unused(holder: Holder) -> None:
     token = holder.link()
-    with call_of(holder.house, holder.tenant.name) as call:
+    with call_of(holder.services, holder.tenant.name) as call:
         proofs.spend_link(call, KIND, token)
     assert holder.opens(token).uid == holder.uid
 
@@ -121,7 +121,7 @@ def test_a_refusal_that_follows_leaves_the_link_unused(holder: Holder) -> None:
 def test_a_right_code_that_is_refused_for_another_reason_may_come_again(holder: Holder) -> None:
     code = holder.code()
     for _ in range(8):
-        with call_of(holder.house, holder.tenant.name) as call:
+        with call_of(holder.services, holder.tenant.name) as call:
             proofs.spend_code(call, KIND, holder.uid, code, subject=ADDRESS, errors=MAIL_CODE)
     assert holder.types(code).uid == holder.uid
 
@@ -169,7 +169,7 @@ def test_a_newer_link_or_code_ends_the_older(holder: Holder) -> None:
 
 
 def test_what_is_over_is_over(holder: Holder) -> None:
-    clock = holder.house.clock
+    clock = holder.services.clock
     assert isinstance(clock, MovableClock)
     token, code = holder.link(minutes=10), holder.code(minutes=5)
     clock.advance(minutes=5, seconds=1)
@@ -233,13 +233,13 @@ def test_a_good_code_begins_the_count_anew(new_tenant_server: NewTenantServer) -
         assert holder.types(code).uid == holder.uid
 
 
-def test_what_is_long_over_is_removed(holder: Holder, house: House) -> None:
-    clock = house.clock
+def test_what_is_long_over_is_removed(holder: Holder, services: Services) -> None:
+    clock = services.clock
     assert isinstance(clock, MovableClock)
     token = holder.link(minutes=10)
-    cleaning.clean(house.database, clock.now() + timedelta(days=6))
-    with call_of(house, holder.tenant.name) as call:
+    cleaning.clean(services.database, clock.now() + timedelta(days=6))
+    with call_of(services, holder.tenant.name) as call:
         assert proofs.known_link(call, KIND, token) is not None
-    cleaning.clean(house.database, clock.now() + timedelta(days=8))
-    with call_of(house, holder.tenant.name) as call:
+    cleaning.clean(services.database, clock.now() + timedelta(days=8))
+    with call_of(services, holder.tenant.name) as call:
         assert proofs.known_link(call, KIND, token) is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.contract.operations import CATALOGUE
-from app.identity import areas
+from app.identity.entry import areas
 from app.kit.openapi import document
 
 assert areas.AREAS  # importing the areas states every operation

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from sqlalchemy import create_engine, inspect, text
 
 from app.cli import cli
-from app.identity import health
-from app.identity.store import migrate
-from app.identity.store.database import Database, StoreUnavailable
-from app.identity.store.migrate import HEAD, Patience
-from app.identity.store.migrations.online import add_index, drop_index
-from app.identity.store.standing import Standing, note_oldest_code, standing_of
+from app.identity.entry import health
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.migrate import HEAD, Patience
+from app.identity.platform.store.migrations.online import add_index, drop_index
+from app.identity.platform.store.standing import Standing, note_oldest_code, standing_of
 from app.settings import Settings, SettingsError
 from tests.support.migration_rules import breaks_older_code, keeps_writers_out
 from tests.support.servers import RUNTIME, PostgresUrls

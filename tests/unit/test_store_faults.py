@@ -15,14 +15,15 @@ from sqlalchemy.engine import Engine
 from werkzeug.test import Client, TestResponse
 
 from app.contract.configuration import Argon2, Brand, TenantSettings
-from app.identity import create_app, create_house, create_service, health
-from app.identity.accounts.tables import accounts, identifiers
-from app.identity.house import House
-from app.identity.store import migrate
-from app.identity.store.database import StoreUnavailable
-from app.identity.store.unit import UnitOfWork
-from app.identity.tasks.tables import audit
-from app.identity.tenants.tables import tenants
+from app.identity import create_app, create_service, create_services
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.directory.tenants.tables import tenants
+from app.identity.entry import health
+from app.identity.platform.services import Services
+from app.identity.platform.store import migrate
+from app.identity.platform.store.database import StoreUnavailable
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
 from app.kit import randomness, time_budget
 from app.settings import Settings
 
@@ -36,24 +37,24 @@ BOOKS = (accounts, identifiers, audit)
 class Place:
     """One tenant in a house whose database can be spoilt."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.client = Client(create_app(create_service(house)))
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.client = Client(create_app(create_service(services)))
         self._pragma: str | None = None
-        event.listen(house.database.engine, "connect", self._connected)
+        event.listen(services.database.engine, "connect", self._connected)
         settings = TenantSettings(argon2=Argon2(memory_kib=8192, iterations=1), email_verification="optional")
         row = {
             "tenant_id": TENANT,
             "name": TENANT,
             "api_key": KEY,
-            "api_secret": house.vault.seal(SECRET.encode(), f"{TENANT} api_secret"),
+            "api_secret": services.encryption.seal(SECRET.encode(), f"{TENANT} api_secret"),
             "version": 1,
             "settings": settings.model_dump(mode="json"),
             "brand": Brand().model_dump(mode="json"),
             "is_active": True,
-            "created_at": house.clock.now(),
+            "created_at": services.clock.now(),
         }
-        with UnitOfWork(house.database, TENANT).apart() as work:
+        with UnitOfWork(services.database, TENANT).apart() as work:
             work.run(insert(tenants), row)
 
     def _connected(self, connection: Any, _record: Any) -> None:
@@ -63,7 +64,7 @@ class Place:
     def spoil(self, pragma: str | None) -> None:
         """Let every connection from now on have this fault; None mends it."""
         self._pragma = pragma
-        self.house.database.dispose()
+        self.services.database.dispose()
 
     def create(self, email: str) -> TestResponse:
         body = {"Email": [{"Type": "Primary", "Value": email}], "Password": PASSWORD}
@@ -73,12 +74,12 @@ class Place:
         return self._post(LOGIN, {"email": email, "password": password}, {"apikey": KEY})
 
     def _post(self, path: str, body: dict[str, Any], query: dict[str, str]) -> TestResponse:
-        base = f"http://{self.house.settings.api_hostname}"
+        base = f"http://{self.services.settings.api_hostname}"
         return self.client.post(path, json=body, query_string=query, base_url=base)
 
     def rows(self) -> list[int]:
         """Return how many rows the tables have."""
-        work = UnitOfWork(self.house.database, TENANT)
+        work = UnitOfWork(self.services.database, TENANT)
         try:
             return [int(work.run(select(func.count()).select_from(table)).scalar_one()) for table in BOOKS]
         finally:
@@ -89,11 +90,11 @@ class Place:
 def place(tmp_path: Path) -> Iterator[Place]:
     settings = Settings(data_dir=tmp_path, secrets=(b"a secret of the tests, long enough to be one",))
     migrate.migrate(settings)
-    house = create_house(settings)
-    made = Place(house)
+    services = create_services(settings)
+    made = Place(services)
     assert made.create("first@example.test").status_code == 200
     yield made
-    house.database.dispose()
+    services.database.dispose()
 
 
 FAULTS = {"full": "PRAGMA max_page_count=1", "read-only": "PRAGMA query_only=ON"}
@@ -102,7 +103,7 @@ LARGE = {"text": "x" * 60_000}
 
 def entry(place: Place, facts: dict[str, str]) -> dict[str, Any]:
     """Return a row of the audit trail."""
-    at = place.house.clock.now()
+    at = place.services.clock.now()
     return {"tenant_id": TENANT, "entry_id": randomness.token(18), "at": at, "event": "test", "facts": facts}
 
 
@@ -114,7 +115,7 @@ def write(work: UnitOfWork, place: Place, facts: dict[str, str], times: int) -> 
 def write_apart(place: Place, facts: dict[str, str], times: int) -> None:
     """Write rows each in a transaction of its own."""
     for _ in range(times):
-        with UnitOfWork(place.house.database, TENANT).apart() as work:
+        with UnitOfWork(place.services.database, TENANT).apart() as work:
             write(work, place, facts, 1)
 
 
@@ -146,7 +147,7 @@ def test_a_write_is_refused_for_now_and_leaves_nothing(place: Place, fault: str)
 def test_reads_go_on_while_nothing_can_be_written(place: Place) -> None:
     place.spoil(FAULTS["read-only"])
     query = {"apikey": KEY, "apisecret": SECRET, "email": "first@example.test"}
-    base = f"http://{place.house.settings.api_hostname}"
+    base = f"http://{place.services.settings.api_hostname}"
     assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
 
 
@@ -164,7 +165,7 @@ def test_no_password_is_weighed_uncounted(place: Place) -> None:
 def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
     before = place.rows()
     place.spoil(FAULTS[fault])
-    work = UnitOfWork(place.house.database, TENANT)
+    work = UnitOfWork(place.services.database, TENANT)
     with pytest.raises(StoreUnavailable):
         write(work, place, LARGE if fault == "full" else {}, 500)
     work.rollback()
@@ -176,7 +177,7 @@ def test_a_transaction_is_all_or_nothing(place: Place, fault: str) -> None:
 
 def test_a_fault_halfway_takes_back_what_was_written_before_it(place: Place) -> None:
     before = place.rows()
-    work = UnitOfWork(place.house.database, TENANT)
+    work = UnitOfWork(place.services.database, TENANT)
     write(work, place, {}, 3)
     work.run(text(FAULTS["read-only"]))
     with pytest.raises(StoreUnavailable):
@@ -196,7 +197,7 @@ def test_a_database_that_another_process_holds_is_waited_for_then_refused(
     place: Place,
 ) -> None:
     before = place.rows()
-    file = str(place.house.database.engine.url.database)
+    file = str(place.services.database.engine.url.database)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:
@@ -212,24 +213,24 @@ def test_a_database_that_cannot_be_written_is_not_ready(place: Place) -> None:
     def read_only(connection: Any, _record: Any) -> None:
         connection.execute(FAULTS["read-only"])
 
-    assert health.checks(place.house.settings)["database"]() is None
+    assert health.checks(place.services.settings)["database"]() is None
     event.listen(Engine, "connect", read_only)
     try:
         with pytest.raises(StoreUnavailable, match="readonly"):
-            health.checks(place.house.settings)["database"]()
+            health.checks(place.services.settings)["database"]()
     finally:
         event.remove(Engine, "connect", read_only)
 
 
 def test_a_database_that_somebody_writes_is_ready(place: Place) -> None:
-    with place.house.database.connect() as connection:
+    with place.services.database.connect() as connection:
         connection.execute(text("BEGIN IMMEDIATE"))
-        assert health.checks(place.house.settings)["database"]() is None
+        assert health.checks(place.services.settings)["database"]() is None
         connection.execute(text("ROLLBACK"))
 
 
 def test_probes_write_seldom(place: Place) -> None:
-    check = health.checks(place.house.settings)["database"]
+    check = health.checks(place.services.settings)["database"]
     check()
     before = changes_of(place)
     for _ in range(5):
@@ -239,12 +240,12 @@ def test_probes_write_seldom(place: Place) -> None:
 
 def changes_of(place: Place) -> int:
     """Return SQLite's own count of what others committed."""
-    with place.house.database.connect() as connection:
+    with place.services.database.connect() as connection:
         return int(connection.execute(text("PRAGMA data_version")).scalar_one())
 
 
 def test_what_is_removed_does_not_stay_in_the_file(place: Place) -> None:
-    with place.house.database.engine.connect() as connection:
+    with place.services.database.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA secure_delete").scalar_one() == 1
 
 

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app.identity.providers.twilio import Twilio
-from app.identity.tasks.claims import Message
-from app.identity.tasks.undelivered import Undelivered
+from app.identity.messaging.senders.twilio import Twilio
+from app.identity.platform.outbox.claims import Message
+from app.identity.platform.outbox.undelivered import Undelivered
 
 MESSAGE = Message("acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & more", "sid": "SM1"}, 1)
 

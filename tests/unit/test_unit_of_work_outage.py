@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
-from app.identity.store.database import Database, StoreUnavailable
-from app.identity.store.unit import UnitOfWork
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.servers import Postgres
 
 

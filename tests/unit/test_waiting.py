@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.identity.store.database import Database, StoreUnavailable
-from app.identity.store.unit import UnitOfWork
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import time_budget
 from tests.support.servers import Postgres
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.identity.tenants.whitelist import with_query
+from app.identity.directory.tenants.allowed_addresses import with_query
 
 
 @pytest.mark.parametrize(

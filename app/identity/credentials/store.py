@@ -11,10 +11,10 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.call import Call
 from app.identity.credentials.tables import credentials
-from app.identity.store.unit import UnitOfWork
-from app.identity.vault import Vault
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 
 C = credentials.c
@@ -49,33 +49,33 @@ _OF_ACCOUNT = (
 )
 
 
-def of_account(call: Call, uid: str) -> list[Credential]:
+def of_account(context: Context, uid: str) -> list[Credential]:
     """Return all credentials of an account, the oldest first."""
-    rows = call.work.run(_OF_ACCOUNT, {"tenant": call.tenant.tenant_id, "account": uid}).all()
+    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid}).all()
     return [_credential(row) for row in rows]
 
 
-def of_kind(call: Call, uid: str, kind: str) -> list[Credential]:
+def of_kind(context: Context, uid: str, kind: str) -> list[Credential]:
     """Return an account's credentials of one kind, the oldest first."""
-    return [one for one in of_account(call, uid) if one.kind == kind]
+    return [one for one in of_account(context, uid) if one.kind == kind]
 
 
-def by_lookup(call: Call, kind: str, lookup: str) -> Credential | None:
+def by_lookup(context: Context, kind: str, lookup: str) -> Credential | None:
     """Return the credential of that digest, whoever has it."""
-    where = (C.tenant_id == call.tenant.tenant_id, C.kind == kind, C.lookup == lookup)
-    row = call.work.one(select(*_COLUMNS).where(*where))
+    where = (C.tenant_id == context.tenant.tenant_id, C.kind == kind, C.lookup == lookup)
+    row = context.work.one(select(*_COLUMNS).where(*where))
     return _credential(row) if row is not None else None
 
 
-def of_kinds_by_lookup(call: Call, kinds: Collection[str], lookup: str) -> Credential | None:
+def of_kinds_by_lookup(context: Context, kinds: Collection[str], lookup: str) -> Credential | None:
     """Return the credential of that digest among some kinds, whoever has it."""
-    where = (C.tenant_id == call.tenant.tenant_id, C.kind.in_(kinds), C.lookup == lookup)
-    rows = call.work.all(select(*_COLUMNS).where(*where).limit(1))
+    where = (C.tenant_id == context.tenant.tenant_id, C.kind.in_(kinds), C.lookup == lookup)
+    rows = context.work.all(select(*_COLUMNS).where(*where).limit(1))
     return _credential(rows[0]) if rows else None
 
 
 def add(
-    call: Call,
+    context: Context,
     uid: str,
     kind: str,
     *,
@@ -88,7 +88,9 @@ def add(
     """Keep a credential; `secret` lies sealed, bound to its row. Raises Held where another has the lookup."""
     credential_id = randomness.uid()
     sealed = (
-        call.house.vault.seal(secret, context(call.tenant.tenant_id, credential_id)) if secret is not None else None
+        context.services.encryption.seal(secret, associated_data(context.tenant.tenant_id, credential_id))
+        if secret is not None
+        else None
     )
     row = {
         "credential_id": credential_id,
@@ -99,99 +101,105 @@ def add(
         "facts": dict(facts or {}),
         "is_enrolled": is_enrolled,
         "counter": counter,
-        "created_at": call.now,
+        "created_at": context.now,
         "used_at": None,
     }
     try:
-        call.work.run(insert(credentials), {"tenant_id": call.tenant.tenant_id, **row})
+        context.work.run(insert(credentials), {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
         raise Held from None
     return Credential(**row)  # type: ignore[arg-type]  # the row has the fields' types
 
 
-def secret_of(call: Call, credential: Credential) -> bytes:
+def secret_of(context: Context, credential: Credential) -> bytes:
     """Return what a credential keeps sealed; raises Unsealable."""
-    return call.house.vault.open(credential.sealed or b"", context(call.tenant.tenant_id, credential.credential_id))
-
-
-def enrol(call: Call, credential: Credential, **values: Any) -> bool:
-    """Mark it proved, as of now, in the call's transaction; of many at once one is told True."""
-    where = (*_one(call, credential.credential_id), C.is_enrolled.is_(False))
-    proved = {"is_enrolled": True, "created_at": call.now, "used_at": call.now, **values}
-    return call.work.changed(update(credentials).where(*where).values(proved)) > 0
-
-
-def advance(call: Call, credential: Credential, counter: int, **values: Any) -> bool:
-    """Note a use with a counter that only rises; False where it was used up to there before. Of many at once one wins."""
-    where = (*_one(call, credential.credential_id), C.counter < counter)
-    noted = update(credentials).where(*where).values(counter=counter, used_at=call.now, **values)
-    return call.work.changed(noted) > 0
-
-
-def note(call: Call, credential: Credential, **values: Any) -> bool:
-    """Write columns of a credential; False where it is gone."""
-    return call.work.changed(update(credentials).where(*_one(call, credential.credential_id)).values(**values)) > 0
-
-
-def remove(
-    call: Call, uid: str, kinds: Collection[str], credential_id: str | None = None, *, but: str | None = None
-) -> int:
-    """Remove an account's credentials of some kinds, or one of them, or all `but` one; returns how many were there."""
-    where = [C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.kind.in_(kinds)]
-    where += [C.credential_id == credential_id] if credential_id is not None else []
-    where += [C.credential_id != but] if but is not None else []
-    return call.work.changed(delete(credentials).where(*where))
-
-
-def remove_all(call: Call, uid: str) -> int:
-    """Remove whatever an account enrolled or began, of every kind; returns how many were there."""
-    mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)
-    return call.work.changed(delete(credentials).where(*mine))
-
-
-def remove_begun(call: Call, uid: str) -> None:
-    """Remove what an account only began: it opens nothing yet, and whoever began it may not be its owner."""
-    call.work.run(
-        delete(credentials).where(C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
+    return context.services.encryption.open(
+        credential.sealed or b"", associated_data(context.tenant.tenant_id, credential.credential_id)
     )
 
 
-def remove_since(call: Call, uid: str, at: datetime) -> int:
+def enrol(context: Context, credential: Credential, **values: Any) -> bool:
+    """Mark it proved, as of now, in the call's transaction; of many at once one is told True."""
+    where = (*_one(context, credential.credential_id), C.is_enrolled.is_(False))
+    proved = {"is_enrolled": True, "created_at": context.now, "used_at": context.now, **values}
+    return context.work.changed(update(credentials).where(*where).values(proved)) > 0
+
+
+def advance(context: Context, credential: Credential, counter: int, **values: Any) -> bool:
+    """Note a use with a counter that only rises; False where it was used up to there before. Of many at once one wins."""
+    where = (*_one(context, credential.credential_id), C.counter < counter)
+    noted = update(credentials).where(*where).values(counter=counter, used_at=context.now, **values)
+    return context.work.changed(noted) > 0
+
+
+def note(context: Context, credential: Credential, **values: Any) -> bool:
+    """Write columns of a credential; False where it is gone."""
+    return (
+        context.work.changed(update(credentials).where(*_one(context, credential.credential_id)).values(**values)) > 0
+    )
+
+
+def remove(
+    context: Context, uid: str, kinds: Collection[str], credential_id: str | None = None, *, but: str | None = None
+) -> int:
+    """Remove an account's credentials of some kinds, or one of them, or all `but` one; returns how many were there."""
+    where = [C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind.in_(kinds)]
+    where += [C.credential_id == credential_id] if credential_id is not None else []
+    where += [C.credential_id != but] if but is not None else []
+    return context.work.changed(delete(credentials).where(*where))
+
+
+def remove_all(context: Context, uid: str) -> int:
+    """Remove whatever an account enrolled or began, of every kind; returns how many were there."""
+    mine = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
+    return context.work.changed(delete(credentials).where(*mine))
+
+
+def remove_begun(context: Context, uid: str) -> None:
+    """Remove what an account only began: it opens nothing yet, and whoever began it may not be its owner."""
+    context.work.run(
+        delete(credentials).where(C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
+    )
+
+
+def remove_since(context: Context, uid: str, at: datetime) -> int:
     """Remove what an account enrolled from then on, and what it only began; returns how many were enrolled."""
-    remove_begun(call, uid)
-    mine = (C.tenant_id == call.tenant.tenant_id, C.uid == uid)
-    return call.work.changed(delete(credentials).where(*mine, C.created_at >= at))
+    remove_begun(context, uid)
+    mine = (C.tenant_id == context.tenant.tenant_id, C.uid == uid)
+    return context.work.changed(delete(credentials).where(*mine, C.created_at >= at))
 
 
-def use_up(call: Call, uid: str, kind: str, lookup: str) -> bool:
+def use_up(context: Context, uid: str, kind: str, lookup: str) -> bool:
     """Remove the credential of that digest: what works once. Of many at once one is told True."""
-    where = (C.tenant_id == call.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
-    return call.work.changed(delete(credentials).where(*where)) > 0
+    where = (C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
+    return context.work.changed(delete(credentials).where(*where)) > 0
 
 
-def reseal(work: UnitOfWork, vault: Vault) -> int:
+def reseal(work: UnitOfWork, encryption: Encryption) -> int:
     """Seal secrets anew where they lie under an older one; returns how many."""
     count, rows = (
         0,
         work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))),
     )
     for row in rows:
-        if not vault.is_current(row.sealed):
-            place = context(work.tenant_id, row.credential_id)
+        if not encryption.is_current(row.sealed):
+            place = associated_data(work.tenant_id, row.credential_id)
             where = (C.tenant_id == work.tenant_id, C.credential_id == row.credential_id, C.sealed == row.sealed)
             count += work.changed(
-                update(credentials).where(*where).values(sealed=vault.seal(vault.open(row.sealed, place), place))
+                update(credentials)
+                .where(*where)
+                .values(sealed=encryption.seal(encryption.open(row.sealed, place), place))
             )
     return count
 
 
-def context(tenant_id: str, credential_id: str) -> str:
+def associated_data(tenant_id: str, credential_id: str) -> str:
     """What a sealed secret is bound to."""
     return f"{tenant_id} credential {credential_id}"
 
 
-def _one(call: Call, credential_id: str) -> tuple[Any, Any]:
-    return C.tenant_id == call.tenant.tenant_id, C.credential_id == credential_id
+def _one(context: Context, credential_id: str) -> tuple[Any, Any]:
+    return C.tenant_id == context.tenant.tenant_id, C.credential_id == credential_id
 
 
 def _credential(row: Row[Any]) -> Credential:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, String
 
-from app.identity.store.tables import Free, Id, Instant, tenant_table
+from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
 
 credentials = tenant_table(
     "credentials",

@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.house import House
+from app.identity.platform.services import Services
 from tests.support.authenticators.driver import Driver
 from tests.support.devices import keeps
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
@@ -47,8 +47,8 @@ class DuoDriver(Driver):
     # `lives_seconds` is none: a prompt ends with its challenge; test_duo asks it where there is no challenge
 
     @contextmanager
-    def elsewhere(self, house: House) -> Iterator[FakeDuo]:
-        with duo(house) as self.there:
+    def elsewhere(self, services: Services) -> Iterator[FakeDuo]:
+        with duo(services) as self.there:
             yield self.there
 
     def equipped(self, who: Factored) -> Led:

@@ -1,0 +1,205 @@
+"""The accounts of a configuration file. A stated key wins; an absent one is left as the person has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract.configuration import Brand, TenantSettings
+from app.contract.profile import Write
+from app.contract.tenant_file import AccountFile, TenantFile
+from app.identity.administration.configuration.plan import Action, Change, differences
+from app.identity.administration.configuration.problems import Path
+from app.identity.administration.configuration.run import Run
+from app.identity.authentication.recovery import new_password
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials import notifications
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import configured_accounts, identifiers, profile_edits, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile_edits import Edits
+from app.identity.platform.audit import AuditLog
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.store import removal
+from app.identity.platform.tenant import Tenant
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.reading import RawRequest
+
+KINDS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
+FREE = {
+    "prefix": "Prefix",
+    "first_name": "FirstName",
+    "middle_name": "MiddleName",
+    "last_name": "LastName",
+    "suffix": "Suffix",
+    "nick_name": "NickName",
+    "birth_date": "BirthDate",
+    "gender": "Gender",
+    "website": "Website",
+    "company": "Company",
+    "local_language": "LocalLanguage",
+    "custom_fields": "CustomFields",
+}
+"""The file's keys and the interface's members."""
+_WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
+_SWITCHES = ("email_verified", "phone_verified", "is_active")
+
+
+@dataclass
+class People:
+    """One pass over the accounts of one tenant."""
+
+    run: Run
+    stated: TenantFile
+    path: Path
+    settings: TenantSettings
+    is_new: bool
+
+    def changes(self) -> Iterator[Change]:
+        """Yield a change for each account; with `run.writes` it is written first."""
+        context = self._call()
+        seen = set()
+        for number, wanted in enumerate(self.stated.accounts or ()):
+            path = (*self.path, "accounts", number)
+            edits = self._edits(context, wanted, path)
+            held = None if self.is_new else self._find(context, wanted, path)
+            if held is None:
+                yield self._add(context, wanted, edits)
+            else:
+                seen.add(held.uid)
+                yield self._change(context, held, wanted, edits)
+        if self.run.prune and not self.is_new:
+            named = {wanted.label for wanted in self.stated.accounts or ()}
+            yield from self._remove(context, seen, named)
+        if self.run.writes:
+            context.audit.write(context.work)
+
+    def _call(self) -> Context:
+        work = self.run.work
+        tenant = Tenant(work.tenant_id, self.stated.name, "", b"", 0, self.settings, Brand())
+        services = self.run.services
+        posts = Outbox(work, services.clock, services.encryption)
+        return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
+
+    def _edits(self, context: Context, wanted: AccountFile, path: Path) -> Edits:
+        """Read the free fields as the interface reads them."""
+        fields = self.settings.custom_fields
+        try:
+            return profile_edits.read(
+                _free(wanted), _WRITERS, clears=False, custom_fields=fields, today=context.now.date()
+            )
+        except ApiError as refusal:
+            self.run.refuse(path, f"expected another value: {refusal.description}")
+
+    def _find(self, context: Context, wanted: AccountFile, path: Path) -> Account | None:
+        found = {}
+        for kind, value in _named(wanted):
+            account = store.by_identifier(context, kind, identifiers.normal(kind, value))
+            if account is not None:
+                found[account.uid] = account
+        if len(found) > 1:
+            self.run.refuse(path, "expected one account; its email, username and phone belong to several")
+        held = next(iter(found.values()), None)
+        for kind, value in _named(wanted) if held is not None else ():
+            stands = getattr(held, kind)
+            if stands is not None and identifiers.normal(kind, stands) != identifiers.normal(kind, value):
+                self.run.refuse((*path, kind), f"expected {stands}: what names an account is not overwritten")
+        return held
+
+    def _add(self, context: Context, wanted: AccountFile, edits: Edits) -> Change:
+        if self.run.writes:
+            uid = randomness.uid()
+            profile = edits.apply({"RegistrationSource": "API"})
+            store.add(context, {**self._row(context, uid, wanted), "profile": profile}, _held(wanted))
+            context.audit.record("account.created", uid=uid, source="file")
+        return Change(Action.CREATE, self.stated.name, "account", wanted.label)
+
+    def _row(self, context: Context, uid: str, wanted: AccountFile) -> dict[str, Any]:
+        email = identifiers.shown_email(wanted.email) if wanted.email else None
+        hashed = self.run.hashes.get((self.stated.name, wanted.label))
+        if wanted.password and hashed is None:  # it came between the plan and the transaction
+            hashed = self.run.services.hashing.hash(wanted.password, context.tenant.settings.argon2)
+        return {
+            "uid": uid,
+            "profile_id": randomness.uid(),
+            "password_hash": hashed,
+            "password_changed_at": context.now if hashed else None,
+            "email": email,
+            "username": identifiers.normal_username(wanted.username) if wanted.username else None,
+            "phone": identifiers.normal_phone(wanted.phone) if wanted.phone else None,
+            "emails": [{"Type": "Primary", "Value": email}] if email else [],
+            **{name: getattr(wanted, name) for name in _SWITCHES},
+            "private": {configured_accounts.MARK: True},
+            "created_at": context.now,
+            "modified_at": context.now,
+            "profile_modified_at": context.now,
+        }
+
+    def _change(self, context: Context, held: Account, wanted: AccountFile, edits: Edits) -> Change:
+        before = {name: getattr(held, name) for name in _SWITCHES if name in wanted.model_fields_set}
+        after = {name: getattr(wanted, name) for name in before}
+        profile = edits.apply(held.profile)
+        details = [*differences(before, after), *differences(held.profile, profile)]
+        values: dict[str, Any] = {**after, "profile": profile}
+        if held.password_hash is None and wanted.password:
+            details.append("password: given, because there is none")
+            values |= {
+                "password_hash": self._row(context, held.uid, wanted)["password_hash"],
+                "password_changed_at": context.now,
+            }
+        fresh = [(kind, value) for kind, value in _named(wanted) if getattr(held, kind) is None]
+        details += [f"{kind}: default -> {value}" for kind, value in fresh]
+        if details and self.run.writes:
+            self._write(context, held, wanted, values, fresh)
+        return Change(
+            Action.CHANGE if details else Action.UNCHANGED, self.stated.name, "account", wanted.label, tuple(details)
+        )
+
+    def _write(
+        self, context: Context, held: Account, wanted: AccountFile, values: dict[str, Any], fresh: list[tuple[str, str]]
+    ) -> None:
+        row = self._row(context, held.uid, wanted)
+        values |= {kind: row[kind] for kind, _ in fresh}
+        if any(kind == identifiers.EMAIL for kind, _ in fresh):
+            values["emails"] = [*row["emails"], *held.emails]
+        store.hold(context, held.uid, [one for one in _held(wanted) if one[0] in {kind for kind, _ in fresh}])
+        for kind in (identifiers.EMAIL, identifiers.PHONE):
+            stands = getattr(held, kind) or row[kind]
+            if f"{kind}_verified" in values and stands:
+                store.verify(context, held.uid, kind, identifiers.normal(kind, stands), values[f"{kind}_verified"])
+        after = store.change(context, held.uid, values) or held
+        context.audit.record("account.changed", uid=held.uid, source="file")
+        notifications.tell_changes(context, held, after)
+        if "password_hash" in values:
+            sessions.end_all(context, held.uid)
+            tokens.revoke_all(context, held.uid)
+            new_password.follow(context, after, "file")
+
+    def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
+        for left in configured_accounts.marked(context.work):
+            label = left.email or left.username or left.phone or left.uid
+            if left.uid in seen or label in named:
+                continue
+            if self.run.writes:
+                removal.rows_of_account(context.work, left.uid)
+                context.audit.record("account.removed", uid=left.uid, source="file")
+            yield Change(Action.REMOVE, self.stated.name, "account", label)
+
+
+def _named(wanted: AccountFile) -> list[tuple[str, str]]:
+    return [(kind, value) for kind in KINDS if (value := getattr(wanted, kind))]
+
+
+def _held(wanted: AccountFile) -> list[tuple[str, str, bool]]:
+    """Return the identifiers to hold; a username is never in doubt."""
+    return [
+        (kind, identifiers.normal(kind, value), bool(getattr(wanted, f"{kind}_verified", True)))
+        for kind, value in _named(wanted)
+    ]
+
+
+def _free(wanted: AccountFile) -> dict[str, Any]:
+    return {member: getattr(wanted, key) for key, member in FREE.items() if key in wanted.model_fields_set}

@@ -1,0 +1,362 @@
+"""Applies a configuration file: reads what stands, tells what differs, writes it, all within one transaction.
+
+A file overwrites what it names, and takes back what it named before; what operations set beside it stays (`origins.py`).
+Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications and
+templates that the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+from app.contract.configuration import ApplicationSettings, Argon2, TenantSettings
+from app.contract.services_settings import SECRETS_IN_FILE
+from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
+from app.identity.administration import second_factor_rules
+from app.identity.administration.configuration import message_templates
+from app.identity.administration.configuration.accounts import People
+from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
+from app.identity.administration.configuration.plan import Action, Made, Plan
+from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.reading import Configuration
+from app.identity.administration.configuration.run import Run
+from app.identity.directory.tenants import changes, service_secrets
+from app.identity.directory.tenants.changes import HeldApplication, HeldTenant
+from app.identity.directory.tenants.store import NOBODY
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
+
+_ONE_AT_A_TIME = 4_017_204  # any number; two files that are applied together follow one another
+
+
+def plan(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
+    """Return what `apply` would do. Raises ConfigurationError where the file contradicts what stands."""
+    work = UnitOfWork(services.database, NOBODY)
+    try:
+        return _all(Run(services, work, configuration, prune, writes=False))
+    finally:
+        work.rollback()
+
+
+def apply(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
+    """Bring the store to what the file says: all of it or nothing.
+
+    Passwords of new accounts are hashed before the transaction begins, so that nobody waits for them.
+
+    Raises:
+        ConfigurationError: the file contradicts what stands.
+        StoreUnavailable: the database is gone, full or read-only.
+    """
+    hashes = _hashes(services, configuration)
+    work = UnitOfWork(services.database, NOBODY)
+    try:
+        work.begin()
+        if not services.database.is_sqlite:
+            work.run(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
+        done = _all(Run(services, work, configuration, prune, writes=True, hashes=hashes))
+        work.commit()
+        return done
+    except IntegrityError as problem:
+        raise ConfigurationError(
+            [Problem(configuration.document.file, 1, "", f"is taken already: {problem.orig}")]
+        ) from problem
+    finally:
+        work.rollback()
+
+
+def _hashes(services: Services, configuration: Configuration) -> dict[tuple[str, str], str]:
+    """Hash the passwords of accounts that are not there yet."""
+    wanted = []
+    for change in plan(services, configuration).changes:
+        tenant = next(one for one in configuration.tenants if one.name == change.tenant)
+        account = next((one for one in tenant.accounts or () if one.label == change.name), None)
+        if (
+            change.kind == "account"
+            and account is not None
+            and account.password
+            and change.action is not Action.UNCHANGED
+        ):
+            parameters = tenant.settings.argon2 if tenant.settings else Argon2()
+            wanted.append((tenant.name, account.label, account.password, parameters))
+    with ThreadPoolExecutor(services.settings.hashes_at_once) as threads:
+        hashes = list(threads.map(lambda one: services.hashing.hash(one[2], one[3]), wanted))
+    return {(one[0], one[1]): hashed for one, hashed in zip(wanted, hashes, strict=True)}
+
+
+def _all(run: Run) -> Plan:
+    for at, stated in enumerate(run.configuration.tenants):
+        _OneTenant(run, stated, ("tenants", at)).all()
+    return run.plan
+
+
+@dataclass
+class _OneTenant:
+    """The pass over one tenant of the file."""
+
+    run: Run
+    stated: TenantFile
+    path: Path
+    settings: dict[str, Any] = field(default_factory=dict)  # as they are to stand
+    named: Marks = field(default_factory=dict)  # which keys this file and those before it name
+
+    @property
+    def work(self) -> UnitOfWork:
+        return self.run.work
+
+    def all(self) -> None:
+        self.work.enter(NOBODY)
+        held = changes.named(self.work, self.stated.name)
+        owner = changes.holder_of_key(self.work, self.stated.api_key) if self.stated.api_key else None
+        if owner not in (None, self.stated.name):
+            self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant has this one")
+        if held is None:
+            self._add()
+        else:
+            held = self._change(held)
+        has_changed = self._applications(is_new=held is None)
+        has_changed |= message_templates.bring(self.run, self.stated, self.path, self.settings, self.named)
+        if self.run.writes and has_changed and held is not None:
+            changes.change(self.work)
+        if self.run.writes and (held is None or held.named_by_file != self.named):
+            changes.note_named(self.work, self.named)
+        if self.stated.accounts is not None:
+            people = People(self.run, self.stated, self.path, self._checked(self.settings), is_new=held is None)
+            self.run.plan.changes += people.changes()
+
+    def _add(self) -> None:
+        stated = self.stated
+        ours = self.run.services.settings
+        if f"{stated.name}.{ours.hub_domain}" == ours.api_hostname:
+            self.run.refuse((*self.path, "name"), "expected another name; GATEHOUSE_API_HOST is this tenant's host")
+        key = stated.api_key or randomness.guid()
+        secret = stated.api_secret or randomness.guid()
+        for name, given, value in (("api_key", stated.api_key, key), ("api_secret", stated.api_secret, secret)):
+            if given is None:
+                self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
+        self._note(Action.CREATE, "tenant", stated.name)
+        self.work.enter(randomness.uid())
+        settings = self.settings = self._settings({})
+        brand = merged({}, self._brand() or {}, {})
+        self.named["brand"] = marks(brand)
+        captcha = self._captcha_secret(None, settings)
+        kept_services = self._service_secrets(None)
+        if self.run.writes:
+            sealed = self.run.services.encryption.seal(secret.encode(), changes.secret_context(self.work.tenant_id))
+            changes.add(
+                self.work,
+                stated.name,
+                api_key=key,
+                api_secret=sealed,
+                api_secret_hash=changes.secret_digest(secret),
+                settings=settings,
+                brand=brand,
+                captcha_secret=captcha,
+                service_secrets=kept_services,
+                now=self.run.now,
+            )
+
+    def _change(self, held: HeldTenant) -> HeldTenant:
+        self.work.enter(held.tenant_id)
+        held = (changes.locked(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
+        self.named = held.named_by_file or of_files(held.settings, held.brand)
+        before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
+        settings = self.settings = self._settings(held.settings)
+        named_brand = self._brand()
+        brand = held.brand if named_brand is None else merged(held.brand, named_brand, brand_before)
+        if named_brand is not None:
+            self.named = {**self.named, "brand": marks(named_brand)}
+        details = [
+            *differences(held.settings, settings, before, "settings."),
+            *differences(held.brand, brand, brand_before, "brand."),
+        ]
+        if not held.is_active:
+            details.append("active: false -> true")
+        captcha = self._captcha_secret(held.captcha_secret, settings)
+        if captcha != held.captcha_secret:
+            details.append("captcha_secret: another one")
+        kept_services = self._service_secrets(held.service_secrets)
+        if kept_services != held.service_secrets:
+            details.append("secrets of push, duo or connections: others")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        stays = unnamed(self._managed(settings), self.named["settings"], "settings.")
+        self._note(action, "tenant", self.stated.name, *details, *self._kept(held), *stays)
+        if self.run.writes and details:
+            sealed = {"captcha_secret": captcha, "service_secrets": kept_services}
+            changes.change(self.work, settings=settings, brand=brand, is_active=True, **sealed)
+        return held
+
+    def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
+        """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
+        stated, associated_data = self.stated.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
+        if stated is None:
+            if held is None and TenantSettings.model_validate(settings).captcha.provider != "own":
+                self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
+            return held
+        if held is not None and hmac.compare_digest(
+            self.run.services.encryption.open(held, associated_data), stated.encode()
+        ):
+            return held
+        return self.run.services.encryption.seal(stated.encode(), associated_data)
+
+    def _service_secrets(self, held: bytes | None) -> bytes | None:
+        """Return the sealed secrets to keep; those that stand where the file states the same ones, or none."""
+        stated = self.stated
+        push = stated.push.secrets.model_dump(exclude_unset=True) if stated.push and stated.push.secrets else {}
+        duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
+        connections = self._connection_secrets(held)
+        encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
+        return service_secrets.sealed_with(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
+
+    def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
+        """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
+        stated = self.stated.connections
+        if stated is None:
+            return {}
+        known = service_secrets.opened(self.run.services.encryption, self.work.tenant_id, held).get(
+            service_secrets.CONNECTIONS, {}
+        )
+        gone = {name: None for name in known if name not in self.settings.get("connections", {})}
+        return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}
+
+    def _kept(self, held: HeldTenant) -> list[str]:
+        """Say which key or secret of the file differs from the one that stands and stays."""
+        notes = []
+        if self.stated.api_key and self.stated.api_key.lower() != held.api_key:
+            notes.append("api_key: the one that stands is kept")
+        if self.stated.api_secret:
+            known = self.run.services.encryption.open(held.api_secret, changes.secret_context(held.tenant_id)).decode()
+            if not hmac.compare_digest(known.lower(), self.stated.api_secret.lower()):
+                notes.append("api_secret: the one that stands is kept")
+        return notes
+
+    def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings to keep, and note which the file names; keys of the tenant that it leaves out are left alone."""
+        stated = self.stated
+        secrets: Any = SECRETS_IN_FILE
+        beside = stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
+        own = stated.settings.model_dump(mode="json", exclude_unset=True) if stated.settings else {}
+        named, before = {**own, **beside}, self.named.get("settings", {})
+        kept = merged(held, named, self._managed(before))
+        others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
+        self.named = {**self.named, "settings": {**others, **marks(named)}}
+        empty = [key for key in BESIDE_SETTINGS if kept.get(key, ()) in (None, [])]
+        kept = {key: value for key, value in kept.items() if key not in empty}  # what stands by default
+        self._checked(kept)
+        if second_factor_rules.is_refused(held, kept):
+            self.run.refuse((*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_rules.NEEDED}")
+        return kept
+
+    def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return of the settings those that the file manages: keys of the tenant that it has."""
+        stated = self.stated.model_fields_set
+        return {
+            key: value
+            for key, value in settings.items()
+            if (key in stated if key in BESIDE_SETTINGS else self.stated.settings is not None)
+        }
+
+    def _checked(self, settings: dict[str, Any]) -> TenantSettings:
+        try:
+            return TenantSettings.model_validate(settings)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            self.run.refuse((*self.path, "settings"), f"expected what agrees with what stands: {where} {first['msg']}")
+
+    def _brand(self) -> dict[str, Any] | None:
+        """Return the look that the file states, where it states one."""
+        brand = self.run.configuration.brands.get(self.stated.name)
+        return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
+
+    def _applications(self, *, is_new: bool) -> bool:
+        """Return whether an application of a tenant changed."""
+        if self.stated.applications is None:
+            return False
+        before = len(self.run.plan.changes)
+        held = [] if is_new else changes.applications_of(self.work)
+        seen = set()
+        for number, wanted in enumerate(self.stated.applications):
+            found = self._match(held, wanted, (*self.path, "applications", number))
+            if found is None:
+                self._new_application(wanted)
+            else:
+                seen.add(found.client_id)
+                self._old_application(found, wanted)
+        for left in held:
+            if left.client_id not in seen:
+                self._leave(left)
+        return any(change.action is not Action.UNCHANGED for change in self.run.plan.changes[before:])
+
+    def _match(self, held: Sequence[HeldApplication], wanted: ApplicationFile, path: Path) -> HeldApplication | None:
+        by_id = next((one for one in held if wanted.client_id and one.client_id == wanted.client_id), None)
+        by_name = next((one for one in held if one.name == wanted.name.lower()), None)
+        if by_id is None and by_name is not None and wanted.client_id:
+            self.run.refuse(
+                (*path, "client_id"), f"expected {by_name.client_id}: the id of an application cannot change"
+            )
+        if by_id is not None and by_name is not None and by_id is not by_name:
+            self.run.refuse((*path, "name"), f"expected another name; {by_name.client_id} has this one")
+        return by_id or by_name
+
+    def _new_application(self, wanted: ApplicationFile) -> None:
+        client_id = wanted.client_id or randomness.guid()
+        self._name_application(client_id, wanted.settings())
+        if wanted.client_id is None:
+            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_id", client_id))
+        digest = None if wanted.is_public else self._secret(wanted)
+        self._note(Action.CREATE, "application", wanted.name)
+        if self.run.writes:
+            changes.add_application(self.work, client_id, digest, wanted.settings(), self.run.now)
+
+    def _secret(self, wanted: ApplicationFile) -> str:
+        """Return the digest of the file's secret, or of one that is made and shown once."""
+        secret = wanted.client_secret or randomness.token()
+        if wanted.client_secret is None:
+            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_secret", secret))
+        return randomness.digest(secret)
+
+    def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
+        named = {**self.named.get("applications", {}), client_id: marks(changes.kept(settings))}
+        self.named = {**self.named, "applications": named}
+
+    def _old_application(self, held: HeldApplication, wanted: ApplicationFile) -> None:
+        before = self.named.get("applications", {}).get(held.client_id) or marks(held.settings)
+        named = changes.kept(wanted.settings())
+        settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
+        self._name_application(held.client_id, wanted.settings())
+        details = list(differences(held.settings, changes.kept(settings), before))
+        values: dict[str, Any] = {}
+        if settings.is_public and held.secret_hash is not None:
+            details.append("client_secret: removed, because the application is public now")
+            values["secret_hash"] = None
+        elif not settings.is_public and held.secret_hash is None:
+            details.append("client_secret: given, because the application is confidential now")
+            values["secret_hash"] = self._secret(wanted)
+        notes = []
+        if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
+            notes.append("client_secret: the one that stands is kept")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        self._note(action, "application", wanted.name, *details, *notes, *unnamed(changes.kept(settings), named))
+        if self.run.writes and details:
+            changes.change_application(self.work, held.client_id, settings, **values)
+
+    def _leave(self, held: HeldApplication) -> None:
+        name = str(held.settings.get("name", held.name))
+        if not self.run.prune:
+            self._note(Action.UNCHANGED, "application", name, "is not in the file; --prune removes it")
+            return
+        self._note(Action.REMOVE, "application", name)
+        if self.run.writes:
+            changes.remove_application(self.work, held.client_id)
+
+    def _note(self, action: Action, kind: str, name: str, *details: str) -> None:
+        self.run.note(action, self.stated.name, kind, name, *details)

@@ -1,0 +1,143 @@
+"""YAML with the line of every key.
+
+Read from the parser's events: nothing of YAML but maps, lists, texts, numbers, true, false and null. No tag makes an object,
+no alias multiplies a part (so a small file stays small), no key stands twice, and `no` is a text, not false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from yaml import events
+
+from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem, key_of
+
+MOST_BYTES = 4 * 1024 * 1024
+MOST_DEPTH = 20
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
+_FLOAT = re.compile(r"[-+]?[0-9]+\.[0-9]+([eE][-+]?[0-9]+)?\Z")
+_WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass
+class Document:
+    """The plain value of a file, and where each key stood."""
+
+    file: str
+    value: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def line_of(self, path: Path) -> int:
+        """Return the line of a key, or of the nearest part around it that is there."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def problem(self, path: Path, sentence: str) -> None:
+        """Note a problem at a key."""
+        self.problems.append(Problem(self.file, self.line_of(path), key_of(path), sentence))
+
+
+def read(text: bytes, file: str) -> Document:
+    """Return the document; raises ConfigurationError where the text is no such YAML."""
+    document = Document(file)
+    if len(text) > MOST_BYTES:
+        raise _broken(
+            document, 1, f"expected at most {MOST_BYTES // 1024 // 1024} MiB; found {len(text) / 1024 / 1024:.1f} MiB"
+        )
+    try:
+        stream = iter(yaml.parse(text.decode("utf-8"), Loader=_LOADER))
+        first = next(
+            (event for event in stream if not isinstance(event, events.StreamStartEvent | events.DocumentStartEvent)),
+            None,
+        )
+        if first is not None and not isinstance(first, events.StreamEndEvent):
+            document.value = _value(document, stream, first, ())
+        _expect_end(document, stream)
+    except UnicodeDecodeError as problem:
+        raise _broken(document, text[: problem.start].count(b"\n") + 1, "expected UTF-8 text") from None
+    except yaml.MarkedYAMLError as problem:
+        line = problem.problem_mark.line + 1 if problem.problem_mark else 1
+        raise _broken(document, line, f"expected YAML; {problem.problem}") from None
+    except yaml.YAMLError as problem:
+        raise _broken(document, 1, f"expected YAML; {problem}") from None
+    return document
+
+
+def _broken(document: Document, line: int, sentence: str) -> ConfigurationError:
+    return ConfigurationError([*document.problems, Problem(document.file, line, "", sentence)])
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+def _expect_end(document: Document, stream: Iterator[Any]) -> None:
+    for event in stream:
+        if isinstance(event, events.DocumentStartEvent):
+            raise _broken(document, _line(event), "expected one document; found a second one after ---")
+
+
+def _value(document: Document, stream: Iterator[Any], event: Any, path: Path) -> Any:
+    line = _line(event)
+    document.lines.setdefault(path, line)
+    if len(path) > MOST_DEPTH:
+        raise _broken(document, line, f"expected at most {MOST_DEPTH} levels")
+    if isinstance(event, events.AliasEvent) or getattr(event, "anchor", None):
+        raise _broken(document, line, "expected no anchors (&) and aliases (*): write the part out")
+    if event.tag not in (None, "!", "tag:yaml.org,2002:str"):
+        raise _broken(document, line, f"expected no tags; found {event.tag}")
+    if isinstance(event, events.ScalarEvent):
+        if not _is_storable(event.value):
+            raise _broken(document, line, "expected text without NUL and lone surrogates")
+        return _scalar(event)
+    if isinstance(event, events.SequenceStartEvent):
+        return _list(document, stream, path)
+    return _map(document, stream, path)
+
+
+def _list(document: Document, stream: Iterator[Any], path: Path) -> list[Any]:
+    found: list[Any] = []
+    while not isinstance(event := next(stream), events.SequenceEndEvent):
+        found.append(_value(document, stream, event, (*path, len(found))))
+    return found
+
+
+def _map(document: Document, stream: Iterator[Any], path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    while not isinstance(event := next(stream), events.MappingEndEvent):
+        line = _line(event)
+        if not isinstance(event, events.ScalarEvent):
+            raise _broken(document, line, "expected a plain key")
+        key = str(event.value)
+        if key in found:
+            document.problems.append(
+                Problem(document.file, line, key_of((*path, key)), "stands twice; expected it once")
+            )
+        document.lines[(*path, key)] = line
+        found[key] = _value(document, stream, next(stream), (*path, key))
+    return found
+
+
+def _is_storable(text: str) -> bool:
+    """Return whether every database takes the text."""
+    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _scalar(event: Any) -> Any:
+    text: str = event.value
+    if event.style in ("'", '"', "|", ">") or event.tag == "tag:yaml.org,2002:str":
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.match(text) and len(text) < 19:
+        return int(text)
+    if _FLOAT.match(text):
+        return float(text)
+    return text

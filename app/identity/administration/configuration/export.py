@@ -1,0 +1,80 @@
+"""A tenant as a configuration file. Secrets and passwords are left out: applied elsewhere, new ones are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.services_settings import SECRETS_IN_FILE
+from app.contract.tenant_file import BESIDE_SETTINGS
+from app.identity.administration.configuration import message_templates
+from app.identity.administration.configuration.accounts import FREE
+from app.identity.directory.accounts import configured_accounts
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.store import NOBODY
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+
+
+class UnknownName(Exception):
+    """No tenant has this name."""
+
+
+def export(services: Services, name: str) -> str:
+    """Return the tenant as YAML that `apply` takes; accounts only where a file made them. Raises UnknownName."""
+    work = UnitOfWork(services.database, NOBODY)
+    try:
+        held = changes.named(work, name)
+        if held is None:
+            raise UnknownName(name)
+        work.enter(held.tenant_id)
+        tenant = _tenant(work, held)
+    finally:
+        work.rollback()
+    return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)
+
+
+class _Readable(yaml.SafeDumper):
+    """Writes texts of several lines as they are, so that people can go on with them."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Readable.add_representer(str, _text)
+
+
+def _tenant(work: UnitOfWork, held: changes.HeldTenant) -> dict[str, Any]:
+    settings = TenantSettings.model_validate(held.settings).model_dump(
+        mode="json", exclude_unset=True, exclude=set(BESIDE_SETTINGS)
+    )
+    tenant: dict[str, Any] = {"name": held.name, "api_key": held.api_key, "settings": settings}
+    tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
+    if form := held.settings.get("registration_form"):
+        tenant["registration_form"] = form
+    tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
+    tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
+    tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
+    tenant |= message_templates.exported(work)
+    tenant["accounts"] = [_account(row) for row in configured_accounts.marked(work)]
+    return tenant
+
+
+def _application(held: changes.HeldApplication) -> dict[str, Any]:
+    settings = ApplicationSettings.model_validate(held.settings).model_dump(mode="json", exclude_unset=True)
+    return {"name": settings.pop("name"), "client_id": held.client_id, **settings}
+
+
+def _account(row: Any) -> dict[str, Any]:
+    named = {kind: getattr(row, kind) for kind in ("email", "username", "phone") if getattr(row, kind)}
+    switches = {"email_verified": row.email_verified, "phone_verified": row.phone_verified}
+    stated = {**named, **{key: value for key, value in switches.items() if value}}
+    if not row.is_active:
+        stated["is_active"] = False
+    return {
+        **stated,
+        **{key: row.profile[member] for key, member in FREE.items() if row.profile.get(member) is not None},
+    }

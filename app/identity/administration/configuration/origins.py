@@ -1,0 +1,94 @@
+"""Where the parts of a configuration come from: the last file, an operation, or neither (then they stand at their default).
+
+A tenant keeps which keys the last file named, with a digest of each value. What stands and is not so was set by an operation
+(decisions/0162).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from app.identity.administration.configuration.plan import shown
+from app.kit import randomness
+
+Marks = dict[str, Any]
+"""The keys that a file named: digests of values, within the maps in which they stand."""
+BY_OPERATIONS = ("two_factor", "second_factors", "push", "duo")
+"""The settings that management operations change."""
+_NOTHING: Any = object()
+
+
+def marks(value: Any) -> Any:
+    """Return what is kept of a value that a file names."""
+    if isinstance(value, Mapping):
+        return {key: marks(inner) for key, inner in value.items()}
+    return randomness.digest(to_json(value).decode())[:16]
+
+
+def of_files(settings: Mapping[str, Any], brand: Mapping[str, Any]) -> Marks:
+    """Return the marks of a tenant from before there were any: all but what operations change came from a file."""
+    return {
+        "settings": marks({key: value for key, value in settings.items() if key not in BY_OPERATIONS}),
+        "brand": marks(brand),
+    }
+
+
+def merged(held: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is to stand: what the file names, and of what stands what did not come from the file before.
+
+    Args:
+        before: the marks of what the file named before.
+    """
+    after: dict[str, Any] = {}
+    for key, value in held.items():
+        if key not in named and (rest := _without_file(value, before.get(key, _NOTHING))) is not _NOTHING:
+            after[key] = rest
+    for key, value in named.items():
+        if isinstance(value, Mapping):
+            after[key] = merged(_map(held.get(key)), value, _map(before.get(key)))
+        else:
+            after[key] = value
+    return after
+
+
+def _without_file(value: Any, mark: Any) -> Any:
+    """Return what is left of a value without what the file brought."""
+    if mark is _NOTHING:
+        return value
+    if marks(value) == mark:
+        return _NOTHING
+    if isinstance(value, Mapping) and isinstance(mark, Mapping):
+        left = {key: _without_file(inner, mark.get(key, _NOTHING)) for key, inner in value.items()}
+        return {key: inner for key, inner in left.items() if inner is not _NOTHING} or _NOTHING
+    return value
+
+
+def differences(
+    held: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    """Yield `key: from -> to` for all that differs, and whose value it is that goes where no file brought it."""
+    for key in sorted({*held, *after}):
+        old, new, mark = held.get(key), after.get(key), before.get(key)
+        if old == new and (key in held) == (key in after):
+            continue
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from differences(old, new, _map(mark), f"{prefix}{key}.")
+            continue
+        origin = " (was set by an operation)" if key in held and marks(old) != mark else ""
+        yield f"{prefix}{key}: {shown(old)} -> {shown(new)}{origin}"
+
+
+def unnamed(after: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield what stands and is not named by the file: an operation set it."""
+    for key in sorted(after):
+        if key not in named:
+            yield f"{prefix}{key}: {shown(after[key])} stays, set by an operation"
+        elif isinstance(after[key], Mapping) and isinstance(named[key], Mapping):
+            yield from unnamed(after[key], named[key], f"{prefix}{key}.")
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,143 @@
+"""A configuration file becomes checked models, or the whole list of what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract.configuration import Brand
+from app.contract.tenant_file import LATER, LATER_OF_ACCOUNTS, LATER_OF_SETTINGS, ConfigurationFile, TenantFile
+from app.identity.administration.configuration import declared_templates, theme
+from app.identity.administration.configuration import document as documents
+from app.identity.administration.configuration.document import Document
+from app.identity.administration.configuration.problems import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.validation_messages import sentence_of
+from app.identity.directory.accounts import identifiers
+
+_IDENTIFIERS = {
+    identifiers.EMAIL: (identifiers.normal_email, "an email address"),
+    identifiers.USERNAME: (identifiers.normal_username, "a name of 1 to 32 visible characters without @"),
+    identifiers.PHONE: (identifiers.normal_phone, "an E.164 number such as +4930123456"),
+}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A file that is right."""
+
+    tenants: tuple[TenantFile, ...]
+    brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, where the file says how it looks
+    document: Document = field(default_factory=lambda: Document(""))
+
+
+def read_file(path: FilePath) -> Configuration:
+    """Return the configuration of a file; raises ConfigurationError with every problem in it."""
+    try:
+        if path.stat().st_size > documents.MOST_BYTES:
+            raise ConfigurationError(
+                [Problem(str(path), 1, "", f"expected at most {documents.MOST_BYTES // 1024 // 1024} MiB")]
+            )
+        text = path.read_bytes()
+    except OSError as problem:
+        raise ConfigurationError([Problem(str(path), 1, "", f"cannot be read: {problem.strerror}")]) from None
+    return read(text, str(path), path.parent)
+
+
+def read(text: bytes, file: str, folder: FilePath) -> Configuration:
+    """Return the configuration of a text; themes lie below `folder`."""
+    document = documents.read(text, file)
+    value = _without_later(document)
+    brands = _brands(document, folder)
+    _refuse_twice(document)
+    stated = None
+    try:
+        stated = ConfigurationFile.model_validate_json(json.dumps(value), strict=True)
+    except ValidationError as problem:
+        for error in problem.errors(include_url=False):
+            path, sentence = sentence_of(dict(error))
+            document.problem(path, sentence)
+    if stated is None:
+        raise ConfigurationError(document.problems)
+    for path, sentence in (*_malformed(stated), *declared_templates.problems(stated, document)):
+        document.problem(path, sentence)
+    brands |= {tenant.name: tenant.brand for tenant in stated.tenants if tenant.brand is not None}
+    if document.problems:
+        raise ConfigurationError(document.problems)
+    return Configuration(stated.tenants, brands, document)
+
+
+def _without_later(document: Document) -> Any:
+    """Refuse keys that the format knows and this version does not serve, and say so in these words."""
+    for path, tenant in _parts(document.value, "tenants", ()):
+        _drop_later(document, tenant, LATER, path)
+        if isinstance(settings := tenant.get("settings"), dict):
+            later = {key for key, values in LATER_OF_SETTINGS.items() if settings.get(key) in values}
+            _drop_later(document, settings, later, (*path, "settings"))
+        for inner, account in _parts(tenant, "accounts", path):
+            _drop_later(document, account, LATER_OF_ACCOUNTS, inner)
+    return {} if document.value is None else document.value
+
+
+def _drop_later(document: Document, part: dict[str, Any], later: Set[str], path: Path) -> None:
+    for key in sorted(later & set(part)):
+        document.problem((*path, key), "this version does not serve it yet; expected the file without this key")
+        del part[key]
+
+
+def _brands(document: Document, folder: FilePath) -> dict[str, Brand]:
+    brands = {}
+    for path, tenant in _parts(document.value, "tenants", ()):
+        if isinstance(tenant.get("theme"), str):
+            found = theme.read(document, (*path, "theme"), folder, tenant["theme"])
+            if found is not None:
+                brands[str(tenant.get("name"))] = found
+    return brands
+
+
+def _refuse_twice(document: Document) -> None:
+    seen: dict[tuple[str, ...], Path] = {}
+    for path, *mark in _marks(document.value):
+        first = seen.setdefault(tuple(mark), path)
+        if first != path:
+            document.problem(path, f"stands twice; expected it once (see line {document.line_of(first)})")
+
+
+def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield (path, kind, owner, value) for all that must be unique."""
+    for path, tenant in _parts(value, "tenants", ()):
+        owner = str(tenant.get("name"))
+        yield from _named(path, tenant, "", "name", "api_key")
+        for inner, application in _parts(tenant, "applications", path):
+            yield from _named(inner, application, owner, "name", "client_id")
+        for inner, account in _parts(tenant, "accounts", path):
+            yield from _named(inner, account, owner, "email", "username", "phone")
+
+
+def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator[tuple[Any, ...]]:
+    for key in keys:
+        text = part.get(key)
+        if isinstance(text, str):
+            yield (*path, key), str(path[-2]), key, owner, text if key == "client_id" else text.casefold()
+
+
+def _malformed(stated: ConfigurationFile) -> Iterator[tuple[Path, str]]:
+    """Yield identifiers that no account can have."""
+    for at, tenant in enumerate(stated.tenants):
+        for number, account in enumerate(tenant.accounts or ()):
+            for kind, (normal, expected) in _IDENTIFIERS.items():
+                value = getattr(account, kind)
+                if value and normal(value) is None:
+                    yield ("tenants", at, "accounts", number, kind), f"expected {expected}; found {value!r}"
+
+
+def _parts(value: Any, key: str, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the maps of a list, whatever else a file that may be wrong holds there."""
+    listed = value.get(key) if isinstance(value, dict) else None
+    for number, part in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(part, dict):
+            yield (*path, key, number), part

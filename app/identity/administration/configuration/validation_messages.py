@@ -1,0 +1,118 @@
+"""What pydantic found, said as what was expected. Values of secret keys are never shown."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from app.contract.tenant_file import ConfigurationFile
+from app.identity.administration.configuration.problems import Path
+
+_SECRET = frozenset(
+    {"password", "client_secret", "api_secret", "captcha_secret", "access_key_id", "secret_access_key"}
+    | {"service_json", "apns_certificate", "secrets"}
+)
+_PATTERNS = {
+    "name": "a name of letters, digits and hyphens (a tenant's in lower case; an application's begins with a letter)",
+    "color": "a colour such as #3b49d9",
+    "api_key": "a GUID",
+    "api_secret": "a GUID",
+    "client_id": "1 to 128 printable ASCII characters without spaces",
+    "username": "2 to 64 characters without spaces and @",
+    "phone": "an E.164 number such as +4930123456, in quotes",
+}
+_KINDS = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "tuple_type": "a list",
+    "dict_type": "keys with values",
+    "model_type": "keys with values",
+    "model_attributes_type": "keys with values",
+    "json_type": "a map with the key tenants",
+}
+_BOUNDS = {
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "too_long": "at most {max_length} entries",
+    "too_short": "at least {min_length} entries",
+}
+
+
+def sentence_of(error: dict[str, Any]) -> tuple[Path, str]:
+    """Return where an error of pydantic stands and its sentence."""
+    path: Path = tuple(error["loc"])
+    kind, context = str(error["type"]), error.get("ctx", {})
+    key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
+    if path and path[-1] == "[key]":  # of a map whose keys are the tenant's own
+        path, key = path[:-1], str(path[-2])
+    if kind == "extra_forbidden":
+        return path, _unknown(key)
+    if kind == "missing":
+        return path, "is missing"
+    if kind == "value_error":
+        return _own(path, str(context["error"]), error)
+    return path, f"expected {_expected(kind, context, key, error)}{_found(key, error['input'])}"
+
+
+def _expected(kind: str, context: dict[str, Any], key: str, error: dict[str, Any]) -> str:
+    if kind in _BOUNDS:
+        return _BOUNDS[kind].format(**context)
+    if kind == "literal_error":
+        return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if kind == "string_type":
+        return "text" + (" (put it in quotes)" if isinstance(error["input"], int | float) else "")
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(key, f"text like {context.get('pattern')}")
+    return _KINDS.get(kind, str(error["msg"]))
+
+
+def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
+    """A rule of ours: either about the value at this place, or `key: what is expected there`."""
+    if isinstance(error["input"], dict):
+        keys, _, sentence = sentence.partition(": ")
+        return (*path, *keys.split(".")), f"expected {sentence}"
+    key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
+    return path, f"expected {sentence}{_found(key, error['input'])}"
+
+
+def _unknown(key: str) -> str:
+    near = difflib.get_close_matches(key, known_keys(), n=1)
+    return "is not a known key" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _found(key: str, value: Any) -> str:
+    if key in _SECRET:
+        return ""
+    if value is None:
+        return "; found nothing"
+    if isinstance(value, bool):
+        return f"; found {str(value).lower()}"
+    if isinstance(value, int | float):
+        return f"; found {value}"
+    if isinstance(value, str):
+        return f"; found {value[:80]!r}"
+    return "; found a list" if isinstance(value, list | tuple) else "; found keys with values"
+
+
+@cache
+def known_keys() -> tuple[str, ...]:
+    """Return every key of the format."""
+    found: set[str] = set()
+
+    def walk(model: type[BaseModel]) -> None:
+        for name, field in model.model_fields.items():
+            found.add(name)
+            inner = [field.annotation, *get_args(field.annotation)]
+            inner += [part for one in inner for part in get_args(one)]
+            for one in inner:
+                if isinstance(one, type) and issubclass(one, BaseModel):
+                    walk(one)
+
+    walk(ConfigurationFile)
+    return tuple(sorted(found))

@@ -1,0 +1,35 @@
+"""The operation that shows the service's clock, and those of the tenant's second factors."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from app.contract import tenants as contract
+from app.identity.administration import second_factor_settings
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations; the configuration speaks of mails, so it is answered by letters."""
+    server.implements(contract.serverinfo)(read_serverinfo)
+    second_factor_settings.register(server)
+
+
+def read_serverinfo(context: Context, req: contract.ServerinfoRead) -> contract.Serverinfo:
+    minutes = req.time_difference
+    period = contract.SottPeriod(
+        start_time=_stamp(context.now),
+        end_time=_stamp(context.now + timedelta(minutes=minutes)),
+        time_difference=f"{minutes} Minutes",
+    )
+    return contract.Serverinfo(
+        server_location="",
+        server_name=context.services.settings.api_hostname,
+        current_time=_stamp(context.now),
+        sott=period,
+    )
+
+
+def _stamp(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"

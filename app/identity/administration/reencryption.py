@@ -1,0 +1,33 @@
+"""Seals anew what lies under an older secret, so that the older secret can be thrown away."""
+
+from __future__ import annotations
+
+from app.identity.authentication.registration import choice_lists
+from app.identity.credentials import store as credentials
+from app.identity.directory.accounts import pin_hash
+from app.identity.directory.tenants import changes, sealed_data
+from app.identity.directory.tenants.store import NOBODY
+from app.identity.platform.outbox import claims
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+
+
+def reseal(services: Services) -> int:
+    """Return how many values were sealed anew. Raises Unsealable where no known secret opens one."""
+    work = UnitOfWork(services.database, NOBODY)
+    try:
+        held = changes.all_tenants(work)
+    finally:
+        work.rollback()
+    return sum(_of_tenant(services, tenant) for tenant in held) + claims.reseal(services.database, services.encryption)
+
+
+def _of_tenant(services: Services, tenant: changes.HeldTenant) -> int:
+    work = UnitOfWork(services.database, tenant.tenant_id)
+    try:
+        count = sealed_data.reseal(work, services.encryption) + choice_lists.reseal(work, services.encryption)
+        count += credentials.reseal(work, services.encryption) + pin_hash.reseal(work, services.encryption)
+        work.commit()
+        return count
+    finally:
+        work.rollback()

@@ -1,0 +1,27 @@
+"""The operation by which a program's server gets the tokens of a sign-in in a browser."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import sessions as contract
+from app.contract.sessions import Token
+from app.identity.authentication.federation import token_handoff
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.exchange)(exchange)
+
+
+def exchange(context: Context, req: contract.RequestToken) -> Token:
+    if not req.token:
+        raise e.BadParameter.names("token")
+    issued = token_handoff.exchange(context, req.token)
+    return Token(
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )

@@ -1,0 +1,36 @@
+"""Identities of other providers are linked and taken away; whoever has the account is told, as of all that opens it (decisions/0061)."""
+
+from __future__ import annotations
+
+from app.contract.letters import MailKind
+from app.identity.authentication.federation import service as connections
+from app.identity.credentials import notifications
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform.context import Context
+
+
+def link(context: Context, account: Account, claimed: Claimed, *, is_silent: bool = False) -> Account:
+    """Give an account an identity, as `linked.link` does. An account that is made by it is told nothing of it: it is new, whole."""
+    before = {one.key for one in linked_identities.of(account)}
+    after = linked_identities.link(context, account, claimed, is_silent=is_silent)
+    key = (claimed.provider, claimed.subject)
+    is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == claimed.provider
+    if key not in before and not is_first:
+        _tell(context, MailKind.IDENTITY_LINKED, after, claimed.provider)
+    return after
+
+
+def unlink(context: Context, account: Account, one: Identity, *, is_silent: bool = False) -> Account:
+    """Take an identity away, as `linked.unlink` does."""
+    after = linked_identities.unlink(context, account, one.provider, one.subject, is_silent=is_silent)
+    _tell(context, MailKind.IDENTITY_UNLINKED, after, one.provider)
+    return after
+
+
+def _tell(context: Context, kind: MailKind, account: Account, provider: str) -> None:
+    notifications.tell_with_alarm(
+        context, kind, account.email, account, provider=connections.title_of(context, provider)
+    )

@@ -1,0 +1,136 @@
+"""Providers that speak OAuth 2.0 and tell who somebody is at an address of their own (RFC 6749, RFC 7636)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import quote_plus
+
+from authlib.common.errors import AuthlibBaseError
+from httpx import HTTPError, InvalidURL
+
+from app.contract.connections import ConnectionSettings
+from app.identity.directory.identity_provider import Asked, Claimed, ProviderDenied, ProviderUnavailable, claimed_by
+from app.identity.platform import outbound
+from app.kit.oauth_client import OAuth2Client, OAuthError
+from app.kit.public_addresses import Resolver
+
+UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
+"""What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
+_MOST_LETTERS: Final = 8_000
+_SPENT: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Where a client of ours sends people, and exchanges what they bring back."""
+
+    authorization: str
+    token: str
+    auth_method: str
+
+
+@dataclass(frozen=True)
+class OAuth2Provider:
+    """One tenant's client at such a provider."""
+
+    name: str
+    settings: ConnectionSettings
+    secret: str = field(repr=False)
+    resolver: Resolver
+
+    def address(self, asked: Asked, *, hint: str, again: bool, language: str) -> str:
+        """There is no common way to say whom one means, or to ask for a new proof."""
+        del hint, again, language
+        if not (self.secret or self.settings.pkce):
+            raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
+        return led(self.settings, self._endpoints(), asked, scope=self.settings.scope)
+
+    def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
+        del now
+        token = exchanged(self.resolver, self.settings, self.secret, self._endpoints(), asked, code_of(answer))
+        access_token = token_of(token)
+        told = outbound.read_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
+        names = self.settings.names
+        if self.settings.emails_endpoint:
+            told = told | _mailbox(outbound.read(self.resolver, self.settings.emails_endpoint, access_token), names)
+        return claimed_by(self.name, names, told)
+
+    def _endpoints(self) -> Endpoints:
+        said = self.settings
+        method = said.token_endpoint_auth_method or "client_secret_post"
+        return Endpoints(said.authorization_endpoint or "", said.token_endpoint or "", method)
+
+
+def led(settings: ConnectionSettings, endpoints: Endpoints, asked: Asked, *, scope: str, **more: str) -> str:
+    """Return where the browser is led, with state and PKCE."""
+    with _client(Resolver(), settings, "", endpoints, asked) as client:  # which sends nothing
+        address, _ = client.create_authorization_url(
+            endpoints.authorization,
+            state=asked.state,
+            code_verifier=asked.verifier if settings.pkce else None,
+            scope=scope or None,
+            **more,
+        )
+    return str(address)
+
+
+def code_of(answer: Mapping[str, str]) -> str:
+    """Return the code with which a browser came back. Raises ProviderDenied where there is none."""
+    if "error" in answer:
+        raise ProviderDenied(f"it answered {answer['error'][:40]!r}")
+    code = answer.get("code", "")
+    if not 0 < len(code) <= _MOST_LETTERS:
+        raise ProviderDenied("there is no code")
+    return code
+
+
+def exchanged(
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked, code: str
+) -> Mapping[str, Any]:
+    """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
+    proof = {"code_verifier": asked.verifier} if settings.pkce else {}
+    with _client(resolver, settings, secret, endpoints, asked) as client:
+        try:
+            answer: Mapping[str, Any] = client.fetch_token(
+                endpoints.token, grant_type="authorization_code", code=code, **proof
+            )
+        except OAuthError as refusal:
+            if str(refusal.error) in _SPENT:
+                raise ProviderDenied("the code is not good") from None
+            raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
+        except (HTTPError, InvalidURL, AuthlibBaseError, *UNREADABLE) as problem:  # its text may bear the secret
+            raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
+    return answer
+
+
+def token_of(answer: Mapping[str, Any]) -> str:
+    """Return the access token. Raises ProviderUnavailable where there is none that can be sent."""
+    token = answer.get("access_token")
+    if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
+        raise ProviderUnavailable("the token endpoint gave no access token")
+    return token
+
+
+def _client(
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, asked: Asked
+) -> OAuth2Client:
+    method = endpoints.auth_method if secret else "none"
+    is_basic = method == "client_secret_basic"  # there both are written as in a form (RFC 6749 section 2.3.1)
+    return OAuth2Client(
+        quote_plus(settings.key) if is_basic else settings.key,
+        quote_plus(secret) if is_basic else secret or None,
+        redirect_uri=asked.back,
+        code_challenge_method="S256",
+        token_endpoint_auth_method=method,
+        transport=outbound.Bounded(resolver),
+    )
+
+
+def _mailbox(told: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the primary address of a list such as GitHub's, and whether it is verified there."""
+    listed = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    primary: dict[str, Any] = next((one for one in listed if one.get("primary") is True), {})
+    return {names["email"]: primary.get("email"), names["email_verified"]: primary.get("verified")}

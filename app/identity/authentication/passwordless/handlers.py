@@ -1,0 +1,140 @@
+"""The rows of sign-in by mail and by text message (interface user.md section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract import passwordless as contract
+from app.contract.groups import Posted, PostedSms
+from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
+from app.identity.authentication.passwordless import completion, redemption, responses, sending, smart_login_handlers
+from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, Wish
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.sign_in import identifiers, locks, verified_sign_in
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, ProofKind
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+_CodeShown = contract.EmailCodeShown | contract.UsernameCodeShown | contract.SmsCodeShown
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.send_mail)(send_mail)
+    server.implements(contract.by_link)(by_link)
+    server.implements(contract.by_email_code)(by_email_code)
+    server.implements(contract.by_username_code)(by_username_code)
+    server.implements(contract.send_sms)(send_sms)
+    server.implements(contract.by_sms_code)(by_sms_code)
+    smart_login_handlers.register(server)
+
+
+def send_mail(context: Context, req: contract.MailWanted) -> Posted:
+    _refuse_mail_off(context)
+    sending.spend(context)
+    who = recipient.stated(context, req.email, req.username)
+    identifiers.refuse_kind(context.tenant.settings, who.identifier.kind)
+    responses.refuse_wrong_captcha(context, req)
+    verification.refuse_url(context, req.verification_url)
+    wish = Wish(url=req.verification_url, template=req.passwordless_login_template)
+    account = recipient.reached(who, MAIL)
+    try:
+        sending.mail(context, SIGN_IN, account, who.identifier.value, wish)
+    except e.MailLimitReached as reason:
+        responses.keep_silent(context, who, reason)
+    return Posted()
+
+
+def by_link(context: Context, req: contract.LinkShown) -> FactorLogin:
+    """A HEAD request, which scanners of mail send, uses nothing up."""
+    _refuse_mail_off(context)
+    sending.spend_try(context)
+    token = req.verification_token
+    if not token:
+        raise e.BadParameter.names("verificationtoken")
+    if not proofs.has_link_form(token):
+        raise e.WrongVerificationLink
+    try:
+        if context.raw.method == "HEAD":
+            proofs.peek_link(context, ProofKind.SIGN_IN, token)
+            return FactorLogin(access_token=NO_SESSION, expires_in=NO_EXPIRY)
+        proof = proofs.spend_link(context, ProofKind.SIGN_IN, token)
+    except e.UsedLink:
+        raise e.UsedPasswordlessLink from None
+    template = req.welcome_email_template
+    account = redemption.account_of(context, proof, e.ExpiredLink, is_silent=req.is_silent, template=template)
+    return completion.enter(context, account, Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent), req)
+
+
+def by_email_code(context: Context, req: contract.EmailCodeShown) -> FactorLogin:
+    _refuse_mail_off(context)
+    identifiers.refuse_kind(context.tenant.settings, "email")
+    if not req.email:
+        raise e.MalformedEmail
+    return _by_code(context, recipient.stated(context, req.email, None), MAIL, req, req.welcome_email_template)
+
+
+def by_username_code(context: Context, req: contract.UsernameCodeShown) -> FactorLogin:
+    _refuse_mail_off(context)
+    identifiers.refuse_kind(context.tenant.settings, "username")
+    if not req.username:
+        raise e.UsernameMissing
+    return _by_code(context, recipient.stated(context, None, req.username), MAIL, req, req.welcome_email_template)
+
+
+def send_sms(context: Context, req: contract.SmsWanted) -> PostedSms:
+    _refuse_sms_off(context)
+    sending.spend(context)
+    who = recipient.with_phone(context, req.phone)
+    identifiers.refuse_kind(context.tenant.settings, "phone")
+    responses.refuse_wrong_captcha(context, req)
+    account = recipient.reached(who, SMS)
+    if account is not None and not account.phone_verified:
+        raise e.PhoneUnverified
+    sid = ""
+    try:
+        sid = sending.text(context, account, who.identifier.value, req)
+    except e.SmsLimitReached as reason:
+        responses.keep_silent(context, who, reason)
+    return responses.posted(context, sid)
+
+
+def by_sms_code(context: Context, req: contract.SmsCodeShown) -> FactorLogin:
+    _refuse_sms_off(context)
+    who = recipient.with_phone(context, req.phone)
+    identifiers.refuse_kind(context.tenant.settings, "phone")
+    return _by_code(context, who, SMS, req, None)
+
+
+def _by_code(context: Context, who: Sought, by: str, req: _CodeShown, template: str | None) -> FactorLogin:
+    """Of somebody whom nothing reaches each code is wrong, at the price of a wrong one."""
+    sending.spend_try(context)
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    otp, errors = req.otp, MAIL_CODE if by == MAIL else SMS_CODE
+    account = recipient.reached(who, by)
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(who.identifier.value))
+    name = who.identifier if who.is_hidden else None
+    proof = proofs.spend_code(
+        context, ProofKind.SIGN_IN, uid, otp, subject=subject, errors=errors, is_lock_open=is_open, name=name
+    )
+    owner = redemption.account_of(context, proof, errors.closed, is_silent=req.is_silent, template=template)
+    way = Way(("otp",), "email", FactorKind.EMAIL) if by == MAIL else Way(("sms",), "phone", FactorKind.SMS)
+    return completion.enter(context, owner, replace(way, is_silent=req.is_silent), req)
+
+
+def _refuse_mail_off(context: Context) -> None:
+    if not context.tenant.settings.passwordless_email:
+        raise e.PasswordlessOff
+
+
+def _refuse_sms_off(context: Context) -> None:
+    if not context.tenant.settings.passwordless_sms:
+        raise e.PasswordlessOff

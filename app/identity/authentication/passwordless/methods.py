@@ -1,0 +1,58 @@
+"""Which ways in there are without a password, beside the password on our pages."""
+
+from __future__ import annotations
+
+from app.identity.authentication.passwordless import redemption, sending
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.sign_in import identifiers
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+
+MAIL, SMS, DEVICE = sending.MAIL, sending.SMS, "device"
+
+
+def offered(context: Context) -> list[str]:
+    """Return the ways that the tenant has switched on, in the order of the sign-in page."""
+    settings = context.tenant.settings
+    by_number = settings.phone_login and bool(context.services.settings.sms_target)
+    switched = {
+        MAIL: settings.passwordless_email or settings.one_touch,
+        SMS: by_number and (settings.passwordless_sms or settings.one_touch),
+        DEVICE: settings.smart_login,
+    }
+    return [way for way, is_on in switched.items() if is_on]
+
+
+def named(context: Context, typed: str, by: str) -> tuple[Identifier, Account | None, bool]:
+    """Return what somebody typed, the account that it reaches, and whether whoever is new gets an account by it.
+
+    Who may not sign in is answered as nobody; all is looked up in every case.
+    """
+    settings = context.tenant.settings
+    if by == SMS:
+        identifier = Identifier("phone", names.international(typed.strip(), settings.default_country))
+    elif by == MAIL and settings.one_touch and "@" in typed:
+        identifier = Identifier("email", typed.strip())
+    else:
+        identifier = identifiers.guessed(settings, typed)
+    who = Sought(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    account = recipient.reached(who, SMS if by == SMS else MAIL)
+    registers = settings.one_touch and by != DEVICE and account is None and _is_taken_in(context, identifier)
+    return identifier, account, registers
+
+
+def _is_taken_in(context: Context, identifier: Identifier) -> bool:
+    is_name = names.normal_email if identifier.kind == "email" else names.normal_phone
+    if context.tenant.settings.registration_captcha:  # which only the operations ask here
+        return False
+    if identifier.kind == "username" or not is_name(identifier.value):
+        return False
+    try:
+        redemption.refuse_new(context, email=identifier.value if identifier.kind == "email" else "")
+    except ApiError:
+        return False
+    return True

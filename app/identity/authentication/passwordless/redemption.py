@@ -1,0 +1,169 @@
+"""What a proof of a mailbox or of a number opens: the account that has it, made its own where nobody proved it before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract.accounts import EmailEntry, PinInfo
+from app.identity.authentication.recovery.sending import still_reaches
+from app.identity.authentication.registration import drafts, requirements
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials import store as credentials
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.directory.accounts import first_verification, identifiers, linked_identities, pending_accounts, store
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+
+SOURCE = "one-touch"
+
+
+@dataclass
+class _Newcomer:
+    """What is known of somebody who is new: the registration model without a password."""
+
+    email: list[EmailEntry] | None = None
+    phone_id: str | None = None
+    free: Any = None
+    user_name: str | None = None
+    password: str | None = None
+    security_question_answer: dict[str, str] | None = None
+    uid: str | None = None
+    pin_info: PinInfo | None = None
+
+
+def account_of(
+    context: Context,
+    proof: Proof,
+    gone: type[ApiError],
+    *,
+    is_silent: bool = False,
+    template: str | None = None,
+    by: Claimed | None = None,
+) -> Account:
+    """Return the account that a proof, just used up, opens, as it is then.
+
+    Args:
+        gone: what is raised where no account has the address or the number any more.
+        template: of the welcome that follows the first proof of an address.
+        by: what a provider said, whose word is the proof: somebody new gets the name.
+
+    Raises:
+        RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: somebody new, whom the tenant does not take.
+        ClosedLink, EmailRegistered, PhoneTaken: it became another's in this very moment.
+    """
+    email, phone = str(proof.facts.get("email") or ""), str(proof.facts.get("phone") or "")
+    if proof.uid != NOBODY:
+        known = store.change(context, proof.uid, {})
+        if known is None or not still_reaches(known, proof):
+            raise gone
+    elif not proof.facts.get("registers"):
+        raise gone
+    else:
+        known = _holder(context, email, phone)
+        if known is None:
+            template = template or proof.facts.get("welcome")
+            name = str(proof.facts.get("name") or "")
+            return register(context, email=email, phone=phone, name=name, is_silent=is_silent, template=template, by=by)
+    if email:
+        return _mailbox_proved(context, known, email, is_silent, template or proof.facts.get("welcome"))
+    return _number_proved(context, known, phone, is_silent)
+
+
+def register(
+    context: Context,
+    *,
+    email: str = "",
+    phone: str = "",
+    name: str = "",
+    is_silent: bool = False,
+    template: str | None = None,
+    by: Claimed | None = None,
+) -> Account:
+    """Make an account of a proved address or number. Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff,
+    EmailRegistered, PhoneTaken."""
+    registration.refuse_off(context)
+    entries = [EmailEntry(type="Primary", value=email)] if email else None
+    free = linked_identities.names(by) if by is not None else {"FirstName": name} if name else {}
+    source = by.provider if by is not None else SOURCE
+    drafted = drafts.read(
+        context, _Newcomer(email=entries, phone_id=phone or None, free=free), source, needs_password=False
+    )
+    requirements.refuse_person(context, drafted)
+    proved = {"email_verified": bool(email), "phone_verified": bool(phone)}
+    private = consent_forms.at_registration(context, None) | (
+        {linked_identities.REGISTERED_BY: by.provider} if by is not None else {}
+    )
+    made = drafts.add(context, drafted, drafts.row(context, drafted, **proved, private=private))
+    for form in filter(None, (identifiers.normal_email(email), phone)):
+        pending_accounts.end(context, form)
+    context.audit.record("account.registered", uid=made.uid, source=source)
+    events.emit(context, "Register", made, is_silent)
+    return verification.welcome(context, made, template) if email else made
+
+
+def refuse_new(context: Context, *, email: str = "") -> None:
+    """Raise why the tenant does not take somebody new: RegistrationOff, EmailRefused, EmailDomainRefused."""
+    registration.refuse_off(context)
+    if form := identifiers.normal_email(email):
+        requirements.refuse_address(context.tenant.settings.email_access, form)
+
+
+def _holder(context: Context, email: str, phone: str) -> Account | None:
+    """Return who has the name; who only stated a number, which somebody else proved now, loses it."""
+    found = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
+    locked = store.change(context, found.uid, {}) if found is not None else None
+    if locked is not None and phone and not locked.phone_verified and pending_accounts.yields(locked, PHONE):
+        take = pending_accounts.give_way if pending_accounts.gives_way(locked) else pending_accounts.give_number_up
+        take(context, locked, "")
+        return None
+    return locked
+
+
+def _mailbox_proved(context: Context, account: Account, email: str, is_silent: bool, template: str | None) -> Account:
+    """Let the address be proved. Who only stated it before keeps no way into an account that its mailbox signs in to."""
+    form = identifiers.normal(EMAIL, email)
+    if verification.is_verified(account, form):
+        return account
+    is_first = first_verification.is_first(account)
+    proof = Proof(ProofKind.EMAIL, account.uid, form, {}, context.now)
+    after = verification.confirm(context, proof, is_silent=is_silent, template=template, knows_password=True)
+    return _dispossess(context, after) if is_first else after
+
+
+def _number_proved(context: Context, account: Account, phone: str, is_silent: bool) -> Account:
+    if account.phone_verified:
+        return account
+    proof = Proof(ProofKind.PHONE, account.uid, phone, {}, context.now)
+    return phones.confirm(context, proof, is_silent=is_silent)
+
+
+def _dispossess(context: Context, account: Account) -> Account:
+    """Take every way in that was there before the first proof: password, number, answers, factors, passkeys, sessions, tokens."""
+    private = dict(account.private)
+    values = {
+        "password_hash": None,
+        "password_changed_at": None,
+        **first_verification.drop_ways_in(context, account, private),
+    }
+    private.pop("password_history", None)
+    after = store.change(context, account.uid, {**values, "private": private}) or account
+    credentials.remove_all(context, account.uid)
+    for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE):
+        proofs.close(context, account.uid, kind)
+    password_reset.end_everything(context, after)
+    context.audit.record("account.claimed", uid=account.uid)
+    return after
+
+
+__all__ = ["account_of", "refuse_new", "register"]

@@ -1,0 +1,31 @@
+"""What the rows that send something share: their answers, and their silence."""
+
+from __future__ import annotations
+
+from app.contract.groups import CapQuery, PostedSms, SmsSent
+from app.identity.credentials.captcha import service as captcha
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+
+
+def posted(context: Context, sid: str) -> PostedSms:
+    """Return what every row answers that sends a message; where none was sent the answer is the same."""
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
+def keep_silent(context: Context, who: Sought, reason: ApiError) -> None:
+    """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
+    if not who.is_hidden:
+        raise reason
+    context.work.rollback()
+    uid = who.account.uid if who.account else None
+    context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
+
+
+def refuse_wrong_captcha(context: Context, req: CapQuery) -> None:
+    """A captcha that is shown must be solved; raises 982, 1218."""
+    if not (shown := captcha.of_parameters(req)).is_empty:
+        captcha.demand(context, shown)

@@ -1,0 +1,239 @@
+"""Sends what signs somebody in without a password. A name that no account has costs the same work, and is told so by mail alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.authentication.recovery.sending import MAIL, SMS, address_of, address_of_nobody, stranger
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, ProofKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.messaging import service as letters
+from app.identity.messaging.send_limits import Counted
+from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Unsent
+from app.kit.limits import Rate
+from app.kit.user_agents import parse_user_agent
+
+NOT_SENT: Final = (
+    e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the mail."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    template: str | None = None
+    welcome_template: str | None = None  # of the mail that follows a first proof
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    registers: bool = False  # whoever is new gets an account by the proof
+    name: str = ""  # of whoever is new
+    is_silent: bool = False
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What the proof remembers."""
+        held = {"attempt": self.attempt, "welcome": self.welcome_template, "registers": self.registers or None}
+        return {name: value for name, value in (held | {"name": self.name}).items() if value}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a mail proves, and what it is called."""
+
+    proof: ProofKind
+    mail: MailKind
+    vtype: str  # interface hosted-pages.md section 2
+    page: str  # ours, where links lead
+    has_code: bool  # beside the link, where no template of the tenant says
+
+
+SIGN_IN: Final = Kind(ProofKind.SIGN_IN, MailKind.SIGN_IN, "oneclicksignin", "/sign-in/link", has_code=True)
+SMART: Final = Kind(ProofKind.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False)
+TOUCH: Final = Kind(ProofKind.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
+
+
+def spend(context: Context) -> None:
+    """Spend what asking for a link or a code costs this address; raises 429."""
+    if most := context.tenant.settings.limits.passwordless_per_minute_per_address:
+        context.spend("passwordless", Rate(most, 60), context.network)
+
+
+def spend_try(context: Context) -> None:
+    """Spend what trying one costs this address; raises 429."""
+    if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
+        context.spend("passwordless_try", Rate(most, 60), context.network)
+
+
+def mail(
+    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, *, ticket: str | None = None
+) -> None:
+    """Mail a link, and a code where something takes it; older ones of the kind are over.
+
+    Args:
+        account: who has the name. None where nobody has, or where the proof itself says whose it is: then the mail goes to
+            the name, if that is an address.
+        ticket: which waiting device the link approves.
+
+    Raises:
+        UnknownAccount: the account has no address that a mail could go to.
+        MailLimitReached: the recipient got as many as may be.
+    """
+    form = identifiers.normal_email(name)
+    to = address_of(account, name if form else None) if account else address_of_nobody(name)
+    if account is not None and not to:
+        raise e.UnknownAccount
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    said = _made(context, kind, account, uid, subject, facts, wish)
+    drawn = kind.mail
+    if account is None:
+        drawn = MailKind.ONE_TOUCH if wish.registers else MailKind.NO_ACCOUNT
+        if not wish.registers:
+            said = {"url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"}
+        if form is None:
+            context = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    letters.mail(
+        context, drawn, to, account=account, facts=said, template=wish.template, language=_language(context),
+        counted=Counted(kind=kind.mail),
+    )  # fmt: skip
+    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="mail", kind=kind.proof.value)
+
+
+def text(
+    context: Context, account: Account | None, phone: str, wish: TextWish = PLAINLY, *, ticket: str | None = None
+) -> str:
+    """Text a code to the account's number and return the message's Sid; to nobody's nothing is sent.
+
+    Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
+    """
+    quiet = (
+        context
+        if account
+        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    )
+    uid, subject = (account.uid, SMS) if account else (NOBODY, stranger(phone))
+    kind = ProofKind.SMART_LOGIN if ticket else ProofKind.SIGN_IN
+    facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}
+    return _texted(quiet, SmsKind.SIGN_IN, kind, account, uid, subject, facts, wish)
+
+
+def text_anybody(
+    context: Context,
+    kind: ProofKind,
+    phone: str,
+    wish: TextWish = PLAINLY,
+    *,
+    name: str = "",
+    attempt: str | None = None,
+) -> str:
+    """Text a code that signs in whoever has the number, and registers them if they are new. Raises as `text` does."""
+    kept = Wish(registers=True, name=name, attempt=attempt).kept
+    return _texted(
+        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, stranger(phone), {**kept, "phone": phone}, wish
+    )  # fmt: skip
+
+
+def link(
+    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None
+) -> str:
+    """Return the token of a link that a server brings to somebody itself."""
+    to = address_of(account, name if identifiers.normal_email(name) else None) if account else name.strip()
+    uid, subject = (account.uid, MAIL) if account else (NOBODY, stranger(name))
+    facts = {**wish.kept, "email": to, **({"ticket": ticket} if ticket else {})}
+    return proofs.new_link(context, kind.proof, uid, subject=subject, minutes=minutes(context), facts=facts)
+
+
+def code(
+    context: Context,
+    kind: ProofKind,
+    account: Account | None,
+    name: str,
+    by: str,
+    wish: Wish,
+    ticket: str | None = None,
+) -> tuple[str, int]:
+    """Return a code that a server brings to somebody itself, and its minutes."""
+    uid, subject = (account.uid, by) if account else (NOBODY, stranger(name))
+    reached = address_of(account, None) if account and by == MAIL else account.phone if account else name
+    to = {"email" if by == MAIL else "phone": reached, **({"ticket": ticket} if ticket else {})}
+    return proofs.new_code(context, kind, uid, subject=subject, facts={**wish.kept, **to}), proofs.CODE_MINUTES
+
+
+def carries_code(context: Context, kind: Kind) -> bool:
+    """Return whether mails of the kind hold a code and no link."""
+    return letters.carries(context, kind.mail, account=None) == "otp"
+
+
+def minutes(context: Context) -> int:
+    """How long a link that signs in is good."""
+    return context.tenant.settings.sign_in_link_minutes
+
+
+def device(context: Context) -> str:
+    """Return which browser asks, and from where, as people read it."""
+    agent = parse_user_agent(context.agent)
+    named = ", ".join(one for one in (agent.browser, agent.system) if one)
+    return " · ".join(one for one in (named, context.address) if one)
+
+
+def _made(
+    context: Context, kind: Kind, account: Account | None, uid: str, subject: str, facts: dict[str, Any], wish: Wish
+) -> dict[str, str]:
+    """Keep what the mail holds, and return what it says."""
+    said: dict[str, str] = {"device": device(context)}
+    carries = letters.carries(context, kind.mail, account=account, template=wish.template, language=_language(context))
+    if carries in ("link", "otp"):
+        proofs.close(context, uid, kind.proof, subject=subject)  # the half that is not made anew is over, too
+    if carries != "otp":
+        lives = minutes(context)
+        token = proofs.new_link(context, kind.proof, uid, subject=subject, minutes=lives, facts=facts)
+        said |= {"url": _address(context, kind, token, wish), "token": token, "minutes": str(lives)}
+    if carries in ("otp", "both") or (carries is None and kind.has_code):
+        text = proofs.new_code(context, kind.proof, uid, subject=subject, facts=facts)
+        said |= {"otp": text, "otp_minutes": str(proofs.CODE_MINUTES)}
+    return said
+
+
+def _texted(
+    context: Context,
+    kind: SmsKind,
+    proof: ProofKind,
+    account: Account | None,
+    uid: str,
+    subject: str,
+    facts: dict[str, Any],
+    wish: TextWish,
+) -> str:
+    made = proofs.new_code(context, proof, uid, subject=subject, facts=facts)
+    said = {"otp": made, "minutes": str(proofs.CODE_MINUTES)}
+    sid = letters.sms(context, kind, str(facts["phone"]), account=account, facts=said, wish=wish)
+    context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=proof.value)
+    return sid
+
+
+def _address(context: Context, kind: Kind, token: str, wish: Wish) -> str:
+    asked = {"vtype": kind.vtype, "vtoken": token}
+    if wish.url is not None:
+        return allowed_addresses.with_query(wish.url, **asked)
+    asked |= {"attempt": wish.attempt} if wish.attempt else {}
+    return f"{context.issuer}{kind.page}?{urlencode(asked)}"
+
+
+def _language(context: Context) -> str | None:
+    return context.visit.language if context.visit else None
+
+
+__all__ = [
+    "MAIL", "NOT_SENT", "SIGN_IN", "SMART", "SMS", "TOUCH", "Kind", "Wish", "carries_code", "code", "device", "link", "mail",
+    "minutes", "spend", "spend_try", "stranger", "text", "text_anybody",
+]  # fmt: skip

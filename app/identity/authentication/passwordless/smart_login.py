@@ -1,0 +1,169 @@
+"""A device that waits until somebody says yes in their own mailbox: what it is known by, who it is for, and where it stands."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.identity.authentication.passwordless import redemption, sending
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import store as sent
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import OPEN, Ticket, TicketKind
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+
+KINDS: Final = (ProofKind.SMART_LOGIN, ProofKind.ONE_TOUCH)
+_NUMBERS: Final = Rate(3, 3600)
+"""How often a number may be matched with one that waits."""
+
+
+class State(StrEnum):
+    """Where a waiting device stands."""
+
+    WAITS = OPEN
+    APPROVED = "approved"
+    DENIED = "denied"
+    USED = "used"
+
+
+def begin(context: Context, text: str | None, account: Account | None, **facts: Any) -> Ticket:
+    """Keep a device that waits: `text` is what it polls with, made here where it is None. Raises ClientGuidTaken."""
+    held = {
+        "agent": context.agent,
+        "address": context.address,
+        **{name: value for name, value in facts.items() if value},
+    }
+    uid, lives_for = account.uid if account else NOBODY, timedelta(minutes=sending.minutes(context))
+    try:
+        return tickets.issue(context, TicketKind.SMART_LOGIN, uid, lives_for=lives_for, facts=held, text=text)
+    except tickets.Taken:
+        raise e.ClientGuidTaken from None
+
+
+def number() -> str:
+    """Return two digits that stand on the device that waits, and are typed on the other."""
+    return str(10 + randomness.below(90))
+
+
+def of(context: Context, proof: Proof) -> Ticket | None:
+    """Return the device that a link or a code is about; None where it waits no more."""
+    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, str(proof.facts.get("ticket") or ""))
+    return found if found is not None and not found.is_over(context.now) else None
+
+
+def approve(context: Context, proof: Proof) -> Ticket:
+    """Say yes with a proof that was just used up. Of many at once one wins.
+
+    Raises:
+        ExpiredLink: the device waits no more, or somebody said no.
+        UsedSmartLink, VerifiedSmartLink: it went on already, or may.
+    """
+    found = of(context, proof)
+    if found is None or found.state == State.DENIED:
+        raise e.ExpiredLink
+    if (refusal := went_on(found)) is not None:
+        raise refusal
+    if not tickets.move(context, found, State.APPROVED, email=proof.facts.get("email"), phone=proof.facts.get("phone")):
+        raise e.VerifiedSmartLink
+    context.audit.record("smart_login.approved", uid=found.uid)
+    return found
+
+
+def deny(context: Context, found: Ticket) -> None:
+    """Say no: the device never goes on."""
+    tickets.move(context, found, State.DENIED)
+    context.audit.record("smart_login.denied", uid=found.uid)
+
+
+def begin_for_program(context: Context, text: str, account: Account | None, **facts: Any) -> tuple[Ticket, str | None]:
+    """Store a device for an application, and return it with the number to show on it.
+
+    The caller chooses `text`, so approval by email alone would sign in an attacker who asked in the account holder's name. A
+    caller with the API secret verifies the device itself and gets no number. Raises ClientGuidTaken.
+    """
+    shown = None if context.shows_secret else number()
+    return begin(context, text, account, number=shown, by_program=True, **facts), shown
+
+
+def is_of_our_pages(found: Ticket) -> bool:
+    """Return whether the device waits on our own page, where no program has a say."""
+    return bool(found.facts.get("number")) and not found.facts.get("by_program")
+
+
+def demand_number(context: Context, found: Ticket, typed: str | None) -> None:
+    """Refuse an approval without the number that the device shows; after three wrong ones the sign-in is refused.
+
+    Raises BadParameter, WrongMailCode, TooManyRequests.
+    """
+    if not found.facts.get("number") or found.state != State.WAITS:
+        return
+    if not typed:
+        raise e.BadParameter.names("number")
+    try:
+        if is_matched(context, found, typed):
+            return
+    except e.TooManyRequests as over:
+        deny(context, found)
+        over.commit_on_raise = True
+        raise over from None
+    context.audit.record("smart_login.wrong_number", uid=found.uid)
+    raise e.WrongMailCode("The number does not match the one on the waiting device.")
+
+
+def is_matched(context: Context, found: Ticket, typed: str) -> bool:
+    """Return whether the number that was typed is the device's. Raises TooManyRequests after three wrong ones."""
+    is_right = proofs.digits_in(typed) == str(found.facts.get("number"))
+    count = context.demand if is_right else context.spend
+    count("smart_number", _NUMBERS, found.ticket_hash)
+    return is_right
+
+
+def went_on(found: Ticket) -> ApiError | None:
+    """Return why a device that was approved cannot be approved again; None for one that waits."""
+    if found.state == State.USED:
+        return e.UsedSmartLink()
+    return e.VerifiedSmartLink() if found.state == State.APPROVED else None
+
+
+def redeem(context: Context, found: Ticket, *, template: str | None = None, is_silent: bool = False) -> Account:
+    """Use up what was approved, and return whose session begins. Of many at once one wins.
+
+    Raises UsedSmartLink, WrongClientGuid, and what `redeeming.account_of` raises.
+    """
+    accounts.change(context, found.uid, {})  # everybody locks the account first
+    if not tickets.move(context, found, State.USED):
+        raise e.UsedSmartLink
+    proof = Proof(ProofKind.SMART_LOGIN, found.uid, "", found.facts, found.expires_at)
+    return redemption.account_of(context, proof, e.WrongClientGuid, is_silent=is_silent, template=template)
+
+
+def spend_code(context: Context, who: Sought, by: str, code: str) -> Proof:
+    """Use a code that approves, sent to an account or, at a one-touch login, to anybody. Raises as `proofs.spend_code`."""
+    kind, uid, subject = ProofKind.ONE_TOUCH, NOBODY, sending.stranger(who.identifier.value)
+    named = who.holder.uid if who.holder is not None else NOBODY  # asked of everybody: it takes its time
+    if sent.newest_code(context, ProofKind.SMART_LOGIN, named, by) is not None:
+        kind, uid, subject = ProofKind.SMART_LOGIN, named, by
+    errors = MAIL_CODE if by == sending.MAIL else SMS_CODE
+    name = who.identifier if who.is_hidden or uid == NOBODY else None
+    return proofs.spend_code(context, kind, uid, code, subject=subject, errors=errors, name=name)
+
+
+def spend_link(context: Context, kind: ProofKind, token: str) -> Proof:
+    """Use the link of a device up. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
+    try:
+        return proofs.spend_link(context, kind, token)
+    except e.UsedLink:
+        held = proofs.known_link(context, kind, token)
+    if kind is ProofKind.ONE_TOUCH:
+        raise e.UsedOneTouchLink
+    found = of(context, held) if held is not None else None
+    raise (went_on(found) if found is not None else None) or e.UsedSmartLink()

@@ -1,0 +1,256 @@
+"""The rows of smart login and of one-touch login (interface user.md section 8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract import smart_login as contract
+from app.contract.groups import PostedSms
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.identity.authentication.passwordless import completion, redemption, responses, sending, smart_login
+from app.identity.authentication.passwordless.sending import MAIL, SMART, SMS, TOUCH, Wish
+from app.identity.authentication.passwordless.smart_login import State
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.sign_in import identifiers
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.outbox.queue import Unsent
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.start)(start)
+    server.implements(contract.poll)(poll)
+    server.implements(contract.approve)(approve)
+    server.implements(contract.touch_mail)(touch_mail)
+    server.implements(contract.touch_sms)(touch_sms)
+    server.implements(contract.touch_code)(touch_code)
+    server.implements(contract.touch_link)(touch_link)
+
+
+def start(context: Context, req: contract.SmartWanted) -> contract.Asked:
+    if not context.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    sending.spend(context)
+    who, by = _one_of(context, req)
+    verification.refuse_url(context, req.redirect_url)
+    account = recipient.reached(who, by)
+    if account is not None and by == SMS and not account.phone_verified:
+        raise e.PhoneUnverified
+    wish = Wish(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
+    found, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=wish.welcome_template)
+    try:
+        if by == SMS:
+            sending.text(context, account, who.identifier.value, req, ticket=found.ticket_hash)
+        else:
+            sending.mail(context, SMART, account, who.identifier.value, wish, ticket=found.ticket_hash)
+    except (e.MailLimitReached, e.SmsLimitReached) as reason:
+        responses.keep_silent(context, who, reason)
+        _, number = smart_login.begin_for_program(context, req.client_guid, account)
+    return contract.Asked(number=number)
+
+
+def poll(context: Context, req: contract.Poll) -> FactorLogin:
+    found = tickets.find(context, TicketKind.SMART_LOGIN, req.client_guid)
+    if found is None or found.is_over(context.now) or smart_login.is_of_our_pages(found) or found.state == State.DENIED:
+        raise e.WrongClientGuid
+    if found.state == State.USED:
+        raise e.UsedSmartLink
+    if found.state != State.APPROVED:
+        raise e.SmartLinkWaits
+    by_phone = bool(found.facts.get("phone"))
+    way = Way(("sms",), "phone", FactorKind.SMS) if by_phone else Way(("otp",), channel=FactorKind.EMAIL)
+    is_silent = bool(found.facts.get("is_silent"))
+    way = replace(way, is_silent=is_silent)
+    return completion.enter(context, smart_login.redeem(context, found, is_silent=is_silent), way, req)
+
+
+def approve(context: Context, req: contract.LinkClicked) -> contract.Approved:
+    """Links of one-touch mails are taken, too: clients of the interface show both here."""
+    settings = context.tenant.settings
+    if not settings.smart_login and not settings.one_touch:
+        raise e.SmartLoginOff
+    token = _shown(context, req)
+    if not proofs.has_link_form(token):
+        return _approved(context, req, _by_code(context, req, token))
+    kind = next((one for one in smart_login.KINDS if proofs.known_link(context, one, token)), None)
+    if kind is ProofKind.ONE_TOUCH:
+        return touch_link(context, req)
+    if not settings.smart_login:
+        raise e.SmartLoginOff
+    return _by_link(context, req, ProofKind.SMART_LOGIN, token)
+
+
+def touch_mail(context: Context, req: contract.TouchWanted) -> contract.Asked:
+    _refuse_touch_off(context)
+    sending.spend(context)
+    if not req.email or not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    verification.refuse_url(context, req.redirect_url)
+    captcha.demand(context, captcha.of_parameters(req))
+    who = account_lookup.named(context, Identifier("email", req.email), is_hidden=recipient.hides(context))
+    is_open = _is_open(context, who, email=req.email)
+    wish = Wish(
+        req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_open,
+        name=req.name or "", is_silent=req.is_silent,
+    )  # fmt: skip
+    kept = {**wish.kept, "is_silent": wish.is_silent}
+    found, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
+    try:
+        sending.mail(context, TOUCH, None, req.email, wish, ticket=found.ticket_hash)
+    except e.MailLimitReached as reason:
+        responses.keep_silent(context, who, reason)
+        _, number = smart_login.begin_for_program(context, req.client_guid, None, **kept)
+    return contract.Asked(number=number)
+
+
+def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
+    _refuse_touch_off(context)
+    sending.spend(context)
+    phone = _number(context, req.phone)
+    captcha.demand(context, captcha.of_parameters(req))
+    who = account_lookup.named(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
+    sid, is_open = "", _is_open(context, who)
+    quiet = (
+        context
+        if is_open
+        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    )
+    try:
+        sid = sending.text_anybody(quiet, ProofKind.ONE_TOUCH, phone, req, name=req.name or "")
+    except e.SmsLimitReached as reason:
+        responses.keep_silent(context, who, reason)
+    return responses.posted(context, sid)
+
+
+def touch_code(context: Context, req: contract.TouchCode) -> FactorLogin:
+    _refuse_touch_off(context)
+    sending.spend_try(context)
+    phone = _number(context, req.phone)
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    name, subject = Identifier("phone", phone), sending.stranger(phone)
+    proof = proofs.spend_code(
+        context, ProofKind.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, name=name
+    )
+    account = redemption.account_of(context, proof, e.ClosedSmsCode, is_silent=req.is_silent)
+    return completion.enter(context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), req)
+
+
+def touch_link(context: Context, req: contract.LinkClicked) -> contract.Approved:
+    _refuse_touch_off(context)
+    token = _shown(context, req)
+    if not proofs.has_link_form(token):
+        return _approved(context, req, _by_code(context, req, token))
+    return _by_link(context, req, ProofKind.ONE_TOUCH, token)
+
+
+def _by_link(context: Context, req: contract.LinkClicked, kind: ProofKind, token: str) -> contract.Approved:
+    """A HEAD request approves nothing. A link of our own page is no program's."""
+    held = proofs.known_link(context, kind, token)
+    found = smart_login.of(context, held) if held is not None else None
+    if held is None or (found is not None and smart_login.is_of_our_pages(found)):
+        raise e.UnknownLink
+    if context.raw.method == "HEAD":
+        proofs.peek_link(context, kind, token)
+        return contract.Approved()
+    if found is not None:
+        smart_login.demand_number(context, found, req.number)
+    return _approved(context, req, smart_login.spend_link(context, kind, token))
+
+
+def _approved(context: Context, req: contract.LinkClicked, proof: Proof) -> contract.Approved:
+    found: Ticket = smart_login.approve(context, proof)
+    if req.welcome_email_template or req.is_silent:
+        tickets.note(
+            context,
+            _now(context, found),
+            welcome=req.welcome_email_template or found.facts.get("welcome"),
+            is_silent=req.is_silent,
+        )
+    return contract.Approved()
+
+
+def _now(context: Context, found: Ticket) -> Ticket:
+    return tickets.by_hash(context, TicketKind.SMART_LOGIN, found.ticket_hash) or found
+
+
+def _by_code(context: Context, req: contract.LinkClicked, code: str) -> Proof:
+    """Use the code of a mail, or of a message, whose template has no link.
+
+    A device that asks at the same time gets a code, too: the number says which of them it is about.
+    Raises EmailMissing where neither is named, UnknownLink where besides it is no code: then it was to be a link's token.
+    """
+    sending.spend_try(context)
+    if req.phone:
+        who, by = recipient.with_phone(context, req.phone), SMS
+    elif req.email and accounts.is_email(req.email):
+        who, by = recipient.named(context, "email", req.email), MAIL
+    else:
+        raise e.EmailMissing if proofs.is_code(code) else e.UnknownLink
+    proof = smart_login.spend_code(context, who, by, code)
+    found = smart_login.of(context, proof)
+    if found is not None and smart_login.is_of_our_pages(found):
+        raise e.ClosedMailCode if by == MAIL else e.ClosedSmsCode
+    if found is not None:
+        smart_login.demand_number(context, found, req.number)
+    return proof
+
+
+def _shown(context: Context, req: contract.LinkClicked) -> str:
+    sending.spend_try(context)
+    if not req.shown:
+        raise e.BadParameter.names("verificationtoken")
+    return req.shown
+
+
+def _one_of(context: Context, req: contract.SmartWanted) -> tuple[Sought, str]:
+    given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if len(given) != 1:
+        raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
+    identifiers.refuse_kind(context.tenant.settings, given[0])
+    if given == ["phone"]:
+        return recipient.with_phone(context, req.phone), SMS
+    return recipient.stated(context, req.email, req.username), MAIL
+
+
+def _is_open(context: Context, who: Sought, *, email: str = "") -> bool:
+    """Return whether the name signs in, or registers; where who has an account is not hidden, raises why not: 991, 1190 and others."""
+    if who.holder is not None:
+        if not who.is_hidden:
+            recipient.refuse_closed(who.holder)
+        return not recipient.is_closed(who.holder)
+    try:
+        redemption.refuse_new(context, email=email)
+    except (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused):
+        if not who.is_hidden:
+            raise
+        return False
+    return True
+
+
+def _number(context: Context, phone: str | None) -> str:
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+    if not phone:
+        raise e.PhoneMissing
+    if (form := names.normal_phone(phone)) is None:
+        raise e.MalformedPhone
+    return form
+
+
+def _refuse_touch_off(context: Context) -> None:
+    if not context.tenant.settings.one_touch:
+        raise e.OneTouchOff

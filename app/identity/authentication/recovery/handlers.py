@@ -1,0 +1,167 @@
+"""The operations that begin a recovery: forgotten passwords by mail and by SMS, and which questions an account answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from app.contract import errors as e
+from app.contract import passwords as contract
+from app.contract.groups import CAP, Posted, PostedSms, SmsSent
+from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery.sending import Wish
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+from app.kit.wire import Document
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations; those that set a password end and begin sessions, so they are sign-in's."""
+    server.implements(contract.forgot)(forgot)
+    server.implements(contract.forgot_by_sms)(forgot_by_sms)
+    server.implements(contract.forgot_token)(forgot_token)
+    server.implements(contract.questions_by_email)(questions_by_email)
+    server.implements(contract.questions_by_username)(questions_by_username)
+    server.implements(contract.questions_by_phone)(questions_by_phone)
+    server.implements(contract.own_questions)(own_questions)
+
+
+def spend(context: Context) -> None:
+    """Spend what asking for a recovery costs this address and this tenant; raises 429."""
+    limits = context.tenant.settings.limits
+    if limits.forgot_per_minute_per_address:
+        context.spend("forgot", Rate(limits.forgot_per_minute_per_address, 60), context.network)
+    if limits.forgot_per_minute:
+        context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
+
+
+def refuse_captcha(context: Context, req: CAP, place: str) -> None:
+    """Let those pass who solved a captcha, where one is demanded or shown; raises 982, 1218."""
+    shown = captcha.of_parameters(req)
+    if place in context.tenant.settings.captcha_at or not shown.is_empty:
+        captcha.demand(context, shown)
+
+
+def forgot(context: Context, req: contract.Forgot) -> Posted:
+    spend(context)
+    who = recipient.stated(context, req.email, req.username)
+    refuse_captcha(context, req, "forgot_password")
+    sending.refuse_url(context, req.reset_password_url)
+    recipient.refuse_stranger(context, who.holder)
+    wish = Wish(url=req.reset_password_url, template=req.email_template)
+    account = recipient.reached(who, sending.MAIL)
+    try:
+        if account is None:
+            sending.send_to_nobody(context, who.identifier.value, wish)
+        else:
+            sending.send(context, account, wish, email=req.email)
+    except e.MailLimitReached as reason:
+        keep_silent(context, who, reason)
+    return Posted()
+
+
+def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
+    spend(context)
+    who = recipient.with_phone(context, req.phone)
+    refuse_captcha(context, req, "forgot_password")
+    account = recipient.reached(who, sending.SMS)
+    if account is not None and not account.phone_verified:
+        raise e.PhoneUnverified
+    sid = ""
+    try:
+        sid = (
+            sending.text(context, account, req) if account else sending.text_nobody(context, who.identifier.value, req)
+        )
+    except e.SmsLimitReached as reason:
+        keep_silent(context, who, reason)
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
+def forgot_token(context: Context, req: contract.ForgotToken) -> contract.ForgotTokenMade:
+    """The token is the tenant's server's to bring; it stands in the ledger that it was made for it."""
+    account = recipient.stated(context, req.email, req.username).holder
+    sending.refuse_url(context, req.reset_password_url)
+    if account is None:
+        raise e.UnknownAccount
+    proofs.spend_brought(context, account.uid, is_code=False)
+    wish = Wish(url=req.reset_password_url, template=req.email_template, needs_token=True)
+    made = sending.send if req.send_email else sending.token_only
+    token = made(context, account, wish, email=req.email)
+    context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
+    return contract.ForgotTokenMade(forgot_token=token, identity_providers=["Email"] if account.password_hash else [])
+
+
+def questions_by_email(context: Context, req: contract.QuestionsByEmail) -> Document:
+    _refuse_lookup(context)
+    if not req.email or not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return _answered(context, recipient.named(context, "email", req.email))
+
+
+def questions_by_username(context: Context, req: contract.QuestionsByUsername) -> Document:
+    _refuse_off(context)
+    if not req.username:
+        raise e.UsernameMissing
+    return _answered(context, recipient.named(context, "username", req.username))
+
+
+def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Document:
+    _refuse_lookup(context)
+    if not req.phone:
+        raise e.PhoneMissing
+    return _answered(context, recipient.named(context, "phone", req.phone))
+
+
+def own_questions(context: Context, req: contract.OwnQuestions) -> Document:
+    _refuse_off(context)
+    account = accounts.by_uid(context, context.account.uid)
+    return _listed(context, account.security_answers if account else ())
+
+
+def keep_silent(context: Context, who: Sought, reason: ApiError) -> None:
+    """Raise why nothing was sent, unless it would tell that somebody was written to before: who has an account is."""
+    if not who.is_hidden:
+        raise reason
+    context.work.rollback()
+    uid = who.account.uid if who.account else None
+    context.audit.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
+
+
+def _refuse_off(context: Context) -> None:
+    settings = context.tenant.settings
+    if not settings.security_questions:
+        raise e.SecurityQuestionsOff
+    if most := settings.limits.availability_per_minute_per_address:
+        context.spend("security_questions", Rate(most, 60), context.network)
+
+
+def _refuse_lookup(context: Context) -> None:
+    _refuse_off(context)
+    if context.tenant.settings.login_kinds == ("username",):
+        raise e.UsernameLookupOnly
+
+
+def _answered(context: Context, who: Sought) -> Document:
+    """Where the tenant hides who has an account, everybody seems to have answered some questions."""
+    if who.is_hidden:
+        return _listed(context, account_lookup.questions_of(context, who))
+    if who.account is None:
+        raise e.UnknownAccount
+    return _listed(context, who.account.security_answers)
+
+
+def _listed(context: Context, asked: Collection[str]) -> Document:
+    questions = context.tenant.settings.security_questions
+    listed = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in asked]
+    if not listed:
+        raise e.NoSecurityAnswers
+    return Document(json.dumps(listed, ensure_ascii=False).encode())

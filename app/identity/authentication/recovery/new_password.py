@@ -1,0 +1,129 @@
+"""A new password: weighed against the policy first, then written, with everything that follows for the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.identity.authentication.recovery import sending
+from app.identity.credentials import notifications
+from app.identity.credentials import store as credentials
+from app.identity.credentials.one_time_tokens import security_alerts
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passwords import new_password
+from app.identity.directory.accounts import first_verification, identifiers, login_records, store
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.service import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+_UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
+
+
+def weighed(context: Context, account: Account, password: str) -> str:
+    """Return the hash of a password that the policy allows; nothing may have been written yet.
+
+    Raises:
+        FieldsRefused, WeakPassword, NewPasswordBreached: the policy refuses it.
+        PasswordNotAcceptable: it is the present one, or one that the policy remembers.
+    """
+    earlier = [account.password_hash or "", *account.password_history]
+    return new_password.hashed(context, password, new_password.words_of(account), earlier)
+
+
+def locked(context: Context, account: Account, proof: Proof | None = None) -> Account:
+    """Lock the account for a new password, before its proof is used up, and return it as it is now.
+
+    Everybody locks the account first and its links and codes after it, so that nobody waits for one another.
+
+    Raises:
+        AccountBlocked: the account was closed meanwhile.
+        ExpiredLink: it gave up the address or the number that the proof went to.
+    """
+    fresh = store.change(context, account.uid, {})
+    if fresh is None or fresh.is_deleted or not fresh.is_active:
+        raise e.AccountBlocked
+    if proof is not None and not sending.still_reaches(fresh, proof):
+        raise e.ExpiredLink
+    return fresh
+
+
+def write(
+    context: Context,
+    fresh: Account,
+    password_hash: str,
+    *,
+    is_silent: bool,
+    event: str,
+    proved_email: str | None = None,
+    opens_lock: bool = False,
+    template: str | None = None,
+) -> Account:
+    """Give an account that is `locked` its new password and return it as it is then. The caller ends its sessions and tokens.
+
+    Args:
+        proved_email: the address that the mail went to: who read it holds it.
+        opens_lock: whether the proof opens what too many failures had locked; never a block.
+    """
+    policy = context.tenant.settings.password_policy
+    kept = [fresh.password_hash, *fresh.password_history] if fresh.password_hash else fresh.password_history
+    private = {**fresh.private, "password_history": kept[: max(0, policy.history - 1)]}
+    private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
+    values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
+    values |= _UNLOCKED if opens_lock else {}
+    values |= _verified(context, fresh, proved_email, private)
+    after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
+    if not opens_lock:
+        login_records.forget_failures(context.work, fresh.uid)
+    events.emit(context, event, after, is_silent)
+    follow(context, after, event, template, proved_email=proved_email)
+    return after
+
+
+def follow(
+    context: Context, account: Account, reason: str, template: str | None = None, *, proved_email: str | None = None
+) -> None:
+    """After a new password, whoever set it: older links are over, so is what was only begun, and the owner is told, with a way
+    to object.
+
+    An alarm outlives every change but a reset by the very mailbox that it was sent to, and only while that is the first
+    address, which is told of what comes next: else a thief would end it.
+    """
+    context.audit.record("password.changed", uid=account.uid, reason=reason)
+    for kind in (ProofKind.RESET_PASSWORD, ProofKind.DELETE_ACCOUNT, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN):
+        proofs.close(context, account.uid, kind)
+    credentials.remove_begun(
+        context, account.uid
+    )  # a seed, a picture: whoever knew the password before may have seen it
+    if proved_email and identifiers.normal_email(proved_email) == identifiers.normal_email(account.email or ""):
+        security_alerts.close(context, account.uid, proved_email)
+    notifications.tell_with_alarm(context, MailKind.PASSWORD_CHANGED, account.email, account, template=template)
+
+
+def _verified(context: Context, fresh: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
+    """Who resets by mail holds the address. What a stranger stored before that opens nothing for him: the answers go, as
+    nobody knows whose they are (decisions/0061).
+    """
+    form = identifiers.normal_email(email or "")
+    if form is None:
+        return {}
+    proofs.close(context, fresh.uid, ProofKind.ADD_PHONE)
+    proofs.close(context, fresh.uid, ProofKind.ADD_EMAIL)  # both asked for by whoever knew the password before
+    if private.pop("security_answers", None):
+        context.audit.record("security_answers.dropped", uid=fresh.uid)
+    entry = next((one for one in fresh.emails if identifiers.normal_email(one["Value"]) == form), None)
+    if entry is not None and first_verification.is_claim(fresh, form):
+        passkeys.disown(context, fresh.uid, is_first=first_verification.is_first(fresh))
+        return first_verification.claim(context, fresh, entry) | first_verification.drop_ways_in(
+            context, fresh, private
+        )
+    if fresh.email_verified or form != identifiers.normal_email(fresh.email or ""):
+        return {}
+    store.verify(context, fresh.uid, EMAIL, form, True)
+    return {"email_verified": True}
+
+
+__all__ = ["follow", "locked", "weighed", "write"]

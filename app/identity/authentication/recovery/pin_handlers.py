@@ -1,0 +1,108 @@
+"""The operations that begin to reset a forgotten PIN (interface user.md rows U70 to U72).
+
+A PIN that is forgotten is asked about as a password is: where the tenant hides who has an account, nobody learns either.
+"""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import pins as contract
+from app.contract.groups import Posted, PostedSms, SmsSent
+from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery.handlers import keep_silent, spend
+from app.identity.authentication.recovery.sending import PIN, Wish
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.forgot_by_email)(forgot_by_email)
+    server.implements(contract.forgot_by_username)(forgot_by_username)
+    server.implements(contract.forgot_by_sms)(forgot_by_sms)
+
+
+def reached(who: Sought, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
+    """Return whose PIN a recovery by mail or SMS resets; None where it is to be answered as nobody's.
+
+    Raises, unless who has an account is hidden:
+        unknown: nobody has the name.
+        AccountBlocked, NoPin: the account may not recover, or has nothing to.
+    """
+    try:
+        account = recipient.reached(who, by)
+    except e.UnknownAccount:
+        raise unknown from None
+    if account is None or account.has_pin:
+        return account
+    if not who.is_hidden:
+        raise e.NoPin
+    return None
+
+
+def forgot_by_email(context: Context, req: contract.ForgotPinByEmail) -> Posted:
+    if not req.email:
+        raise e.BadParameter.names("email")
+    pins.refuse_off(context.tenant.settings)
+    if not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return _mailed(
+        context,
+        recipient.named(context, "email", req.email),
+        Wish(req.reset_pin_url, req.email_template),
+        e.UnknownAccount,
+    )
+
+
+def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> Posted:
+    if not req.username:
+        raise e.BadParameter.names("username")
+    pins.refuse_off(context.tenant.settings)
+    who = recipient.named(context, "username", req.username)
+    return _mailed(context, who, Wish(req.reset_pin_url, req.email_template), e.UnknownUsername)
+
+
+def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
+    """A number that its owner did not prove is nobody's: the interface calls that 1409."""
+    if not req.phone:
+        raise e.BadParameter.names("phone")
+    pins.refuse_off(context.tenant.settings)
+    if identifiers.normal_phone(req.phone) is None:
+        raise e.UnknownPhone
+    spend(context)
+    who = recipient.named(context, "phone", req.phone)
+    account = reached(who, sending.SMS, e.NotAuthenticated)
+    if account is not None and not account.phone_verified:
+        raise e.NotAuthenticated
+    sid = ""
+    try:
+        if account is not None:
+            sid = sending.text(context, account, req, of=PIN)
+        else:
+            sid = sending.text_nobody(context, who.identifier.value, req, of=PIN)
+    except e.SmsLimitReached as reason:
+        keep_silent(context, who, reason)
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
+def _mailed(context: Context, who: Sought, wish: Wish, unknown: type[ApiError]) -> Posted:
+    spend(context)
+    sending.refuse_url(context, wish.url, e.PinUrlRefused)
+    account = reached(who, sending.MAIL, unknown)
+    try:
+        if account is None:
+            sending.send_to_nobody(context, who.identifier.value, wish, of=PIN)
+        else:
+            email = who.identifier.value if who.identifier.kind == "email" else None
+            sending.send(context, account, wish, email=email, of=PIN)
+    except e.MailLimitReached as reason:
+        keep_silent(context, who, reason)
+    return Posted()

@@ -1,0 +1,88 @@
+"""Whom a recovery names, and whether it may reach them: who may not recover is answered as nobody, where that is hidden."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.identity.authentication.recovery.sending import MAIL
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import account_lookup, identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+
+
+def hides(context: Context) -> bool:
+    """Return whether nobody is to learn who has an account: on our pages always, else as the tenant wants it."""
+    return context.visit is not None or context.tenant.settings.hide_unknown_accounts
+
+
+def stated(context: Context, email: str | None, username: str | None) -> Sought:
+    """Return whom an email or a username names; raises 1141 for none, 1075 and 1038 for one that is no name, 908 for both."""
+    if email and username:
+        raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
+    if email and not accounts.is_email(email):
+        raise e.MalformedEmail
+    if email:
+        return named(context, "email", email)
+    if username is not None and not username.strip():
+        raise e.UsernameMissing
+    if username is None:
+        raise e.EmailOrUsernameMissing
+    return named(context, "username", username)
+
+
+def with_phone(context: Context, phone: str | None) -> Sought:
+    """Return whom a phone number names; raises 1074 where numbers name nobody, 1076 missing, 1043 malformed."""
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+    if not phone:
+        raise e.PhoneMissing
+    if identifiers.normal_phone(phone) is None:
+        raise e.UnknownPhone
+    return named(context, "phone", phone)
+
+
+def named(context: Context, kind: str, value: str) -> Sought:
+    """Return whom an identifier names."""
+    return account_lookup.named(context, Identifier(kind, value), is_hidden=hides(context))
+
+
+def reached(who: Sought, by: str) -> Account | None:
+    """Return the account that a recovery reaches by mail or SMS; None where it is to be answered as nobody's.
+
+    Raises, unless who has an account is hidden:
+        UnknownAccount: nobody has the name.
+        AccountBlocked: the account may not recover.
+    """
+    account = who.holder
+    if not who.is_hidden:
+        if account is None:
+            raise e.UnknownAccount
+        refuse_closed(account)
+        return account
+    if account is None or is_closed(account):
+        return None
+    is_there = bool(account.email) if by == MAIL else account.phone_verified
+    return account if is_there else None
+
+
+def is_closed(account: Account) -> bool:
+    """Return whether an account may not recover: blocked or deleted."""
+    return not account.is_active or account.is_deleted
+
+
+def refuse_closed(account: Account) -> None:
+    """Raise 991 for an account that may not recover."""
+    if is_closed(account):
+        raise e.AccountBlocked
+
+
+def refuse_stranger(context: Context, account: Account | None) -> None:
+    """Raise 1409 where an access token was shown beside the key that is not of this very account."""
+    shown = context.raw.bearer() or context.raw.first("access_token")
+    if shown is None:
+        return
+    holder = tokens.find(context, shown)
+    if holder is None or holder.expires_at <= context.now or account is None or holder.uid != account.uid:
+        raise e.NotAuthenticated

@@ -1,0 +1,105 @@
+"""Gives an account back to the mailbox that was told of a change which its owner did not make: "this was not me"."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials import store as credentials
+from app.identity.credentials.one_time_tokens import security_alerts
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.credentials.passkeys import store as passkeys
+from app.identity.directory.accounts import first_verification, identifiers, store
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+
+_OPENS_AGAIN = (
+    ProofKind.RESET_PASSWORD, ProofKind.RESET_PASSKEY, ProofKind.DELETE_ACCOUNT, ProofKind.ADD_EMAIL, ProofKind.ADD_PHONE, ProofKind.EMAIL,
+    ProofKind.PHONE, ProofKind.SIGN_IN, ProofKind.SMART_LOGIN,
+)  # fmt: skip
+_JUST_BEFORE = timedelta(minutes=1)
+"""What an alarm tells of was done a moment before it was written."""
+
+
+def is_closed(context: Context, account: Account) -> bool:
+    """Return whether the tenant closed the account, which no alarm opens; one that its owner deleted is kept."""
+    is_leaving = account.leaves_at is not None and account.leaves_at > context.now
+    return not account.is_active or (account.is_deleted and not is_leaving)
+
+
+def restore(context: Context, token: str, password_hash: str) -> tuple[Account, Proof]:
+    """Close the account to everybody but the mailbox that the alarm was sent to. Of many at once one wins.
+
+    That address is the only one then: who changed the account may have put the others, the number, the answers and passkeys
+    there, before the change as well as after it: none of them opens it any more. Second factors stay, but for those that were
+    added with the change or after it: who reads a mailbox must not get past the others. Links and codes end, and alarms of
+    later changes, which went to whom they please.
+
+    Raises:
+        UnknownLink, UsedLink, ExpiredLink: as they say.
+        AccountBlocked: the tenant closed the account; the link stays good.
+    """
+    peeked = proofs.peek_link(context, ProofKind.ALARM, token)
+    fresh = store.change(context, peeked.uid, {})
+    if fresh is None:
+        raise e.UnknownLink
+    if is_closed(context, fresh):
+        raise e.AccountBlocked
+    alarm = proofs.spend_link(context, ProofKind.ALARM, token)
+    credentials.remove_since(
+        context, fresh.uid, alarm.expires_at - timedelta(minutes=security_alerts.MINUTES) - _JUST_BEFORE
+    )
+    passkeys.disown(context, fresh.uid)
+    private = dict(fresh.private)
+    values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
+    values |= first_verification.drop_ways_in(context, fresh, private)
+    values |= _address(context, fresh, str(alarm.facts["email"]))
+    after = store.change(context, fresh.uid, {**values, "private": private}) or fresh
+    for kind in _OPENS_AGAIN:
+        proofs.close(context, fresh.uid, kind)
+    proofs.close_later(context, alarm)
+    context.audit.record("password.alarm", uid=fresh.uid)
+    return after, alarm
+
+
+def acknowledge(context: Context, token: str) -> Proof:
+    """End an alarm and those before it, as its mailbox says that the changes were its own.
+
+    Nothing else shows that: what a thief does by the session and the password of an account, its owner does in the same way.
+
+    Raises UnknownLink, UsedLink, ExpiredLink.
+    """
+    peeked = proofs.peek_link(context, ProofKind.ALARM, token)
+    store.change(context, peeked.uid, {})  # one after the other with `restore`
+    alarm = proofs.peek_link(context, ProofKind.ALARM, token)
+    security_alerts.close_until(context, alarm)
+    context.audit.record("password.alarm_ended", uid=alarm.uid)
+    return alarm
+
+
+def _address(context: Context, fresh: Account, email: str) -> dict[str, Any]:
+    """Let the address of the alarm be the account's only one; where another account proved it meanwhile, it waits."""
+    form = identifiers.normal(EMAIL, email)
+    holder = store.by_identifier(context, EMAIL, form)
+    if holder is not None and holder.uid != fresh.uid and not _is_displaced(context, holder, form, fresh.uid):
+        store.let_go(context, fresh.uid, EMAIL)
+        waits = [{"Type": "Primary", "Value": email, "pending": True}]
+        return {"emails": waits, "email": None, "email_verified": False}
+    return first_verification.claim(context, fresh, {"Type": "Primary", "Value": email})
+
+
+def _is_displaced(context: Context, holder: Account, form: str, to: str) -> bool:
+    """Return whether an account that held the address without a proof lost it to who just gave one."""
+    locked = store.change(context, holder.uid, {})
+    if locked is not None and verification.is_verified(locked, form):
+        return False
+    if locked is not None:
+        first_verification.displace(context, locked, form, to)
+    return True
+
+
+__all__ = ["acknowledge", "is_closed", "restore"]

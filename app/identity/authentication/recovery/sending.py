@@ -1,0 +1,225 @@
+"""Sends what resets a forgotten password or PIN. For somebody unknown the same work is done, and nothing is sent."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.messaging import service as letters
+from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox, Unsent
+from app.kit.errors import ApiError
+
+MAIL, SMS = "mail", "sms"
+"""How it was sent: a newer link or code ends older ones, to whichever address of the account they went."""
+PAGE_MINUTES = 15
+"""How long a new password may take once a code, or the old password, was right."""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What somebody forgot, and how it is spoken of."""
+
+    name: str  # in the audit trail
+    proof: ProofKind
+    mail: MailKind
+    sms: SmsKind
+    vtype: str
+    page: str
+    has_codes: bool = False  # mails bear a code beside the link, whoever's page takes it
+
+
+PASSWORD: Final = Forgotten(
+    "password", ProofKind.RESET_PASSWORD, MailKind.RESET, SmsKind.RESET, "reset", "/reset-password"
+)
+PIN: Final = Forgotten(
+    "pin", ProofKind.RESET_PIN, MailKind.RESET_PIN, SmsKind.RESET_PIN, "resetpin", "/reset-pin", has_codes=True
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the message."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    template: str | None = None
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+    needs_token: bool = False  # the caller gets the link's token, whatever the mail holds
+
+
+def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
+    """Raise 1251, or another refusal, for a page that the tenant's whitelist does not have."""
+    if url and not allowed_addresses.is_mailable(context, url):
+        raise refusal
+
+
+def still_reaches(account: Account, proof: Proof) -> bool:
+    """Return whether the account still has what a link or a code was sent to: a mailbox that it gave up opens nothing."""
+    email, phone = proof.facts.get("email"), proof.facts.get("phone")
+    known = [account.email or "", *(str(one["Value"]) for one in account.emails if not one.get("pending"))]
+    held = {identifiers.normal_email(one) for one in known}
+    return (not email or identifiers.normal_email(str(email)) in held) and (not phone or phone == account.phone)
+
+
+def send(
+    context: Context,
+    account: Account,
+    wish: Wish,
+    *,
+    email: str | None = None,
+    kind: MailKind | None = None,
+    of: Forgotten = PASSWORD,
+) -> str:
+    """Mail a link, and a code where our own page takes it or the tenant's programs do; return the link's token.
+
+    A tenant's own template says itself which of them is made; without a link there is no token.
+
+    Args:
+        kind: what the mail says, and which limit it counts to, where that is another.
+
+    Raises:
+        UnknownAccount: the account has no address that a mail could go to.
+        MailLimitReached: the recipient got as many as may be.
+    """
+    address = address_of(account, email)
+    if not address:
+        raise e.UnknownAccount
+    return _mail(context, account.uid, MAIL, address, wish, account, of, kind)
+
+
+def send_to_nobody(context: Context, name: str, wish: Wish, *, of: Forgotten = PASSWORD) -> None:
+    """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
+    quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None, of)
+
+
+def send_apart(context: Context, account: Account, wish: Wish) -> bool:
+    """Send in a transaction of its own, so that a refusal may follow; False where the limit of mails is reached."""
+    try:
+        with context.work.apart() as own:
+            send(
+                replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption)),
+                account,
+                wish,
+            )
+    except (e.MailLimitReached, e.UnknownAccount):
+        return False
+    return True
+
+
+def token_only(
+    context: Context, account: Account, wish: Wish, *, email: str | None = None, of: Forgotten = PASSWORD
+) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    facts = {"attempt": wish.attempt, "email": address_of(account, email)}
+    return proofs.new_link(context, of.proof, account.uid, subject=MAIL, minutes=proofs.RESET_MINUTES, facts=facts)
+
+
+def code_only(
+    context: Context, account: Account, subject: str, *, email: str | None = None, of: Forgotten = PASSWORD
+) -> tuple[str, int]:
+    """Return a code that the caller brings to its owner, as a mail or a message would, and its minutes."""
+    minutes = context.tenant.settings.reset_code_minutes
+    facts = {"attempt": None, "email": address_of(account, email)} if subject == MAIL else {}
+    return proofs.new_code(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts), minutes
+
+
+def page_token(
+    context: Context,
+    account: Account,
+    minutes: int = PAGE_MINUTES,
+    *,
+    of: Forgotten = PASSWORD,
+    **facts: str | bool | list[str] | None,
+) -> str:
+    """Return a token for our own page of the new password, after a code or an expired password was right."""
+    subject = str(facts.get("reason") or "page")
+    return proofs.new_link(context, of.proof, account.uid, subject=subject, minutes=minutes, facts=facts)
+
+
+def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
+    """Text a code to the account's phone number; return the message's Sid.
+
+    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    minutes = context.tenant.settings.reset_code_minutes
+    code = proofs.new_code(context, of.proof, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone})
+    facts = {"otp": code, "minutes": str(minutes)}
+    sid = letters.sms(context, of.sms, account.phone or "", account=account, facts=facts, wish=wish)
+    context.audit.record(f"{of.name}.forgot", uid=account.uid, by="sms")
+    return sid
+
+
+def text_nobody(context: Context, phone: str, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
+    """Do for a number that no account has what `text` does, without a message."""
+    quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    minutes = context.tenant.settings.reset_code_minutes
+    code = proofs.new_code(context, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
+    facts = {"otp": code, "minutes": str(minutes)}
+    return letters.sms(quiet, of.sms, phone, account=None, facts=facts, wish=wish)
+
+
+def stranger(name: str) -> str:
+    """Return what proofs for a name that no account has are kept under."""
+    return hashlib.sha256(name.strip().casefold().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def address_of(account: Account, email: str | None) -> str:
+    """Return the account's address as it is kept: the one that was typed, in the account's own spelling."""
+    form = identifiers.normal_email(email) if email else None
+    held = next((one["Value"] for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    return held or account.email or ""
+
+
+def address_of_nobody(name: str) -> str:
+    """Return what limits of mails are kept under: each name has its own, as each account has."""
+    return name.strip() if identifiers.normal_email(name) else f"{stranger(name)[:32]}@unknown.invalid"
+
+
+def _mail(
+    context: Context,
+    uid: str,
+    subject: str,
+    email: str,
+    wish: Wish,
+    account: Account | None,
+    of: Forgotten,
+    kind: MailKind | None = None,
+) -> str:
+    facts, reset, kind = {"attempt": wish.attempt, "email": email}, of.proof, kind or of.mail
+    told: dict[str, str] = {}
+    language = context.visit.language if context.visit else None
+    carries = letters.carries(context, kind, account=account, template=wish.template, language=language)
+    if carries in ("link", "otp"):
+        proofs.close(context, uid, reset, subject=subject)  # the half that is not made anew is over, too
+    token = ""
+    if carries != "otp" or wish.needs_token:
+        token = proofs.new_link(context, reset, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
+        told |= {"url": _link(context, token, wish, of), "token": token, "minutes": str(proofs.RESET_MINUTES)}
+    has_code = of.has_codes or wish.url is None or context.tenant.settings.reset_password_codes
+    if carries in ("otp", "both") or (carries is None and has_code):
+        minutes = context.tenant.settings.reset_code_minutes
+        code = proofs.new_code(context, reset, uid, subject=subject, minutes=minutes, facts=facts)
+        told |= {"otp": code, "otp_minutes": str(minutes)}
+    letters.mail(
+        context, kind, email, account=account, facts=told, template=wish.template, language=language
+    )  # fmt: skip
+    context.audit.record(f"{of.name}.forgot", uid=account.uid if account else None, by="mail")
+    return token
+
+
+def _link(context: Context, token: str, wish: Wish, of: Forgotten) -> str:
+    if wish.url is not None:
+        return allowed_addresses.with_query(wish.url, vtype=of.vtype, vtoken=token)
+    asked = {"vtype": of.vtype, "vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+    return f"{context.issuer}{of.page}?{urlencode(asked)}"

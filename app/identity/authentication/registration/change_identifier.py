@@ -1,0 +1,78 @@
+"""Another address, or number, for a registration that waits for the proof of the first: nobody waits for a mail that went astray.
+
+What was registered waits for the new address as one does whose address somebody else holds (decisions/0052), whoever has the
+first or the second: the answer is the same, and costs the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.accounts import EmailEntry
+from app.identity.authentication.registration import requirements
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.directory.accounts import identifier_checks, identifiers, pending_accounts, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.platform.context import Context
+
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to send what proves it."""
+
+    kind: str  # email or phone
+    form: str  # normalized
+    shown: str
+
+
+def read(context: Context, kind: str, text: str) -> Place:
+    """Return the place that was typed. Raises MalformedPhone, MalformedEmail, EmailRefused, EmailDomainRefused."""
+    settings = context.tenant.settings
+    if kind == PHONE:
+        number = identifier_checks.phone(identifiers.international(text.strip(), settings.default_country))
+        return Place(PHONE, number, number)
+    typed = identifier_checks.emails([EmailEntry(type="Primary", value=text)])
+    requirements.refuse_address(settings.email_access, typed.forms[0])
+    return Place(EMAIL, typed.forms[0], typed.primary or "")
+
+
+def move(context: Context, held: dict[str, Any], to: Place, wish: Wish) -> Account | None:
+    """Let what was registered wait for another place, and write there; None where the place has an account of its own.
+
+    A limit that is reached is kept silently, as at a registration: which one it is would tell who has the place.
+
+    Raises:
+        waiting.InUse: it was proved meanwhile, or is not its maker's any more.
+    """
+    columns = pending_accounts.readdressed(pending_accounts.release(context, held), to.kind, to.shown)
+    holder = store.by_identifier(context, to.kind, to.form)
+    is_open = holder is None or pending_accounts.yields(holder, to.kind)
+    # Beside an account in use it waits as well, for an address that nobody can prove: it may be named another one yet.
+    account = pending_accounts.add(context, to.form if is_open else pending_accounts.nowhere(columns["uid"]), columns)
+    context.audit.record("registration.readdressed", uid=account.uid, by=to.kind)
+    try:
+        _send(context, account if is_open else None, to, wish)
+    except _NOT_SENT as reason:
+        context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+    return account if is_open else None
+
+
+def _send(context: Context, account: Account | None, to: Place, wish: Wish) -> None:
+    if to.kind == PHONE and account is not None:
+        phones.send(context, account.uid, to.form, account)
+    elif to.kind == PHONE:
+        phones.tell_owner(context, to.form)
+    elif account is not None:
+        verification.send(context, account, wish)
+    else:
+        verification.send_to_nobody(context, to.shown, wish)
+
+
+__all__ = ["Place", "move", "read"]

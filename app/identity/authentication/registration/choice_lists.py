@@ -1,0 +1,218 @@
+"""Lists that a registration form offers, such as schools by town; a choice may need a code (interface account.md section 7)."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.contract import errors as e
+from app.contract import registration as contract
+from app.identity.authentication.registration.tables import registration_data
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.limits import Rate
+
+R = registration_data.c
+_COLUMNS = tuple(column for column in registration_data.columns if column.name != "tenant_id")
+_MOST = {"type": 100, "key": 200, "value": 1000, "code": 1000}
+
+
+def of_type(context: Context, asked: contract.RecordsRead, *, is_managed: bool) -> list[contract.RecordView]:
+    """Return choices of a list, the oldest first; to the public the active ones, without their codes.
+
+    Raises WrongRecordType, NoRecords, NoChildRecords.
+    """
+    kind = _type(asked.type)
+    where = [R.tenant_id == context.tenant.tenant_id, R.type == kind]
+    where += [] if is_managed else [R.is_active]
+    where += [R.parent_id == asked.parent_id] if asked.parent_id else []
+    ordered = select(*_COLUMNS).where(*where).order_by(R.created_at, R.record_id)
+    rows = context.work.all(ordered.offset(asked.skip).limit(asked.limit))
+    if not rows and not asked.skip:
+        raise e.NoChildRecords if asked.parent_id else e.NoRecords
+    parents = _types(context, [row.parent_id for row in rows if row.parent_id])
+    return [_view(context, row, parents, is_managed=is_managed) for row in rows]
+
+
+def check_code(context: Context, record_id: str, code: str | None) -> None:
+    """Raise UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode unless the code is the choice's."""
+    row = _offered(context, record_id)
+    if row.code is None:
+        raise e.RecordWithoutCode
+    _refuse_code(context, row, code)
+
+
+def refuse_link(context: Context, record_id: str, *, source: str, code: str, needs_code: bool) -> None:
+    """Raise UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode unless somebody may choose it."""
+    row = _offered(context, record_id)
+    if source.strip().lower() != row.type:
+        raise e.MalformedRecord
+    if row.code is not None and needs_code:
+        _refuse_code(context, row, code)
+
+
+def _offered(context: Context, record_id: str) -> Row[Any]:
+    row = _known(context, record_id[:100])
+    if not row.is_active:
+        raise e.UnknownRecord
+    return row
+
+
+def _refuse_code(context: Context, row: Row[Any], code: str | None) -> None:
+    """Compare a code. Tries are limited by address."""
+    if not code:
+        raise e.RecordCodeMissing
+    most = context.tenant.settings.limits.availability_per_minute_per_address
+    if most:
+        context.spend("record_code", Rate(most, 60), context.network)
+    if not hmac.compare_digest(_code(context, row), code.encode()):
+        raise e.WrongRecordCode
+
+
+def add(context: Context, given: Sequence[contract.NewRecord]) -> None:
+    """Add choices, all or none. Raises MalformedRecord, WrongRecordType, UnknownParentRecord."""
+    rows = [_new(context, one) for one in given]
+    for parent in {row["parent_id"] for row in rows if row["parent_id"]}:
+        _refuse_parent(context, parent)
+    context.work.run(insert(registration_data), rows)
+
+
+def change(context: Context, req: contract.RecordChange) -> contract.RecordView:
+    """Change what is said of a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
+    said = {name: value for name in _MOST if (value := getattr(req, name)) is not None}
+    _refuse_malformed(said)
+    values: dict[str, Any] = {name: said[name] for name in ("key", "value") if name in said}
+    if "type" in said:
+        values["type"] = _type(said["type"])
+    if req.parent_id:
+        _refuse_parent(context, req.parent_id, of=req.record_id)
+        values["parent_id"] = req.parent_id
+    if "code" in said:
+        values["code"] = _sealed(context, req.record_id, said["code"])
+    if req.is_active is not None:
+        values["is_active"] = req.is_active
+    where = (R.tenant_id == context.tenant.tenant_id, R.record_id == req.record_id)
+    changed = update(registration_data).where(*where).values(modified_at=context.now, **values).returning(*_COLUMNS)
+    row = context.work.one(changed)
+    if row is None:
+        raise e.UnknownRecord
+    return _view(context, row, _types(context, [row.parent_id] if row.parent_id else []), is_managed=True)
+
+
+def remove(context: Context, record_id: str) -> None:
+    """Remove a choice. Raises UnknownRecord."""
+    where = (R.tenant_id == context.tenant.tenant_id, R.record_id == record_id)
+    if not context.work.changed(delete(registration_data).where(*where)):
+        raise e.UnknownRecord
+
+
+def remove_type(context: Context, kind: str) -> None:
+    """Remove a list. Raises NoRecords."""
+    where = (R.tenant_id == context.tenant.tenant_id, R.type == kind.strip().lower())
+    if not context.work.changed(delete(registration_data).where(*where)):
+        raise e.NoRecords
+
+
+def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+    """Seal the codes anew that lie under an older secret; returns how many."""
+    coded = select(R.record_id, R.code).where(R.tenant_id == work.tenant_id, R.code.is_not(None))
+    older = [row for row in work.all(coded) if not encryption.is_current(row.code)]
+    for row in older:
+        associated_data = _associated_data(work.tenant_id, row.record_id)
+        code = encryption.seal(encryption.open(row.code, associated_data), associated_data)
+        where = (R.tenant_id == work.tenant_id, R.record_id == row.record_id)
+        work.run(update(registration_data).where(*where).values(code=code))
+    return len(older)
+
+
+def _new(context: Context, given: contract.NewRecord) -> dict[str, Any]:
+    said = {name: value for name in _MOST if (value := getattr(given, name)) is not None}
+    if not {"type", "key", "value"} <= set(said):
+        raise e.MalformedRecord
+    _refuse_malformed(said)
+    record_id = randomness.uid()
+    return {
+        "tenant_id": context.tenant.tenant_id,
+        "record_id": record_id,
+        "type": _type(said["type"]),
+        "key": said["key"],
+        "value": said["value"],
+        "parent_id": given.parent_id or None,
+        "code": _sealed(context, record_id, said.get("code")),
+        "is_active": given.is_active,
+        "created_at": context.now,
+        "modified_at": context.now,
+    }
+
+
+def _refuse_malformed(said: dict[str, str]) -> None:
+    too_long = any(len(text) > _MOST[name] for name, text in said.items())
+    if too_long or any(not said[name].strip() for name in ("key", "value") if name in said):
+        raise e.MalformedRecord
+
+
+def _type(text: str) -> str:
+    kind = text.strip().lower()
+    if not kind or len(kind) > _MOST["type"] or not all(letter.isalnum() or letter in "_-. " for letter in kind):
+        raise e.WrongRecordType
+    return kind
+
+
+def _refuse_parent(context: Context, parent: str, of: str = "") -> None:
+    if parent == of or parent not in _types(context, [parent]):
+        raise e.UnknownParentRecord
+
+
+def _types(context: Context, ids: Sequence[str]) -> dict[str, str]:
+    """Return the lists that records belong to, by the records' ids."""
+    if not ids:
+        return {}
+    where = (R.tenant_id == context.tenant.tenant_id, R.record_id.in_(sorted(set(ids))))
+    return {row.record_id: row.type for row in context.work.all(select(R.record_id, R.type).where(*where))}
+
+
+def _known(context: Context, record_id: str) -> Row[Any]:
+    where = (R.tenant_id == context.tenant.tenant_id, R.record_id == record_id)
+    row = context.work.one(select(*_COLUMNS).where(*where))
+    if row is None:
+        raise e.UnknownRecord
+    return row
+
+
+def _sealed(context: Context, record_id: str, code: str | None) -> bytes | None:
+    return (
+        context.services.encryption.seal(code.encode(), _associated_data(context.tenant.tenant_id, record_id))
+        if code
+        else None
+    )
+
+
+def _code(context: Context, row: Row[Any]) -> bytes:
+    return context.services.encryption.open(row.code, _associated_data(context.tenant.tenant_id, row.record_id))
+
+
+def _associated_data(tenant_id: str, record_id: str) -> str:
+    return f"{tenant_id} registration data {record_id}"
+
+
+def _view(context: Context, row: Row[Any], parents: dict[str, str], *, is_managed: bool) -> contract.RecordView:
+    code = _code(context, row).decode() if is_managed and row.code else None
+    return contract.RecordView(
+        id=row.record_id,
+        code=code,
+        type=row.type,
+        key=row.key,
+        value=row.value,
+        parent_id=row.parent_id,
+        parent_type=parents.get(row.parent_id or ""),
+        is_active=row.is_active,
+        date_created=iso(row.created_at) or "",
+        date_modified=iso(row.modified_at) or "",
+    )

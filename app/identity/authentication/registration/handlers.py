@@ -1,0 +1,162 @@
+"""The operations of registration, and of the lists that its form offers."""
+
+from __future__ import annotations
+
+import json
+
+from app.contract import errors as e
+from app.contract import registration as contract
+from app.contract.groups import NO_MAIL, NO_SMS, Deleted, Posted
+from app.contract.profile import Profile
+from app.contract.sign_in import Login
+from app.identity.authentication.registration import choice_lists, service, sott
+from app.identity.authentication.registration.service import Ask
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.pins import pin_required as pin_asking
+from app.identity.credentials.pins import service as pins
+from app.identity.credentials.pins import session_tokens as pin_sessions
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import consent_required
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.server import Server
+from app.kit.wire import Document
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.register)(with_sott)
+    server.implements(contract.register_with_captcha)(with_captcha)
+    server.implements(contract.sott)(make_sott)
+    server.implements(contract.records)(read_records)
+    server.implements(contract.check_code)(check_code)
+    server.implements(contract.add_records)(add_records)
+    server.implements(contract.managed_records)(read_managed_records)
+    server.implements(contract.change_record)(change_record)
+    server.implements(contract.remove_record)(remove_record)
+    server.implements(contract.remove_type)(remove_type)
+
+
+def with_sott(context: Context, req: contract.Registration) -> contract.Registered:
+    service.refuse_off(context)
+    sott.check(context, req.sott)
+    ask = asked(context, req)
+    return registered(context, req, service.register(context, service.draft(context, req, ask), ask))
+
+
+def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
+    """The captcha is spent once the rest may stand: whoever mistyped something need not solve another."""
+    service.refuse_off(context)
+    ask = asked(context, req)
+    drafted = service.draft(context, req, ask)
+    captcha.demand(context, captcha.of_parameters(req))
+    return registered(context, req, service.register(context, drafted, ask))
+
+
+def make_sott(context: Context, req: contract.SottRead) -> contract.Sott:
+    text, ends = sott.make(context, req.time_difference)
+    return contract.Sott(sott=text, expiry_time=iso(ends) or "")
+
+
+def asked(context: Context, req: contract.RegistrationModel) -> Ask:
+    """Return how a request of the interface registers."""
+    wish = Wish(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+        welcome_template=req.welcome_email_template,
+        sends_sms=not req.has_option(NO_SMS),
+    )
+    return Ask(
+        wish,
+        source=service.source_of(req.referer),
+        accepts_terms=req.accept_privacy_policy,
+        consents=req.consents,
+        sends_mail=not req.has_option(NO_MAIL),
+        is_silent=req.is_silent,
+        hides_taken=context.tenant.settings.hide_unknown_accounts,
+    )
+
+
+def registered(
+    context: Context,
+    req: contract.RegistrationModel,
+    outcome: service.Outcome,
+    methods: tuple[str, ...] = ("pwd",),
+    *,
+    is_two: bool = False,
+) -> contract.Registered:
+    """Answer a registration: with a session where its maker may sign in at once.
+
+    Args:
+        methods: the `amr` of what they brought.
+        is_two: whether that counts as two factors.
+
+    Raises:
+        TwoFactorOn: the account is made, and is to enrol a second factor; they sign in at M01.
+        ConsentNeeded, PinRequired: it is made, and lacks what every sign-in asks for.
+    """
+    if outcome.account is None or not outcome.may_sign_in:
+        return contract.Registered()
+    if not is_two and factors.wanted(context, outcome.account) is not None:
+        raise e.TwoFactorOn(commit_on_raise=True)
+    way = {"methods": [*methods], "is_silent": req.is_silent}
+    if consent_required.is_due(context, outcome.account):
+        raise consent_required.refusal(context, outcome.account, way)
+    if pins.is_due(context, outcome.account):
+        raise pin_asking.refusal(context, outcome.account, way)
+    return contract.Registered(data=_login(context, outcome.account, req.fields_))
+
+
+def _login(context: Context, account: Account, fields: str | None) -> Login:
+    facts = {"provider": "Email", "agent": context.agent, "address": context.address}
+    issued = tokens.issue(context, uid=account.uid, facts=facts)
+    profile = {**accounts.profile_of(account), "FirstLogin": True}
+    return Login(
+        profile=Profile.of(accounts.project(profile, fields)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+        **pin_sessions.begin(context, account.uid, "email" if account.email else "phone"),
+    )
+
+
+def read_records(context: Context, req: contract.RecordsRead) -> Document:
+    return _listed(choice_lists.of_type(context, req, is_managed=False))
+
+
+def read_managed_records(context: Context, req: contract.RecordsRead) -> Document:
+    return _listed(choice_lists.of_type(context, req, is_managed=True))
+
+
+def check_code(context: Context, req: contract.CodeCheck) -> contract.CodeIsValid:
+    choice_lists.check_code(context, req.record_id, req.code)
+    return contract.CodeIsValid()
+
+
+def add_records(context: Context, req: contract.NewRecords) -> Posted:
+    choice_lists.add(context, req.data)
+    return Posted()
+
+
+def change_record(context: Context, req: contract.RecordChange) -> contract.RecordChanged:
+    return contract.RecordChanged(data=choice_lists.change(context, req))
+
+
+def remove_record(context: Context, req: contract.RecordAddress) -> Deleted:
+    choice_lists.remove(context, req.record_id)
+    return Deleted()
+
+
+def remove_type(context: Context, req: contract.RecordTypeAddress) -> Deleted:
+    choice_lists.remove_type(context, req.type)
+    return Deleted()
+
+
+def _listed(found: list[contract.RecordView]) -> Document:
+    return Document(json.dumps([one.model_dump(by_alias=True) for one in found]).encode())

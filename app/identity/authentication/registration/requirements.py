@@ -1,0 +1,193 @@
+"""What a tenant demands of whoever registers: its form, its list of addresses, its age (interface user.md section 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.configuration import EmailAccess, TenantSettings
+from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.identity.authentication.registration.drafts import Draft, Given, Said
+from app.identity.directory.accounts import identifiers, profile_edits
+from app.identity.directory.accounts.profile import age, born_on
+from app.identity.directory.tenants import registration_form
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+from app.kit.web_addresses import is_web_address
+
+_MISSING: dict[str, type[ApiError]] = {
+    "email": e.MalformedEmail,
+    "username": e.UsernameMissing,
+    "phone": e.PhoneMissing,
+    "password": e.PasswordMissing,
+    TERMS: e.PolicyNotAccepted,
+}
+
+
+def refuse_incomplete(
+    settings: TenantSettings, given: Given, accepts_terms: bool | None, *, needs_password: bool = True
+) -> None:
+    """Refuse a registration that leaves out what the form requires, or breaks a rule of a field.
+
+    Raises:
+        MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: not given; the
+            last one names the field.
+        FieldsRefused: with a sentence for every field that breaks a rule.
+    """
+    said = _said(given, accepts_terms)
+    form = registration_form.of(settings)
+    for field in form if registration_form.is_stated(settings) else ():
+        is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
+        if is_needed and not _told(said, field.name).strip():
+            raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
+    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
+    if problems:
+        raise e.FieldsRefused(problems=problems)
+
+
+def refuse_edits(settings: TenantSettings, given: Said, *, clears: bool) -> None:
+    """Refuse an account's change that breaks a rule of the form, or empties a field that it requires.
+
+    Args:
+        clears: whether a null clears a field.
+
+    Raises FieldsRefused, with a sentence for every field.
+    """
+    said = _said(given, None)
+    nulls = {name for name, value in _kept(given).items() if value is None}
+    form = registration_form.of(settings)
+    problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, said))]
+    for field in form:
+        name = field.wire_name
+        is_said = bool(field.member or field.is_custom) and name in said and (clears or name not in nulls)
+        is_emptied = (is_said and not said[name].strip()) or (field.is_custom and clears and "customfields" in nulls)
+        if field.required and is_emptied:
+            problems.append((name, "This is needed."))
+    if problems:
+        raise e.FieldsRefused(problems=problems)
+
+
+def refuse_age(context: Context, birth_date: object) -> None:
+    """Raise TooYoung for a birth date below the tenant's least age."""
+    least, born = context.tenant.settings.minimum_age, born_on(birth_date)
+    if least and born is not None and age(born, context.now.date()) < least:
+        raise e.TooYoung
+
+
+def refuse_person(context: Context, draft: Draft) -> None:
+    """Refuse whom the tenant does not want.
+
+    Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff where phone numbers name nobody here.
+    """
+    settings = context.tenant.settings
+    for form in draft.addresses.forms:
+        refuse_address(settings.email_access, form)
+    refuse_age(context, draft.profile.get("BirthDate"))
+    if draft.phone and not settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def refuse_address(access: EmailAccess, form: str) -> None:
+    """Raise EmailRefused, EmailDomainRefused for a normalized address that the tenant's lists do not allow.
+
+    An address of its own on a list counts before its domain; a listed domain covers those below it.
+    """
+    if not (access.allow or access.block):
+        return
+    blocked, allowed = _listed(access.block, form), _listed(access.allow, form)
+    if blocked == "address" or (blocked == "domain" and allowed != "address"):
+        raise e.EmailRefused if blocked == "address" else e.EmailDomainRefused
+    if access.allow and not allowed:
+        raise e.EmailDomainRefused
+
+
+def _listed(entries: tuple[str, ...], form: str) -> str:
+    """Return how a normalized address stands on a list: address, domain, or not at all."""
+    domain = form.rpartition("@")[2]
+    is_domain = False
+    for entry in entries:
+        if "@" in entry.lstrip("@"):
+            if identifiers.normal_email(entry) == form:
+                return "address"
+        else:
+            listed = _domain(entry)
+            is_domain = is_domain or domain == listed or domain.endswith(f".{listed}")
+    return "domain" if is_domain else ""
+
+
+def _domain(entry: str) -> str:
+    """Return a listed domain as normalized addresses have theirs: IDNA."""
+    listed = entry.strip().lstrip("@*.").lower()
+    if listed.isascii():
+        return listed
+    form = identifiers.normal_email(f"a@a.{listed}")  # one label alone is no domain of an address
+    return form.removeprefix("a@a.") if form else listed
+
+
+def _said(given: Said, accepts_terms: bool | None) -> dict[str, str]:
+    """Return what was given, by the names of the form; nothing but text counts as given, nor what is not kept."""
+    free = _kept(given)
+    custom = free.get("customfields")
+    said: Mapping[str, Any] = {
+        **free,
+        "email": next((entry.value for entry in given.email or () if entry.value), ""),
+        "username": given.user_name,
+        "phone": given.phone_id,
+        "password": given.password,
+        TERMS: "true" if accepts_terms else "",
+        **{f"{CUSTOM}{name}": value for name, value in (custom.items() if isinstance(custom, dict) else ())},
+    }
+    return {name: _text(value) for name, value in said.items()}
+
+
+def _kept(given: Said) -> dict[str, Any]:
+    """Return what a profile takes of a body, by the names of the form: unknown members and second spellings are not kept."""
+    return {name.lower(): value for name, value in profile_edits.spelt(given.free).items()}
+
+
+def _told(said: Mapping[str, str], name: str) -> str:
+    """Return what was said of a field of the form: `first_name` stands in a body as FirstName, in any letter case."""
+    return said.get(name) or said.get(name if name.startswith(CUSTOM) else name.replace("_", ""), "")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else ""
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _problem(field: FormField, form: tuple[FormField, ...], said: Mapping[str, str]) -> str:
+    """Return what is wrong with a field that is there; the password's lengths are its policy's."""
+    text = _told(said, field.name)
+    if not text:
+        return ""
+    if len(text) < field.min_length:
+        return f"At least {field.min_length} characters are needed."
+    if len(text) > field.max_length and field.name != "password":
+        return f"At most {field.max_length} characters are allowed."
+    if field.options and text not in [one.value for one in field.options]:
+        return "This is none of the choices."
+    if field.rule and not _RULES[field.rule](text):
+        return _SENTENCES[field.rule]
+    if field.matches and text != _told(said, field.matches):
+        other = next(one for one in form if one.name == field.matches)
+        return f"This does not match {other.wire_name}."
+    return ""
+
+
+_RULES: dict[str, Callable[[str], bool]] = {
+    "integer": lambda text: re.fullmatch(r"[-+]?[0-9]+", text) is not None,
+    "numeric": lambda text: re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", text) is not None,
+    "alphanumeric_combo": str.isalnum,
+    "valid_url": is_web_address,
+    "callback_valid_date": lambda text: born_on(text) is not None,
+}
+_SENTENCES = {
+    "integer": "This must be a whole number.",
+    "numeric": "This must be a number.",
+    "alphanumeric_combo": "Only letters and digits are allowed.",
+    "valid_url": "This must be a web address.",
+    "callback_valid_date": "This must be a date.",
+}

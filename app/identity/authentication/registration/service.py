@@ -1,0 +1,299 @@
+"""Registration: somebody makes an account of their own, by the interface's operations or on our pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.contract import errors as e
+from app.contract.consents import ConsentsGiven
+from app.identity.authentication.registration import drafts, registration_data, requirements
+from app.identity.authentication.registration.drafts import Draft, Given
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import (
+    identifier_checks,
+    identifiers,
+    linked_identities,
+    pending_accounts,
+    privacy_policy,
+)
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.identifiers import PHONE
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.kit.limits import Rate
+
+API = "API"
+_MOST_SOURCE_LETTERS = 500
+_NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How somebody registers, beside the model itself."""
+
+    wish: Wish
+    source: str = API
+    accepts_terms: bool | None = None
+    consents: ConsentsGiven | None = None
+    sends_mail: bool = True
+    is_silent: bool = False  # prevent_webhook
+    has_password: bool = True  # else something stands in its place
+    brought: Claimed | None = None  # whom another provider named, whose word stands there
+    hides_taken: bool = False  # an address that has an account is answered as one that has none
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of it."""
+
+    account: Account | None  # as it is, or will be once its address is proved; None: the address is its owner's already
+    may_sign_in: bool = False
+    waits_for: str = ""  # email or phone: what has to be proved first
+    held: dict[str, Any] = field(default_factory=dict, repr=False)  # what was typed, whoever has the address
+
+    @property
+    def password_hash(self) -> str:
+        """Of what was typed."""
+        return str(self.held.get("password_hash") or "")
+
+
+def refuse_off(context: Context) -> None:
+    """Raise 1190 where the tenant takes no registrations."""
+    if not context.tenant.settings.registration:
+        raise e.RegistrationOff
+
+
+def draft(context: Context, given: Given, ask: Ask) -> Draft:
+    """Return what is asked for, once nothing but what others hold may refuse it. Spends from the limit of registrations.
+
+    Raises:
+        TooManyRequests: too many registrations from this address.
+        VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `demands`, `drafting` and `links`.
+    """
+    spend(context)
+    return weighed(context, given, ask)
+
+
+def weighed(context: Context, given: Given, ask: Ask) -> Draft:
+    """Return the draft, as `draft` does, of what is not sent yet: nothing is spent."""
+    settings = context.tenant.settings
+    verification.refuse_url(context, ask.wish.url)
+    has_a_step = context.visit is not None and ask.accepts_terms is None  # our pages ask before they go on
+    if privacy_policy.is_strict(settings) and not ask.accepts_terms and not has_a_step:
+        raise e.PolicyNotAccepted
+    requirements.refuse_incomplete(settings, given, ask.accepts_terms, needs_password=ask.has_password)
+    consent_forms.stated(context, ask.consents)
+    if context.visit is None:  # our pages have a step for it
+        pins.refuse_missing(settings, given.pin_info)
+    drafted = drafts.read(context, given, ask.source, needs_password=ask.has_password)
+    if len(drafted.addresses.forms) > identifier_checks.MOST_EMAILS:
+        raise e.BadParameter(f"An account has at most {identifier_checks.MOST_EMAILS} addresses.")
+    requirements.refuse_person(context, drafted)
+    registration_data.refuse(context, given.free)
+    return drafted
+
+
+def spend(context: Context) -> None:
+    """Take one from the limit of registrations. Raises TooManyRequests."""
+    if most := context.tenant.settings.limits.register_per_minute_per_address:
+        context.spend("register", Rate(most, 60), context.network)
+
+
+def register(context: Context, drafted: Draft, ask: Ask) -> Outcome:
+    """Make the account and send what proves its address; one hash in every case, whoever holds the address.
+
+    Raises:
+        EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has it.
+        MailLimitReached, SmsLimitReached and others of `letters`: unless the address may not tell anything.
+        FieldsRefused, WeakPassword and what else `passwords.setting` refuses.
+    """
+    waits_for = _waits_for(context, drafted)
+    if ask.hides_taken:
+        refuse_taken_names(context, drafted)
+    private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
+    if ask.accepts_terms:
+        private["terms_accepted_at"] = context.now.isoformat()
+        private |= privacy_policy.first_acceptance(context.tenant.settings.privacy_policy, ask.source, context.now)
+    private |= consent_forms.at_registration(context, consent_forms.stated(context, ask.consents))
+    private |= linked_identities.brought(ask.brought) if ask.brought else {}
+    begun = {} if waits_for else {"logins": 1, "last_login_at": context.now}
+    columns = drafts.row(context, drafted, private=private, emails=drafted.addresses.first_held, **begun)
+    try:
+        account = _add(context, drafted, columns)
+    except e.EmailRegistered as refusal:
+        if not ask.hides_taken:
+            raise _opened_elsewhere(context, drafted) or refusal from None
+        return _hidden(context, drafted, columns, ask)
+    except e.PhoneTaken:
+        if waits_for != "phone" or not (ask.hides_taken or _is_anothers_word(context, drafted.phone or "")):
+            raise
+        return _beside_number(context, drafted.phone or "", columns, ask)
+    context.audit.record("account.registered", uid=account.uid, source=ask.source[:100])
+    events.emit(context, "Register", account, ask.is_silent)
+    if not waits_for:
+        events.emit(context, "Login", account, ask.is_silent)
+    _send(context, account, ask)
+    return Outcome(account, not waits_for, waits_for, pending_accounts.kept(columns))
+
+
+def _add(context: Context, drafted: Draft, columns: dict[str, Any]) -> Account:
+    """Add the account; of two who state a number in the same moment the second one does not hold it."""
+    try:
+        return drafts.add(context, drafted, columns)
+    except e.PhoneTaken:
+        context.work.rollback()
+        is_named = bool(drafted.addresses.forms or drafted.username)
+        if not (is_named and pending_accounts.is_only_stated(context, drafted.phone or "")):
+            raise
+    return drafts.add(context, drafted, columns)
+
+
+def refuse_taken_names(context: Context, drafted: Draft) -> None:
+    """Raise UsernameTaken or PhoneTaken before the address is looked at: that they are said tells nothing of it."""
+    if drafted.username and accounts.by_username(context, drafted.username) is not None:
+        raise e.UsernameTaken
+    is_told = bool(drafted.addresses.forms or drafted.username)  # a number alone is answered as one that nobody has
+    holder = accounts.by_phone(context, drafted.phone) if is_told and drafted.phone else None
+    if holder is not None and not pending_accounts.yields(holder, PHONE):
+        raise e.PhoneTaken
+
+
+def source_of(referer: str | None) -> str:
+    """Return the page that somebody registered on, without what may be secret in its address; else `API`."""
+    try:
+        parts = urlsplit((referer or "").strip())
+    except ValueError:
+        return API
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return API
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MOST_SOURCE_LETTERS]
+
+
+def _waits_for(context: Context, drafted: Draft) -> str:
+    """Return what has to be proved before a sign-in: the same as sign-in itself asks for."""
+    if drafted.addresses.forms:
+        return "email" if context.tenant.settings.email_verification == "required" else ""
+    return "phone" if drafted.phone and not drafted.username else ""
+
+
+def _hidden(context: Context, drafted: Draft, columns: dict[str, Any], ask: Ask) -> Outcome:
+    """Answer for an address that has an account: its owner is told by mail, and nobody else.
+
+    An account that never proved the address does not keep others from it: who registers now waits beside it.
+    """
+    context.work.rollback()
+    holders = ((form, accounts.by_email(context, form)) for form in drafted.addresses.forms)
+    form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
+    if holder is None:  # gone again in this very moment: as little is known as of anybody
+        return Outcome(None, waits_for="email", held=pending_accounts.kept(columns))
+    context.audit.record("register.taken", uid=holder.uid)
+    is_open = pending_accounts.gives_way(holder) and len(drafted.addresses.forms) == 1 and not drafted.phone
+    account = None
+    try:
+        if is_open and context.tenant.settings.email_verification != "disabled":
+            account = pending_accounts.add(context, form, columns)
+            verification.send(context, account, ask.wish)
+        elif ask.sends_mail:
+            verification.send_to_nobody(context, _spelling(holder, form), ask.wish)
+    except e.MailLimitReached:
+        context.work.rollback()
+        account = None
+    _text(context, None, drafted.phone, ask)
+    return Outcome(account, waits_for="email", held=pending_accounts.kept(columns))
+
+
+def _opened_elsewhere(context: Context, drafted: Draft) -> e.EmailOfProvider | None:
+    """Return the refusal of an address whose account opens by another provider, and by no password."""
+    context.work.rollback()
+    holders = [accounts.by_email(context, form) for form in drafted.addresses.forms]
+    is_elsewhere = any(one and linked_identities.of(one) and not one.password_hash for one in holders)
+    return e.EmailOfProvider() if is_elsewhere else None
+
+
+def _is_anothers_word(context: Context, phone: str) -> bool:
+    """Return whether an account that is in use only states the number: it keeps nobody out. One that was never used goes by
+    the code, as the interface has it (U62, U63)."""
+    context.work.rollback()
+    holder = accounts.by_phone(context, phone)
+    return holder is not None and pending_accounts.is_anothers_word(holder)
+
+
+def _beside_number(context: Context, phone: str, columns: dict[str, Any], ask: Ask) -> Outcome:
+    """Answer for a number that has an account as `_hidden` does for an address."""
+    context.work.rollback()
+    holder, account = accounts.by_phone(context, phone), None
+    context.audit.record("register.taken", uid=holder.uid if holder else None)
+    try:
+        if holder is not None and pending_accounts.yields(holder, PHONE):
+            account = pending_accounts.add(context, phone, columns)
+            phones.send(context, account.uid, phone, account, ask.wish)
+        else:
+            phones.tell_owner(context, phone, ask.wish)
+    except _NOT_TEXTED:
+        if not ask.hides_taken:
+            raise
+        context.work.rollback()
+        account = None
+    return Outcome(account, waits_for="phone", held=pending_accounts.kept(columns))
+
+
+def _spelling(holder: Account, form: str) -> str:
+    """Return the address as its holder wrote it."""
+    written = (str(one["Value"]) for one in holder.emails)
+    return next((one for one in written if identifiers.normal_email(one) == form), form)
+
+
+def _send(context: Context, account: Account, ask: Ask) -> None:
+    """Send the link that proves the address and the code that proves the number.
+
+    Where nobody is to learn whose address it is, a limit that is reached is kept silently, and only the first address is
+    written to: the others are the caller's own, maybe, and would tell.
+    """
+    if account.email and ask.sends_mail and context.tenant.settings.email_verification != "disabled":
+        try:
+            verification.send(context, account, ask.wish)
+        except e.MailLimitReached:
+            if not ask.hides_taken:
+                raise
+            context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+        if not ask.hides_taken:
+            verification.send_to_waiting(context, account, ask.wish)
+    _text(context, account, account.phone, ask)
+
+
+def _text(context: Context, account: Account | None, phone: str | None, ask: Ask) -> None:
+    """Text the code that proves a number; one that proves nothing where the address is somebody's, as no text would tell that."""
+    if not phone or not ask.wish.sends_sms:
+        return
+    try:
+        phones.send(context, account.uid if account else phones.NOBODY, phone, account, ask.wish)
+    except _NOT_TEXTED as reason:
+        if account is not None and not (
+            account.email or ask.hides_taken
+        ):  # nothing else proves anything of this account
+            raise
+        context.audit.record(
+            "verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__
+        )
+
+
+__all__ = [
+    "API",
+    "Ask",
+    "Outcome",
+    "draft",
+    "refuse_off",
+    "refuse_taken_names",
+    "register",
+    "source_of",
+    "spend",
+    "weighed",
+]

@@ -1,0 +1,44 @@
+"""A password that was right, and is known to thieves: recorded, told, or to be reset first (interface limits.md section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery.sending import Wish
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox
+
+FLAG = "is_password_breached"
+
+
+def refuse(context: Context, account: Account, password: str) -> None:
+    """Look the right password up; nothing may have been written yet. It is asked once: then the account bears the answer.
+
+    Raises:
+        PasswordBreached: 1316, the tenant wants it reset; what resets it was mailed just now.
+        PasswordResetMailed: 1317, as before, and the mail went out then.
+    """
+    action = context.tenant.settings.password_policy.breached
+    if action == "off":
+        return
+    if account.private.get(FLAG):
+        if action == "change":
+            raise e.PasswordResetMailed
+        return
+    context.work.pause()
+    if not context.services.breaches.has(password):
+        return
+    context.audit.record("password.breached", uid=account.uid, action=action)
+    with context.work.apart() as own:
+        apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
+        fresh = store.change(apart, account.uid, {})
+        if fresh is not None:
+            store.change(apart, account.uid, {"private": {**fresh.private, FLAG: True}})
+    if action in ("notify", "change"):
+        sending.send_apart(context, account, Wish())
+    if action == "change":
+        raise e.PasswordBreached

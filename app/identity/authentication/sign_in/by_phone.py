@@ -1,0 +1,92 @@
+"""The code that proves a phone number, and the session that it begins (user.md rows U63, U64)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract import phones as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import completion, locks, risk_challenges, second_factor, verified_sign_in
+from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, ProofKind
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.verify)(verify)
+
+
+def verify(context: Context, req: contract.CodeShown) -> contract.PhoneVerified:
+    phone_handlers.refuse_off(context)
+    phone_handlers.spend(context, "phone_code_try")
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    if context.holder is not None:
+        _prove_own(context, accounts.own(context), req)
+        return contract.PhoneVerified(is_posted=True)
+    phone = phone_handlers.read(req.phone)
+    holder = phone_handlers.whose(context, phone)
+    if (found := risk_challenges.texted(context, holder.uid if holder is not None else None)) is not None:
+        return _gone_on(context, found, phone, req)
+    return _signed_in(context, _proved(context, phone, holder, req), req)
+
+
+def _prove_own(context: Context, account: Account, req: contract.CodeShown) -> None:
+    """Whoever is signed in knows the account: what else is kept there stays."""
+    if phones.asked(context, account) is not None:
+        proof = phones.spend_asked(context, account, req.otp or "")
+    elif account.phone is None or account.phone_verified:
+        raise e.PhoneVerifiedOrNoToken
+    else:
+        proof = phones.spend(context, account.uid, account.phone, req.otp or "")
+    phones.confirm(context, proof, knows_password=True, is_silent=req.is_silent)
+
+
+def _proved(context: Context, phone: str, holder: Account | None, req: contract.CodeShown) -> Account:
+    hides = context.tenant.settings.hide_unknown_accounts
+    who = account_lookup.named(context, Identifier("phone", phone), is_hidden=hides)
+    who = replace(who, holder=holder)
+    if who.holder is None and not hides:
+        raise e.UnknownPhone
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    uid = who.holder.uid if who.holder is not None else phones.NOBODY
+    proof = phones.spend(
+        context, uid, phone, req.otp or "", is_lock_open=is_open, name=who.identifier if hides else None
+    )
+    return phones.confirm(context, proof, is_silent=req.is_silent)
+
+
+def _gone_on(context: Context, found: Pending, phone: str, req: contract.CodeShown) -> contract.PhoneVerified:
+    """End a sign-in that a risk stopped, with the code that was texted for it (interface mfa.md section 9)."""
+    hides = context.tenant.settings.hide_unknown_accounts
+    who = Sought(context, Identifier("phone", phone), found.account, hides)
+    is_open = verified_sign_in.open_lock(context, who, locks.Proof(req.security_answer, captcha.of_parameters(req)))
+    proofs.spend_code(
+        context, ProofKind.FACTOR_SMS, found.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_open=is_open,
+        name=who.identifier if hides else None,
+    )  # fmt: skip
+    methods = (*found.way.methods, "sms", second_factor.TWO)
+    way = replace(found.way, methods=methods, opens_lock=is_open, is_silent=req.is_silent)
+    try:
+        account = second_factor.finish(context, replace(found, way=way))
+    except (e.UnknownFactorToken, e.LockedDuringStep):  # another was quicker
+        raise e.ClosedSmsCode from None
+    return contract.PhoneVerified.model_construct(**dict(completion.session(context, account, way, req.fields_)))
+
+
+def _signed_in(context: Context, account: Account, req: contract.CodeShown) -> contract.PhoneVerified:
+    """Begin a session, or ask for the second factor; a refusal leaves code and number as they were."""
+    login = completion.enter(
+        context, account, Way(("sms",), "phone", FactorKind.SMS, is_silent=req.is_silent), fields=req.fields_
+    )
+    return contract.PhoneVerified.model_construct(**dict(login))

@@ -1,0 +1,220 @@
+"""Operations that take a PIN: a session again, the first one, another one, one that was forgotten (user.md U46, U67 to U69, U73 to U77)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.contract import errors as e
+from app.contract import pins as contract
+from app.contract.groups import Posted
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.sign_in import Login
+from app.identity.authentication.recovery import pin_handlers as forgotten
+from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.sign_in import completion, locks, password_reset, tenant_requirements
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.password_reset import given
+from app.identity.authentication.sign_in.second_factor import Way, way_of
+from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, ProofKind
+from app.identity.credentials.pins import pin_required, service, session_tokens
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit.server import Server
+
+METHOD = "pin"  # RFC 8176
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.with_pin)(with_pin)
+    server.implements(contract.end_session)(end_session)
+    server.implements(contract.set_first)(set_first)
+    server.implements(contract.change)(change)
+    server.implements(contract.reset_by_token)(reset_by_token)
+    server.implements(contract.reset_by_code)(reset_by_code)
+    server.implements(contract.reset_by_answer_and_email)(reset_by_answer_and_email)
+    server.implements(contract.reset_by_answer_and_phone)(reset_by_answer_and_phone)
+    server.implements(contract.reset_by_answer_and_username)(reset_by_answer_and_username)
+
+
+def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
+    """The session that was shown is used up with the right PIN, and no other."""
+    settings = context.tenant.settings
+    service.refuse_off(settings)
+    if not settings.pin.login:
+        raise e.PinLoginOff
+    shown, session = given("pin", req.pin), session_tokens.shown(context, req.session_token)
+    account = accounts.by_uid(context, session.uid)
+    if account is None:
+        raise e.UnknownSessionToken
+    service.check(context, account, shown, e.WrongPin)
+    store.change(context, account.uid, {})  # everybody locks the account first, and its tickets after it
+    session_tokens.spend(context, session)
+    way = Way((METHOD,), str(session.facts.get("kind") or "email"), is_silent=req.is_silent)
+    wish = Wish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.enter(context, account, way, fields=req.fields_, wish=wish)
+
+
+def end_session(context: Context, req: contract.EndPinSession) -> Posted:
+    session = session_tokens.shown(context, req.session_token)
+    session_tokens.spend(context, session)
+    context.audit.record("pin.session_ended", uid=session.uid)
+    return Posted()
+
+
+def set_first(context: Context, req: contract.FirstPin) -> Login:
+    """A refused PIN uses nothing up; of many that are set at once one begins the session."""
+    service.refuse_off(context.tenant.settings)
+    if not req.pin_auth_token:
+        raise e.BadParameter.names("pinauthtoken")
+    ticket, account = pin_required.waiting(context, req.pin_auth_token)
+    if not req.pin:
+        raise e.PinMissing
+    proofs.refuse_locked(context, account)
+    way = way_of(ticket.facts["way"])
+    if (closed := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
+        raise closed
+    hashed = service.hashed(context, req.pin)
+    store.change(context, account.uid, {})  # as above
+    if not tickets.spend(context, ticket):
+        raise e.UnknownPinToken
+    account = service.write(context, account, hashed, service.SET, is_silent=req.is_silent)
+    return completion.plain(completion.session(context, account, way, after=tenant_requirements.PIN))
+
+
+def change(context: Context, req: contract.OtherPin) -> Posted:
+    service.refuse_off(context.tenant.settings)
+    account = accounts.own(context)
+    old, new = given("oldpin", req.old_pin), given("newpin", req.new_pin)
+    renew(context, account, old, new, is_silent=req.is_silent)
+    return Posted()
+
+
+def renew(context: Context, account: Account, old: str, new: str, *, is_silent: bool = False) -> Account:
+    """Give an account another PIN by the present one.
+
+    Raises NoPin, WrongCurrentPin, BadParameter, and the refusals of a lock.
+    """
+    if not account.has_pin:
+        raise e.NoPin
+    hashed = service.hashed(context, new, "newpin")
+    service.check(context, account, old, e.WrongCurrentPin)
+    fresh = store.change(context, account.uid, {})
+    if fresh is None or fresh.pin != account.pin:
+        raise e.WrongCurrentPin
+    return service.write(context, fresh, hashed, service.CHANGED, is_silent=is_silent)
+
+
+def reset_by_token(context: Context, req: contract.PinByToken) -> Posted:
+    service.refuse_off(context.tenant.settings)
+    token, new = given("resettoken", req.reset_token), given("pin", req.pin)
+    password_reset.spend(context)
+    try:
+        by_link(context, token, new, is_silent=req.is_silent)
+    except e.UsedLink:
+        raise e.UsedPinLink from None
+    return Posted()
+
+
+def by_link(context: Context, token: str, new: str, *, is_silent: bool = False) -> Account:
+    """Use a link for a new PIN; a refused PIN leaves it unused. Of many at once one wins.
+
+    Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin and BadParameter.
+    """
+    peeked = proofs.peek_link(context, ProofKind.RESET_PIN, token)
+    account = accounts.by_uid(context, peeked.uid)
+    if account is None:
+        raise e.UnknownLink
+    _refuse_without(account)
+    if not sending.still_reaches(account, peeked):
+        raise e.ExpiredLink
+    hashed = service.hashed(context, new)
+    proofs.spend_link(context, ProofKind.RESET_PIN, token)
+    return reset(context, account, hashed, is_silent=is_silent)
+
+
+def reset_by_code(context: Context, req: contract.PinByCode) -> Posted:
+    service.refuse_off(context.tenant.settings)
+    otp, new = given("otp", req.otp), given("pin", req.pin)
+    password_reset.spend(context)
+    who = _one_of(context, req)
+    by, errors = (sending.SMS, SMS_CODE) if who.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
+    account, shown = forgotten.reached(who, by), locks.Proof(req.security_answer, captcha.of_parameters(req))
+    proof, is_open = password_reset.checked(context, who, account, otp, by, errors, shown, kind=ProofKind.RESET_PIN)
+    if account is None:
+        raise errors.wrong
+    if not sending.still_reaches(account, proof):
+        raise errors.closed
+    hashed = service.hashed(context, new)
+    proofs.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    reset(context, account, hashed, is_silent=req.is_silent)
+    return Posted()
+
+
+def reset_by_answer_and_email(context: Context, req: contract.PinByAnswerAndEmail) -> Posted:
+    if not accounts.is_email(given("email", req.email)):
+        raise e.MalformedEmail
+    return _by_answer(context, Identifier("email", req.email or ""), req)
+
+
+def reset_by_answer_and_phone(context: Context, req: contract.PinByAnswerAndPhone) -> Posted:
+    return _by_answer(context, Identifier("phone", given("phone", req.phone)), req)
+
+
+def reset_by_answer_and_username(context: Context, req: contract.PinByAnswerAndUsername) -> Posted:
+    return _by_answer(context, Identifier("username", given("username", req.username)), req)
+
+
+def reset(context: Context, account: Account, hashed: str, *, is_silent: bool = False) -> Account:
+    """Write a PIN in the place of one that was forgotten. What the one before would open again ends: whoever reads the
+    mails of a stolen phone does not come in by them.
+    """
+    after = service.write(context, account, hashed, service.RESET, is_silent=is_silent)
+    tickets.close_all(context, account.uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP)
+    return after
+
+
+def _by_answer(context: Context, name: Identifier, req: contract.PinByAnswer) -> Posted:
+    service.refuse_off(context.tenant.settings)
+    password_reset.refuse_unasked(context, req.security_answer)
+    new = given("pin", req.pin)
+    password_reset.spend(context)
+    account = _answered(context, recipient.named(context, name.kind, name.value), req.security_answer or {})
+    reset(context, account, service.hashed(context, new), is_silent=req.is_silent)
+    return Posted()
+
+
+def reset_by_answers(context: Context, who: Sought, shown: Mapping[str, str], hashed: str) -> Account:
+    """Write the PIN of whoever answered every question. Raises what `recovered.answering` raises, AccountBlocked, NoPin."""
+    return reset(context, _answered(context, who, shown), hashed)
+
+
+def _answered(context: Context, who: Sought, shown: Mapping[str, str]) -> Account:
+    account = password_reset.answering(context, who, shown)
+    _refuse_without(account)
+    return account
+
+
+def _refuse_without(account: Account) -> None:
+    recipient.refuse_closed(account)
+    if not account.has_pin:
+        raise e.NoPin
+
+
+def _one_of(context: Context, req: contract.PinByCode) -> Sought:
+    named = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if not named:
+        raise e.BadParameter.names(req.type)
+    if len(named) > 1:
+        raise e.BadParameter("Exactly one identifier is expected.")
+    if req.email and not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return recipient.named(context, named[0], getattr(req, named[0]))

@@ -1,0 +1,138 @@
+"""The end of every sign-in of the interface: a session, or a challenge where a second factor is wanted.
+
+Whoever proved a first factor comes through here, whichever it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.groups import SmsSent
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import (
+    NO_EXPIRY,
+    NO_SESSION,
+    Challenge,
+    EmailSent,
+    FactorKind,
+    FactorLogin,
+)
+from app.contract.sign_in import Login
+from app.identity.authentication.sign_in import risks, second_factor, service, tenant_requirements
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.tenant_requirements import Gate
+from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.pins import session_tokens as pin_sessions
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import views
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+PLAIN: Final = Wish()
+_OWN_KINDS: Final = ("email", "username", "phone")
+"""Any other kind of a way in is the provider that somebody came by."""
+
+
+def enter(
+    context: Context, account: Account, way: Way, *, fields: str | None = None, wish: Wish = PLAIN
+) -> FactorLogin:
+    """Sign in somebody who passed one factor that is no password, and answer; call it before anything else is written
+    that a refusal should undo.
+
+    `way.methods` that hold `mfa` count as two factors: a passkey that verified its user.
+
+    Raises AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions; TwoFactorOn
+    where the only second factor is what was proved just now.
+    """
+    wanted = None if second_factor.TWO in way.methods else risks.wanted(context, account, way.channel)
+    if wanted is not None:
+        return challenge(context, wanted, way, wish)
+    service.admit(context, account, way.kind, is_silent=way.is_silent)
+    return session(context, account, way, fields)
+
+
+def alone(context: Context, account: Account, way: Way) -> bool:
+    """Record a sign-in by one factor that is no password, where that is enough; False where the account may not, needs another,
+    or must accept or agree to something first."""
+    try:
+        is_enough = risks.wanted(context, account, way.channel) is None and tenant_requirements.are_clear(
+            context, account
+        )
+    except e.TwoFactorOn:
+        return False
+    return is_enough and service.enter(context, account, way.kind, is_silent=way.is_silent)
+
+
+def challenge(context: Context, wanted: Wanted, way: Way, wish: Wish = PLAIN) -> FactorLogin:
+    """Answer with what the second factor takes; what must be sent for it is sent (interface mfa.md section 1)."""
+    found = second_factor.begin(context, wanted, way)
+    wanted = replace(wanted, person=found.person)
+    second_factor.ask_device(context, found, wanted.kinds)
+    told = views.challenge(context, wanted, wish) | sent(context, wanted, wish)
+    asked = Challenge(
+        second_factor_authentication_token=found.ticket.text, expire_in=iso(found.ticket.expires_at) or "", **told
+    )
+    return FactorLogin(second_factor_authentication=asked, access_token=NO_SESSION, expires_in=NO_EXPIRY)
+
+
+def sent(context: Context, wanted: Wanted, wish: Wish) -> dict[str, Any]:
+    """Text or mail a code where that is the factor, and return the members that say so.
+
+    Raises why nothing could be texted where there is no other way: 1071, 1123, 1149, 1281.
+    """
+    kinds = tuple(kind for kind in wanted.kinds if kind not in factors.ALONE_NONE)
+    kind = kinds[0] if kinds else None
+    is_email = kinds == (FactorKind.EMAIL,)
+    if kind is None or not (kind is FactorKind.SMS or is_email):
+        return {}
+    try:
+        shown = AUTHENTICATORS[kind].challenge(context, wanted.person, wish)
+    except second_factor.UNSENT as reason:
+        if len(wanted.kinds) == 1 and not is_email:
+            raise
+        context.audit.record("second_factor.not_sent", uid=wanted.person.account.uid, reason=type(reason).__name__)
+        return {}
+    if shown.sent_to is None:
+        return {}
+    if is_email:
+        return {"email_otp_status": EmailSent(email=shown.sent_to)}
+    return {"otp_status": SmsSent(account_sid=letters.account_sid(context), sid=shown.sid or "")}
+
+
+def session(
+    context: Context, account: Account, way: Way, fields: str | None = None, *, after: Gate | None = None
+) -> FactorLogin:
+    """Begin a session of the interface for somebody whose sign-in is whole and recorded; raises what a gate demands,
+    one beyond that which was just passed.
+    """
+    tenant_requirements.refuse(context, account, way, after)
+    by_provider = {} if way.kind in _OWN_KINDS else {"provider": way.kind}
+    issued = service.issue(context, account, way.methods, **by_provider)
+    before = account if after is None else replace(account, logins=account.logins - 1)  # who passed a gate is counted
+    profile = accounts.signed_in_profile(context, before)
+    return FactorLogin(
+        profile=Profile.of(accounts.project(profile, fields)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+        **pin_sessions.begin(context, account.uid, way.kind),
+    )
+
+
+def plain(login: FactorLogin) -> Login:
+    """Return a session without the member that only logins that know of second factors have."""
+    return Login.model_construct(
+        profile=login.profile,
+        access_token=login.access_token,
+        refresh_token=login.refresh_token,
+        expires_in=login.expires_in,
+        session_token=login.session_token,
+        session_expires_in=login.session_expires_in,
+    )

@@ -1,0 +1,103 @@
+"""The operations of sign-in."""
+
+from app.contract import errors as e
+from app.contract import sign_in as contract
+from app.contract.groups import NO_SMS
+from app.contract.second_factors.challenge import FactorLogin
+from app.contract.second_factors.signing_in import with_password as with_factors_stated
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import (
+    by_phone,
+    by_pin,
+    completion,
+    consent_token,
+    identifiers,
+    password_change,
+    password_reset,
+    risk_challenges,
+    second_factors,
+    service,
+    verified_sign_in,
+)
+from app.identity.authentication.sign_in.locks import Proof
+from app.identity.authentication.sign_in.passkeys import recovery, second_factor, sign_in
+from app.identity.authentication.sign_in.passkeys import registration as sign_up
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.service import Passed
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.authenticators.protocol import Wish as FactorWish
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.second_factors import service as factors
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+ORIGIN = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
+_MOST_ORIGIN_LETTERS = 200
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.with_password)(with_password)
+    server.implements(with_factors_stated)(with_factors)
+    second_factors.register(server)
+    verified_sign_in.register(server)
+    password_reset.register(server)
+    password_change.register(server)
+    by_phone.register(server)
+    consent_token.register(server)
+    by_pin.register(server)
+    for rows in (sign_up, sign_in, recovery, second_factor):
+        rows.register(server)
+
+
+def _wish(req: contract.PasswordLogin) -> Wish:
+    return Wish(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+        sends_sms=not req.has_option(NO_SMS),
+    )
+
+
+def _note_origin(context: Context, login_url: str | None) -> None:
+    """Note from where a server says that its visitor comes, and at which page. Nothing believes it: whoever has the API key
+    may say it."""
+    held = context.raw.headers
+    told = {name.removeprefix("x-").replace("-", "_"): held[name] for name in ORIGIN if name in held}
+    if (page := registration.source_of(login_url)) != registration.API:
+        told["login_url"] = page
+    if told:
+        context.audit.record("sign_in.origin", **{name: text[:_MOST_ORIGIN_LETTERS] for name, text in told.items()})
+
+
+def with_password(context: Context, req: contract.PasswordLogin) -> contract.Login:
+    """A tenant that has second factors is asked at the login that knows of them (interface mfa.md section 1)."""
+    if context.tenant.settings.two_factor != "disabled":
+        raise e.TwoFactorOn
+    passed, way = _passed(context, req)
+    if passed.wanted is not None:
+        return risk_challenges.answered(context, passed.wanted, way, req)
+    return completion.plain(completion.session(context, passed.account, way, req.fields_))
+
+
+def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
+    factors.refuse_off(context.tenant.settings)
+    passed, way = _passed(context, req)
+    if passed.wanted is None:
+        return completion.session(context, passed.account, way, req.fields_)
+    wish = FactorWish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    return completion.challenge(context, passed.wanted, way, wish)
+
+
+def _passed(context: Context, req: contract.PasswordLogin) -> tuple[Passed, Way]:
+    settings = context.tenant.settings
+    identifier, hides = identifiers.stated(settings, req), settings.hide_unknown_accounts
+    _note_origin(context, req.login_url)
+    if req.password_delegation:
+        raise e.DelegationFailed
+    proof = Proof(req.security_answer, captcha.of_parameters(req))
+    passed = service.verify(
+        context, identifier, req.password, proof, hides_unknown=hides, wish=_wish(req), is_silent=req.is_silent
+    )
+    return passed, Way((service.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, is_silent=req.is_silent)

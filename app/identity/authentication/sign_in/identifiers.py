@@ -1,0 +1,51 @@
+"""Which identifier a sign-in names, and whether the tenant allows it (interface user.md section 2)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.sign_in import PasswordLogin
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier
+
+
+def stated(settings: TenantSettings, req: PasswordLogin) -> Identifier:
+    """Return the one identifier of the operation's body.
+
+    Raises 908 for none or several, the refusal of a kind that is switched off, 1038 for what cannot be an email. No form
+    is asked of a username or a phone number: the interface lists no code for that here, so that nobody has them.
+    """
+    given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
+    if not given:
+        raise e.BadParameter.names("email")
+    if len(given) > 1:
+        raise e.BadParameter("Exactly one of email, username and phone is expected.")
+    identifier = Identifier(*given[0])
+    refuse_kind(settings, identifier.kind)
+    if identifier.kind == "email" and not accounts.is_email(identifier.value):
+        raise e.MalformedEmail
+    return identifier
+
+
+def guessed(settings: TenantSettings, text: str) -> Identifier:
+    """Return what a person typed into the one field of the page, by the tenant's allowed kinds."""
+    typed = text.strip()
+    allowed = settings.login_kinds
+    if "@" in typed and "email" in allowed:
+        return Identifier("email", typed)
+    if "phone" in allowed and names.is_read_as_phone(typed):
+        return Identifier("phone", names.international(typed, settings.default_country))
+    return Identifier("username" if "username" in allowed else allowed[0], typed)
+
+
+def refuse_kind(settings: TenantSettings, kind: str) -> None:
+    """Raise the interface's refusal of a kind that the tenant does not accept: 1183, 1077, 1074, 1238."""
+    allowed = settings.login_kinds
+    if kind in allowed:
+        return
+    if kind == "username":
+        raise e.UsernameLoginOff
+    if "username" in allowed:
+        raise e.UsernameLoginOn
+    raise e.PhoneLoginOff if kind == "phone" else e.PhoneLoginOn

@@ -1,0 +1,88 @@
+"""Locks after too many failures: what opens one, and what a refusal says of it (interface user.md section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from app.contract import captcha as contract
+from app.contract import errors as e
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.passwords import security_answers
+from app.identity.directory.accounts.account_lookup import Sought, question_of
+from app.identity.directory.accounts.login_records import Lock
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+
+CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was shown beside the password, to open a lock."""
+
+    security_answer: Mapping[str, str] | None = None
+    captcha: captcha.Shown = field(default_factory=captcha.Shown)
+
+
+def open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Open the lock as `_open` does; a try that it refuses is recorded."""
+    try:
+        return _open(context, who, lock, proof)
+    except ApiError as refusal:
+        named = {"uid": who.account.uid} if who.account else {}
+        context.audit.record("sign_in.refused", **named, reason="locked", lock=lock.kind, code=refusal.code)
+        raise
+
+
+def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Return whether the proof opens the lock; False is a wrong security answer, which the caller counts.
+
+    Raises:
+        TooManyRequests: the tries at this lock are used up.
+        WrongCaptcha, WrongSecondCaptcha, CaptchaUnavailable: the captcha is not solved.
+        UnknownSecurityQuestion: no answer is kept for the question, and the tenant does not hide who has an account.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: nothing was shown that opens it.
+    """
+    settings = context.tenant.settings
+    if lock.kind == CAPTCHA and not proof.captcha.is_empty:
+        if settings.limits.captcha_tries_per_hour_per_account:
+            rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
+            context.spend("captcha_try", rate, who.key)
+        captcha.demand(context, proof.captcha)
+        return True
+    if lock.kind == QUESTION and proof.security_answer:
+        context.spend(
+            "security_answer",
+            Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
+            who.key,
+        )
+        kept = who.account.security_answers if who.account else {}
+        return security_answers.check(context, kept, proof.security_answer, hides_unknown=who.is_hidden)
+    raise error(context, who, lock)
+
+
+def error(context: Context, who: Sought, lock: Lock) -> ApiError:
+    """Return the refusal of somebody locked."""
+    if lock.kind == CAPTCHA:
+        return told(context, who, lock, e.LockedForCaptcha())
+    if lock.kind == QUESTION:
+        return told(context, who, lock, e.LockedForSecurityQuestion())
+    if lock.kind == BLOCK:
+        return e.AccountBlocked()
+    until = lock.until or context.now + timedelta(seconds=context.tenant.settings.lockout.suspend_seconds)
+    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
+
+
+def told(context: Context, who: Sought, lock: Lock, refusal: ApiError) -> ApiError:
+    """Return the refusal with what answers the lock as its data, so that it can be asked at once."""
+    asked = contract.Lock(
+        captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
+        question_id=question_of(context, who) if lock.kind == QUESTION and context.visit is not None else None,
+    )
+    if data := asked.told():
+        refusal.data = {**(refusal.data or {}), **data}
+    return refusal

@@ -1,0 +1,102 @@
+"""Passkeys of an account: added, renamed, removed. One may be a second factor, so they are kept together with these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.contract.passkeys.shapes import ShownCredential
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.credentials import notifications
+from app.identity.credentials import store as credentials
+from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.passkeys import ceremonies, store
+from app.identity.credentials.passkeys.ceremonies import Made, Use
+from app.identity.credentials.passkeys.options import PLAIN, Wanted
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.store import Credential
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+_MOST_NAME_LETTERS = 60
+
+
+def begin_adding(context: Context, account: Account, wanted: Wanted = PLAIN) -> dict[str, Any]:
+    """Return the options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
+    if not account.email:
+        raise e.PasskeyNeedsEmail
+    held = store.of_account(context, account.uid)
+    return ceremonies.begin_creation(context, Use.ADD, owner_of(account), held, wanted)
+
+
+def add(context: Context, account: Account, credential: ShownCredential, name: str = "") -> Credential:
+    """Keep another passkey, and tell its owner by mail. Raises PasskeyRefused, PasskeyMisconfigured."""
+    found = ceremonies.made(context, Use.ADD, credential, account.uid)
+    kept = ceremonies.keep(context, found, account.uid, **_named(name))
+    return _added(context, account, kept)
+
+
+def add_factor(context: Context, account: Account, credential: ShownCredential) -> Credential:
+    """Keep another passkey as second factor (row M30)."""
+    found = ceremonies.made(context, Use.FACTOR, credential, account.uid)
+    return _added(context, account, ceremonies.keep(context, found, account.uid, store.FACTOR))
+
+
+def replace_all(context: Context, account: Account, found: Made) -> Credential:
+    """Keep a passkey that a mailed link set, in the place of all those of the sign-in; call it with the account locked.
+
+    Those of the second factor stay: a mailbox is none. Where there is a second factor, the new one counts as one factor. Those of the
+    sign-in that are the only second factor of their owner stay as that, and open nothing by themselves.
+    """
+    known = factors.person(context, account)
+    is_one = bool(factors.enrolled(context.tenant.settings, known))
+    others = tuple(one for one in known.credentials if one.kind != store.SIGN_IN)
+    if is_one and not factors.enrolled(context.tenant.settings, replace(known, credentials=others)):
+        store.keep_beside(context, known.credentials)
+    else:
+        credentials.remove(context, account.uid, (store.SIGN_IN,))
+    credentials.remove_begun(context, account.uid)
+    marks: dict[str, Any] = {store.MAILED: True} if is_one else {}
+    kept = ceremonies.keep(context, found, account.uid, **marks)
+    return _added(context, account, kept)
+
+
+def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
+    """Let the owner call a passkey something; raises UnknownPasskey."""
+    held = _one(context, account.uid, passkey_id)
+    credentials.note(context, held, facts={**held.facts, "name": name.strip()[:_MOST_NAME_LETTERS]})
+
+
+def remove(context: Context, account: Account, passkey_id: str) -> None:
+    """Remove a passkey, and tell its owner by mail; with the last second factor the codes on paper go. Raises UnknownPasskey."""
+    accounts.lock(context, account.uid)
+    held = _one(context, account.uid, passkey_id)
+    is_last = held.kind == store.FACTOR and len(credentials.of_kind(context, account.uid, store.FACTOR)) == 1
+    if is_last:
+        factors.remove(context, account.uid, FactorKind.PASSKEY)
+    elif not credentials.remove(context, account.uid, (held.kind,), held.credential_id):
+        raise e.UnknownPasskey
+    context.audit.record("passkey.removed", uid=account.uid, passkey=passkey_id)
+    notifications.tell(context, MailKind.PASSKEY_REMOVED, account.email, account)
+
+
+def _one(context: Context, uid: str, passkey_id: str) -> Credential:
+    held = next((one for one in store.of_account(context, uid) if one.credential_id == passkey_id), None)
+    if held is None:
+        raise e.UnknownPasskey
+    return held
+
+
+def _added(context: Context, account: Account, kept: Credential) -> Credential:
+    context.audit.record("passkey.added", uid=account.uid, passkey=kept.credential_id, kind=kept.kind)
+    notifications.tell_with_alarm(
+        context, MailKind.PASSKEY_ADDED, account.email, account
+    )  # it opens the account by itself
+    return kept
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"name": name.strip()[:_MOST_NAME_LETTERS]} if name.strip() else {}

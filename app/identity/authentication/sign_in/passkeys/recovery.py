@@ -1,0 +1,187 @@
+"""A lost passkey (interface mfa.md rows M54-M56): a mailed link sets a new one, and never stands in for a second factor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.groups import Posted
+from app.contract.letters import MailKind
+from app.contract.passkeys import signing_in as contract
+from app.contract.passkeys.shapes import PublicKey, RegisterBegin, ShownCredential
+from app.identity.authentication.recovery import new_password, recipient, sending
+from app.identity.authentication.recovery.handlers import refuse_captcha, spend
+from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.credentials.passkeys import ceremonies, store
+from app.identity.credentials.passkeys.ceremonies import Use
+from app.identity.credentials.passkeys.options import PLAIN, Wanted
+from app.identity.directory.accounts import first_verification
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as store_accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Unsent
+from app.kit.server import Server
+
+VTYPE = "resetpasskey"  # hosted-pages.md section 2
+KIND = ProofKind.RESET_PASSKEY
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the mail is wanted."""
+
+    url: str | None = None
+    template: str | None = None
+    attempt: str | None = None
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.forgot)(forgot)
+    server.implements(contract.begin_reset)(begin)
+    server.implements(contract.finish_reset)(finish)
+
+
+def forgot(context: Context, req: contract.Forgot) -> Posted:
+    refuse_off(context)
+    spend(context)
+    if not req.email or not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    refuse_captcha(context, req, "forgot_password")
+    if req.reset_passkey_url and not allowed_addresses.is_mailable(context, req.reset_passkey_url):
+        raise e.PasskeyUrlRefused
+    who = recipient.named(context, "email", req.email)
+    account = _reached(context, who)
+    if account is None and not who.is_hidden:
+        raise e.NoPasskey
+    send(context, account, req.email, Wish(req.reset_passkey_url, req.email_template), is_hidden=who.is_hidden)
+    return Posted()
+
+
+def begin(context: Context, req: contract.ResetBegin) -> RegisterBegin:
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=begin_with(context, req.vtoken)))
+
+
+def finish(context: Context, req: contract.ResetFinish) -> Posted:
+    finish_with(context, req.vtoken, req.credential)
+    return Posted()
+
+
+def for_page(context: Context, who: Sought, attempt: str | None) -> None:
+    """Mail a link as our page asks for it: nothing differs between a name that has passkeys and one that has none."""
+    send(context, _reached(context, who), who.identifier.value, Wish(attempt=attempt), is_hidden=True)
+
+
+def begin_with(context: Context, token: str, wanted: Wanted = PLAIN) -> dict[str, Any]:
+    """Return the options of a new passkey for who holds a link, which stays unused. Raises what `held_by` does."""
+    refuse_off(context)
+    password_reset.spend(context)
+    account, proof = held_by(context, token)
+    return ceremonies.begin_creation(context, Use.RESET, owner_of(account), (), wanted, proof=proof.proof_id)
+
+
+def finish_with(context: Context, token: str, credential: ShownCredential) -> Account:
+    """Set a passkey in the place of all those of the sign-in; every session and token ends. Of many at once one wins."""
+    refuse_off(context)
+    password_reset.spend(context)
+    account, proof = held_by(context, token)
+    found = ceremonies.made(context, Use.RESET, credential, account.uid)
+    if found.ticket.facts.get("proof") != proof.proof_id:
+        raise e.PasskeyRefused
+    fresh = new_password.locked(context, account, proof)
+    proofs.spend_link(context, KIND, token)
+    _claim(context, fresh, proof)
+    management.replace_all(context, fresh, found)
+    proofs.close(context, fresh.uid, KIND)
+    password_reset.end_everything(context, fresh)
+    return fresh
+
+
+def _claim(context: Context, fresh: Account, proof: Proof) -> None:
+    """Leave an account that two may have used to the mailbox: what opened it before opens it no more (decisions/0064)."""
+    form = accounts.normal("email", str(proof.facts.get("email") or ""))
+    entry = next((one for one in fresh.emails if accounts.normal("email", str(one["Value"])) == form), None)
+    if entry is None or not first_verification.is_claim(fresh, form):
+        return
+    private, is_first = dict(fresh.private), first_verification.is_first(fresh)
+    values = {
+        **first_verification.claim(context, fresh, entry),
+        **first_verification.drop_ways_in(context, fresh, private),
+    }
+    store_accounts.change(
+        context, fresh.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
+    )
+    store.disown(context, fresh.uid, is_first=is_first)
+    context.audit.record("account.claimed", uid=fresh.uid)
+
+
+def held_by(context: Context, token: str) -> tuple[Account, Proof]:
+    """Return whose a link is; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
+    proof = proofs.peek_link(context, KIND, token)
+    account = accounts.by_uid(context, proof.uid)
+    if account is None:
+        raise e.UnknownLink
+    recipient.refuse_closed(account)
+    if not sending.still_reaches(account, proof):
+        raise e.ExpiredLink
+    return account, proof
+
+
+def send(context: Context, account: Account | None, name: str, wish: Wish, *, is_hidden: bool) -> None:
+    """Mail a link; for nobody the same work is done, and nothing is sent. A limit that is reached is kept silently where
+    who has an account is hidden; else it raises MailLimitReached."""
+    uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.stranger(name))
+    quiet = (
+        context
+        if account
+        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    )
+    facts = {"attempt": wish.attempt, "email": name.strip() if account is None else _spelling(account, name)}
+    try:
+        token = proofs.new_link(context, KIND, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)
+        told = {"url": _link(context, token, wish), "token": token, "minutes": str(proofs.RESET_MINUTES)}
+        language = context.visit.language if context.visit else None
+        to = str(facts["email"])
+        letters.mail(
+            quiet, MailKind.PASSKEY_LOST, to, account=account, facts=told, template=wish.template, language=language
+        )
+    except e.MailLimitReached:
+        if not is_hidden:
+            raise
+        context.work.rollback()
+    context.audit.record("passkey.forgot", uid=account.uid if account else None)
+
+
+def _reached(context: Context, who: Sought) -> Account | None:
+    """Return the account that has passkeys to be replaced, and a mailbox that is proved to be its owner's."""
+    account = recipient.reached(who, sending.MAIL)
+    held = store.of_account(context, account.uid if account else NOBODY)
+    is_theirs = account is not None and bool(account.email) and not first_verification.is_first(account)
+    return account if held and is_theirs else None
+
+
+def _spelling(account: Account, email: str) -> str:
+    form = accounts.normal("email", email)
+    written = (str(one["Value"]) for one in account.emails)
+    return next((one for one in written if accounts.normal("email", one) == form), account.email or "")
+
+
+def _link(context: Context, token: str, wish: Wish) -> str:
+    if wish.url is not None:
+        return allowed_addresses.with_query(wish.url, vtype=VTYPE, vtoken=token)
+    asked = {"vtoken": token} | ({"attempt": wish.attempt} if wish.attempt else {})
+    return f"{context.issuer}/passkeys/reset?{urlencode(asked)}"
+
+
+__all__ = ["KIND", "VTYPE", "begin_with", "finish_with", "for_page", "held_by", "register"]

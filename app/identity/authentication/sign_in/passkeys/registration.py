@@ -1,0 +1,84 @@
+"""Registration with a passkey in the place of a password (interface mfa.md rows M48, M49)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract.accounts import EmailEntry
+from app.contract.passkeys import signing_in as contract
+from app.contract.passkeys.shapes import PublicKey, RegisterBegin
+from app.contract.registration import Registered
+from app.identity.authentication.registration import handlers as registration
+from app.identity.authentication.registration import service
+from app.identity.authentication.registration.drafts import Draft
+from app.identity.authentication.registration.service import Ask, Outcome
+from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import Made, Use
+from app.identity.credentials.passkeys.options import Owner
+from app.identity.directory.accounts import identifiers, pending_accounts
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin_sign_up)(begin)
+    server.implements(contract.finish_sign_up)(finish)
+
+
+def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
+    refuse_off(context)
+    service.refuse_off(context)
+    ceremonies.spend_lookup(context)
+    email = req.identifier.strip()
+    if not accounts.is_email(email):
+        raise e.MalformedEmail
+    if "email" not in context.tenant.settings.login_kinds:
+        raise e.PasskeyNeedsEmail
+    if not context.tenant.settings.hide_unknown_accounts and accounts.by_email(context, email) is not None:
+        raise e.EmailRegistered
+    told = ceremonies.begin_creation(context, Use.SIGN_UP, Owner(randomness.uid(), email))
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=told))
+
+
+def finish(context: Context, req: contract.SignUpFinish) -> Registered:
+    refuse_off(context)
+    service.refuse_off(context)
+    found = ceremonies.made(context, Use.SIGN_UP, req.passkey_credential)
+    email = str(found.ticket.facts["name"])
+    given = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
+    ask = replace(registration.asked(context, req), has_password=False)
+    outcome = registered(context, found, service.draft(context, given, ask), ask)
+    return registration.registered(context, req, outcome, methods(found), is_two=found.is_user_verified)
+
+
+def registered(context: Context, found: Made, drafted: Draft, ask: Ask) -> Outcome:
+    """Make the account that the passkey was made for, under the id that the passkey bears; raises PasskeyRefused.
+
+    Where nobody is to learn whose an address is and it is somebody's, the passkey waits all the same: its maker may name
+    another address (decisions/0053), and it answers alike until one is proved.
+    """
+    if identifiers.normal_email(drafted.addresses.primary or "") != identifiers.normal_email(
+        found.ticket.facts["name"]
+    ):
+        raise e.PasskeyRefused
+    if not found.is_user_verified and context.tenant.settings.two_factor == "required":
+        raise e.PasskeyRefused  # it would never sign in: the same key cannot answer for both factors
+    outcome = service.register(context, replace(drafted, uid=found.ticket.uid, has_own_uid=False), ask)
+    if outcome.account is None:
+        pending_accounts.add(context, pending_accounts.nowhere(found.ticket.uid), outcome.held)
+    ceremonies.keep(context, found, found.ticket.uid)
+    return outcome
+
+
+def methods(found: Made) -> tuple[str, ...]:
+    """Return the `amr` of whoever just made a passkey: it counts as two factors where it verified them."""
+    return (found.method, second_factor.TWO) if found.is_user_verified else (found.method,)
+
+
+__all__ = ["methods", "refuse_off", "register", "registered"]

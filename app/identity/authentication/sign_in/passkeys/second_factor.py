@@ -1,0 +1,90 @@
+"""A challenge that is answered with a passkey (interface mfa.md rows M15-M18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
+from app.contract.second_factors import passkeys as contract
+from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
+from app.identity.authentication.sign_in import second_factor, second_factors
+from app.identity.authentication.sign_in.second_factor import Pending
+from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.second_factors import service as factors
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit.server import Server
+
+KIND = FactorKind.PASSKEY
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin_enrolment)(begin_enrolment)
+    server.implements(contract.enrol)(enrol)
+    server.implements(contract.begin)(begin)
+    server.implements(contract.prove)(prove)
+
+
+def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
+    """With an access token in the place of the challenge's it is the same as row M29."""
+    if req.second_factor_authentication_token is not None:
+        found = _pending(context, req.second_factor_authentication_token)
+        _refuse_enrolled(context, found)
+        return beginning(context, found.person)
+    if context.holder is None:
+        raise e.BadParameter.names("secondfactorauthenticationtoken")
+    return beginning(context, factors.person(context, accounts.own(context)))
+
+
+def enrol(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+    _refuse_enrolled(context, _pending(context, req.second_factor_authentication_token))
+    return _answered(context, req)
+
+
+def begin(context: Context, req: MT) -> LoginBegin:
+    found = _pending(context, req.second_factor_authentication_token)
+    authenticator = factors.authenticator(context, KIND)
+    if not authenticator.is_enrolled(found.person):
+        raise authenticator.missing
+    shown = authenticator.challenge(context, found.person, Wish())
+    return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
+
+
+def prove(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+    found = _pending(context, req.second_factor_authentication_token)
+    if not factors.authenticator(context, KIND).is_enrolled(found.person):
+        raise e.PasskeyFactorNotEnrolled
+    return _answered(context, req)
+
+
+def beginning(context: Context, person: Person) -> RegisterBegin:
+    """Return the options of a passkey that is to be a second factor. Raises PasskeyFactorOff, PasskeyMisconfigured."""
+    shown = factors.authenticator(context, KIND).begin(context, person, Wish())
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(shown.options or {})))
+
+
+def _answered(context: Context, req: contract.PasskeyProof) -> FactorLogin:
+    shown: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
+    return second_factors.answered(context, req, KIND, Answer(credential=shown))
+
+
+def _pending(context: Context, text: str) -> Pending:
+    found = second_factor.pending(context, tickets.find(context, TicketKind.SECOND_FACTOR, text))
+    factors.authenticator(context, KIND)
+    if login_records.lock_of(found.account) is not None and not found.way.opens_lock:
+        raise e.LockedDuringStep
+    return found
+
+
+def _refuse_enrolled(context: Context, found: Pending) -> None:
+    """Whoever has a second factor proves that one; with the password alone nobody enrols another."""
+    if not second_factor.may_enrol(context, found):
+        raise e.FactorEnrolledBefore
+
+
+__all__ = ["beginning", "register"]

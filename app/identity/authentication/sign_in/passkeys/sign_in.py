@@ -1,0 +1,169 @@
+"""Sign-in with a passkey (interface mfa.md rows M50-M53): by the name of an account, or by whichever the browser offers."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.passkeys import signing_in as contract
+from app.contract.passkeys.shapes import LoginBegin, PublicKey, ShownCredential
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.sign_in import completion, identifiers, risks, second_factor, service
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.authenticators.protocol import Wish
+from app.identity.credentials.one_time_tokens.service import NOBODY
+from app.identity.credentials.passkeys import ceremonies, options, store
+from app.identity.credentials.passkeys.ceremonies import Shown, Use
+from app.identity.directory.accounts import account_lookup, first_verification
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+_LENGTHS: Final = (16, 20, 32, 48)  # of ids that common authenticators make
+_AT_LEAST: Final = 3
+"""As many passkeys everybody seems to have, where it is hidden who has an account: few have more."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin_sign_in)(begin)
+    server.implements(contract.finish_sign_in)(finish)
+    server.implements(contract.begin_autofill)(begin_autofill)
+    server.implements(contract.finish_autofill)(finish_autofill)
+
+
+def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
+    refuse_off(context)
+    ceremonies.refuse_misconfigured(context)
+    if not req.identifier.strip():
+        raise e.BadParameter.names("identifier")
+    ceremonies.spend_lookup(context)
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    who = account_lookup.named(
+        context, identifiers.guessed(context.tenant.settings, req.identifier), is_hidden=is_hidden
+    )
+    allowed = _hidden(context, who) if is_hidden else _told(context, who, req)
+    uid = who.account.uid if who.account is not None else None
+    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.SIGN_IN, uid, allowed)))
+
+
+def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
+    refuse_off(context)
+    return _entered(context, req, Use.SIGN_IN)
+
+
+def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:  # noqa: ARG001 - it asks nothing
+    refuse_no_autofill(context)
+    return LoginBegin(login_begin_credential=_asked(ceremonies.begin_request(context, Use.AUTOFILL)))
+
+
+def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
+    refuse_no_autofill(context)
+    return _entered(context, req, Use.AUTOFILL)
+
+
+def proved(context: Context, use: Use, credential: ShownCredential) -> tuple[Account, Shown, tuple[str, ...]]:
+    """Return whose passkey was shown, and the `amr` of it: `mfa` among them where it counts as two factors.
+
+    Raises PasskeyRefused: also for a passkey that did not verify its user where a second factor is due: the same key would
+    answer for both; and where who has an account is hidden for one that waits for the proof of its address, or of one that is
+    somebody's.
+    """
+    found = ceremonies.shown(context, use, credential)
+    account = accounts.by_uid(context, found.credential.uid)
+    if account is None or (_hides(context) and first_verification.is_anybodys(context, account, EMAIL)):
+        raise e.PasskeyRefused
+    if found.credential.facts.get(store.BESIDE):
+        context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
+        raise e.PasskeyRefused
+    if found.counts_as_two:
+        return account, found, (found.method, second_factor.TWO)
+    wanted = None if found.is_user_verified else risks.wanted(context, account)
+    if wanted is not None and not wanted.person.lent:
+        context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
+        raise e.PasskeyRefused
+    return account, found, (found.method,)
+
+
+def refuse_off(context: Context) -> None:
+    """Raise 1320 where the tenant has no passkeys."""
+    if not context.tenant.settings.passkeys:
+        raise e.PasskeysOff
+
+
+def refuse_no_autofill(context: Context) -> None:
+    """Raise 1320, or 1326 where the tenant offers passkeys by a button alone."""
+    refuse_off(context)
+    if context.tenant.settings.passkey_settings.selection == "button":
+        raise e.PasskeyAutofillOff
+
+
+def _entered(context: Context, req: contract.SignInFinish, use: Use) -> FactorLogin:
+    try:
+        account, _, methods = proved(context, use, req.credential)
+    except e.PasskeyRefused as refusal:
+        raise _without_any(context, req.credential) or refusal from None
+    if not account.email:
+        raise e.PasskeyNeedsEmail
+    wish = Wish(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    way = Way(methods, is_silent=req.is_silent)
+    return completion.enter(context, account, way, fields=req.fields_, wish=wish)
+
+
+def _hides(context: Context) -> bool:
+    return context.visit is not None or context.tenant.settings.hide_unknown_accounts
+
+
+def _without_any(context: Context, credential: ShownCredential) -> e.NoPasskey | None:
+    """Return 1323 where the handle names an account that has no passkey any more: it is not guessed, and tells nobody's name."""
+    uid = options.uid_in(credential.response.user_handle)
+    if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.of_account(context, uid):
+        return None
+    return e.NoPasskey()
+
+
+def _told(context: Context, who: Sought, req: contract.SignInBegin) -> list[dict[str, Any]]:
+    """Return the passkeys of the account that is named; raises why there are none: 938, 970, 1324, 1323."""
+    account = who.account
+    if account is None:
+        raise e.UnknownAccount
+    if not account.email:
+        raise e.PasskeyNeedsEmail
+    refusal = service.closed(context, account, Identifier("email", account.email))
+    if isinstance(refusal, e.EmailUnverified):
+        wish = verification.Wish(url=req.verification_url, email_template=req.email_template)
+        raise verification.send_after_refusal(context, account, refusal, wish) or refusal
+    held = store.of_account(context, account.uid)
+    if not held:
+        raise e.NoPasskey
+    return [store.descriptor(one) for one in held]
+
+
+def _hidden(context: Context, who: Sought) -> list[dict[str, Any]]:
+    """Return the passkeys of whoever is named, among invented ones, the same at every try. Neither their number nor their order
+    nor what is known of their devices tells the two apart.
+    """
+    held = store.of_account(context, who.account.uid if who.account else NOBODY)
+    shown = {store.raw_id(one) for one in held}
+    invented = (_invented(context, f"{who.name_hash} passkey {n}") for n in range(max(0, _AT_LEAST - len(shown))))
+    return [
+        {"type": "public-key", "id": store.encoded(raw), "transports": []}
+        for raw in sorted({*shown, *invented}, key=lambda raw: account_lookup.keyed(context, raw.hex()))
+    ]
+
+
+def _invented(context: Context, name: str) -> bytes:
+    drawn = bytes.fromhex(account_lookup.keyed(context, name))
+    return hashlib.sha512(drawn).digest()[: _LENGTHS[drawn[0] % len(_LENGTHS)]]
+
+
+def _asked(told: dict[str, Any]) -> PublicKey:
+    return PublicKey(publicKey=told)
+
+
+__all__ = ["proved", "refuse_no_autofill", "refuse_off", "register"]

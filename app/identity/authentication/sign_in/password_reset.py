@@ -1,0 +1,316 @@
+"""Operations that set a new password with a proof of the account: a link, a code, answers. Every session and token ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.contract import errors as e
+from app.contract import passwords as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.recovery import new_password, recipient, sending
+from app.identity.authentication.recovery.handlers import refuse_captcha
+from app.identity.authentication.recovery.recipient import refuse_closed, refuse_stranger
+from app.identity.authentication.sign_in import completion, locks, sessions
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, Proof, ProofKind
+from app.identity.credentials.passwords import security_answers
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.login_records import Lock
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+EVENT = "ResetPassword"
+RESET = ProofKind.RESET_PASSWORD
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.reset)(reset)
+    server.implements(contract.reset_by_sms)(reset_by_sms)
+    server.implements(contract.reset_by_answer)(reset_by_answer)
+
+
+def spend(context: Context) -> None:
+    """Spend what a try at a new password costs this address; raises 429."""
+    if most := context.tenant.settings.limits.reset_per_minute_per_address:
+        context.spend("reset", Rate(most, 60), context.network)
+
+
+def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
+    spend(context)
+    if req.otp is None and req.email is None and req.username is None:
+        return _by_link(context, req)
+    name, otp, password = _named(req)
+    if req.email is not None and not accounts.is_email(name):
+        raise e.MalformedEmail
+    who = recipient.named(context, "email" if req.email is not None else "username", name)
+    refuse_stranger(context, who.holder)
+    return _posted(context, _by_code(context, who, sending.MAIL, otp, password, req), is_silent=req.is_silent)
+
+
+def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.PasswordReset:
+    spend(context)
+    who = recipient.with_phone(context, req.phone)
+    otp, password = given("otp", req.otp), given("password", req.password)
+    return _posted(
+        context, _by_code(context, who, sending.SMS, otp, password, req), FactorKind.SMS, is_silent=req.is_silent
+    )
+
+
+def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.PasswordReset:
+    refuse_unasked(context, req.security_answer)
+    password = given("password", req.password)
+    spend(context)
+    refuse_captcha(context, req, "forgot_password")
+    account = answering(context, _one_of(context, req), req.security_answer or {})
+    hashed = new_password.weighed(context, account, password)
+    fresh = new_password.locked(context, account)
+    after = renew(context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template)
+    return _posted(context, after, FactorKind.QUESTIONS, is_silent=req.is_silent)
+
+
+def refuse_unasked(context: Context, shown: Mapping[str, str] | None) -> None:
+    """Raise SecurityQuestionsOff, and BadParameter where nothing is answered."""
+    if not context.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    if not shown:
+        raise e.BadParameter.names("securityanswer")
+
+
+def answering(context: Context, who: Sought, shown: Mapping[str, str]) -> Account:
+    """Return the account whose every answer is shown. Tries have a limit of their own, right ones included.
+
+    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers, UnknownSecurityQuestion, WrongSecurityAnswer,
+    WrongQuestionOrAnswer, TooManyRequests.
+    """
+    account, lockout = _answering(who), context.tenant.settings.lockout
+    context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), who.key)
+    context.work.pause()
+    kept = account.security_answers if account else {}
+    if not security_answers.check(context, kept, shown, hides_unknown=who.is_hidden) or account is None:
+        context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
+        raise e.WrongSecurityAnswer if len(shown) == 1 else e.WrongQuestionOrAnswer
+    if set(shown) < set(account.security_answers):
+        raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
+    return account
+
+
+def _by_code(
+    context: Context, who: Sought, by: str, code: str, password: str, req: contract.Reset | contract.ResetBySms
+) -> Account:
+    """Use a code for a new password. Of somebody whom it does not reach, each is wrong at the price of a wrong one."""
+    account, errors = recipient.reached(who, by), MAIL_CODE if by == sending.MAIL else SMS_CODE
+    if account is not None and account.password_hash is None and not who.is_hidden:
+        raise e.NoEmailProfile
+    proof, is_open = checked(context, who, account, code, by, errors, _shown(req))
+    if account is None:
+        raise errors.wrong
+    if account.password_hash is None:
+        raise e.NoEmailProfile
+    return with_code(context, account, proof, password, errors, req, is_open=is_open)
+
+
+def checked(
+    context: Context,
+    who: Sought,
+    account: Account | None,
+    code: str,
+    by: str,
+    errors: CodeErrors,
+    shown: locks.Proof,
+    *,
+    kind: ProofKind = RESET,
+) -> tuple[Proof, bool]:
+    """Return what a code stands for, and whether it opened a lock; the code stays unused.
+
+    Args:
+        account: whom it was sent to; None where it was sent to nobody.
+
+    Raises:
+        the refusals of a lock, of its answer, and of the code.
+        LockedDuringStep: 1264, this very try locked the account without an end.
+    """
+    lock = account_lookup.lock_of(context, who)
+    is_open = lock is not None and _open(context, who, lock, shown)
+    uid, subject = (account.uid, by) if account else (proofs.NOBODY, sending.stranger(who.identifier.value))
+    name = who.identifier if who.is_hidden else None
+    try:
+        proof = proofs.check_code(
+            context, kind, uid, code, subject=subject, errors=errors, is_lock_open=is_open, name=name
+        )
+    except errors.wrong:
+        after = account_lookup.lock_of(context, account_lookup.named(context, who.identifier, is_hidden=who.is_hidden))
+        if lock is None and after is not None and after.until is None:
+            raise e.LockedDuringStep from None
+        raise
+    return proof, is_open
+
+
+def with_code(
+    context: Context,
+    account: Account,
+    proof: Proof,
+    password: str,
+    errors: CodeErrors,
+    req: contract.Reset | contract.ResetBySms,
+    *,
+    is_open: bool,
+) -> Account:
+    """Use a code that was found good for a new password; a refused password leaves it unused."""
+    hashed = new_password.weighed(context, account, password)
+    try:
+        fresh = new_password.locked(context, account, proof)
+    except e.ExpiredLink:
+        raise errors.closed from None
+    proofs.spend_checked(context, proof, errors=errors, is_lock_open=is_open)
+    return renew(
+        context, fresh, hashed, is_silent=req.is_silent, template=req.reset_password_email_template,
+        proved_email=proof.facts.get("email"), opens_lock=True,
+    )  # fmt: skip
+
+
+def with_link(
+    context: Context, token: str, password: str, *, is_silent: bool = False, template: str | None = None
+) -> tuple[Account, Proof]:
+    """Use a link for a new password; a refused password leaves it unused. Of many at once one wins.
+
+    A link opens what failures had locked: it cannot be guessed, and who holds it holds the mailbox. It opens no block.
+
+    Raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked and the refusals of the policy.
+    """
+    peeked = proofs.peek_link(context, RESET, token)
+    account = accounts.by_uid(context, peeked.uid)
+    refuse_stranger(context, account)
+    if account is None:
+        raise e.UnknownLink
+    refuse_closed(account)
+    hashed = new_password.weighed(context, account, password)
+    fresh = new_password.locked(context, account, peeked)
+    proof = proofs.spend_link(context, RESET, token)
+    after = renew(
+        context,
+        fresh,
+        hashed,
+        is_silent=is_silent,
+        template=template,
+        proved_email=proof.facts.get("email"),
+        opens_lock=True,
+    )
+    return after, proof
+
+
+def renew(
+    context: Context,
+    fresh: Account,
+    password_hash: str,
+    *,
+    is_silent: bool = False,
+    template: str | None = None,
+    proved_email: str | None = None,
+    opens_lock: bool = False,
+) -> Account:
+    """Write the new password of an account that is locked, and end every session and token of it."""
+    after = new_password.write(
+        context, fresh, password_hash, is_silent=is_silent, event=EVENT, proved_email=proved_email, opens_lock=opens_lock,
+        template=template,
+    )  # fmt: skip
+    end_everything(context, after)
+    return after
+
+
+def end_everything(
+    context: Context, account: Account, *, except_session: str | None = None, except_token: str | None = None
+) -> None:
+    """End the account's sessions and tokens, but for those of who changed the password."""
+    sessions.end_all(context, account.uid, except_session)
+    tokens.revoke_all(context, account.uid, except_session, except_token)
+    begun = (TicketKind.SECOND_FACTOR, TicketKind.CONSENT, TicketKind.PIN_SETTING, TicketKind.SMART_LOGIN)
+    tickets.close_all(context, account.uid, *begun, TicketKind.TRUSTED_BROWSER)
+    context.audit.record("sessions.ended", uid=account.uid, reason="password")
+
+
+def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
+    if not req.reset_token and not req.password:
+        raise e.BadParameter("The password and resettoken are required parameters.")
+    token, password = given("resettoken", req.reset_token), given("password", req.password)
+    after, _ = with_link(context, token, password, is_silent=req.is_silent, template=req.reset_password_email_template)
+    return _posted(context, after, is_silent=req.is_silent)
+
+
+def _named(req: contract.Reset) -> tuple[str, str, str]:
+    """Return the name, the code and the password of a reset by code; raises 1189, 1032, 1075, 908."""
+    if req.email is None and req.username is None:
+        raise e.EmailOrPhoneMissing
+    if req.email is not None and req.username is not None:
+        raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
+    if req.email is not None and not req.email.strip():
+        raise e.EmailMissing
+    if req.username is not None and not req.username.strip():
+        raise e.UsernameMissing
+    return req.email or req.username or "", given("otp", req.otp), given("password", req.password)
+
+
+def given(name: str, value: str | None) -> str:
+    """Return a parameter that must be there; raises 908."""
+    if not value:
+        raise e.BadParameter.names(name)
+    return value
+
+
+def _shown(req: contract.Reset | contract.ResetBySms) -> locks.Proof:
+    return locks.Proof(req.security_answer, captcha.of_parameters(req))
+
+
+def _one_of(context: Context, req: contract.ResetByAnswer) -> Sought:
+    given = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if len(given) != 1:
+        raise e.BadParameter.names("email") if not given else e.BadParameter("Exactly one identifier is expected.")
+    if req.email and not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return recipient.named(context, given[0], getattr(req, given[0]))
+
+
+def _answering(who: Sought) -> Account | None:
+    """Return the account whose answers may open it; None only where nobody is to learn that there is none.
+
+    Raises UnknownAccount, AccountBlocked, NoSecurityAnswers.
+    """
+    account = who.account
+    if who.is_hidden:
+        return None if account is None or recipient.is_closed(account) else account
+    if account is None:
+        raise e.UnknownAccount
+    refuse_closed(account)
+    if not account.security_answers:
+        raise e.NoSecurityAnswers
+    return account
+
+
+def _open(context: Context, who: Sought, lock: Lock, shown: locks.Proof) -> bool:
+    """Return that the lock is open; raises the lock's refusal. One wrong answer is told as such, one of several is not."""
+    context.work.pause()
+    if locks.open(context, who, lock, shown):
+        return True
+    account_lookup.count_failure(context, who)
+    is_one = len(shown.security_answer or {}) == 1 and not who.is_hidden
+    raise locks.told(context, who, lock, e.WrongSecurityAnswer() if is_one else e.WrongQuestionOrAnswer())
+
+
+def _posted(
+    context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, is_silent: bool
+) -> contract.PasswordReset:
+    """Sign in where the tenant does so; whatever else a sign-in demands is demanded here, a second factor included."""
+    is_wanted = context.tenant.settings.login_on_password_reset
+    way = Way(("otp",), channel=channel, is_silent=is_silent)
+    if not is_wanted or not completion.alone(context, account, way):
+        return contract.PasswordReset()
+    return contract.PasswordReset(data=completion.plain(completion.session(context, account, way)))

@@ -1,0 +1,57 @@
+"""What a tenant wants of an account before it goes on: the present privacy policy, its consent forms, a PIN, and its form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.hub import Next, Step
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import consents, privacy_policy
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.tenants import registration_form
+from app.identity.platform.context import Context
+
+
+def step(context: Context, session: BrowserSession, account: Account | None = None) -> Next | None:
+    """Return the step that stands before everything else; None where nothing does. Reads nothing where nothing is wanted."""
+    settings = context.tenant.settings
+    asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
+    if not (privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):
+        return None
+    held = account or accounts.by_uid(context, session.uid)
+    if held is None:
+        return None
+    if privacy_policy.must_accept(settings.privacy_policy, held, context.now):
+        return Next(step=Step.PRIVACY_POLICY)
+    if forms := consent_forms.due(context, held, session.authenticated_at):
+        return Next(
+            step=Step.CONSENT_FORMS,
+            consents=[form.event for form in forms],
+            agreed=sorted(consents.accepted(consents.held(held))),
+        )
+    if pins.is_due(context, held):
+        return Next(step=Step.PIN)
+    if lacking := missing(context, held) if settings.ask_required_fields else []:
+        return Next(step=Step.MISSING_FIELDS, missing=lacking)
+    return Next(step=Step.PIN, can_skip=True) if pins.is_offered(context, held) else None
+
+
+def is_barred(context: Context, session: BrowserSession, account: Account) -> bool:
+    """Return whether the account's pages stay shut until the policy is accepted and the consent forms are answered, as a
+    sign-in asks."""
+    is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
+    return is_outdated or bool(consent_forms.due(context, account, session.authenticated_at))
+
+
+def missing(context: Context, account: Account) -> list[str]:
+    """Return the names of the form's fields that are required and that the account's profile lacks."""
+    custom: dict[str, Any] = account.profile.get("CustomFields") or {}
+    lacking = []
+    for field in registration_form.of(context.tenant.settings):
+        held = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
+        if field.required and (field.member or field.is_custom) and held in (None, ""):
+            lacking.append(field.name)
+    return lacking

@@ -1,0 +1,106 @@
+"""What a risk demands at the login that knows of no second factors (interface mfa.md section 9): 1165 to 1167.
+
+Each refusal bears a token, as a challenge does: what is demanded is proved with it at the challenge's own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.sign_in import Login, PasswordLogin
+from app.identity.authentication.sign_in import completion, second_factor
+from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+
+_SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
+    FactorKind.SMS: e.RiskTextedCode,
+    FactorKind.EMAIL: e.RiskMailedCode,
+}
+
+
+def answered(context: Context, wanted: Wanted, way: Way, req: PasswordLogin) -> Login:
+    """Sign in whoever shows the security answers with the password; everybody else is sent a code, or asked for the answers.
+
+    Raises:
+        RiskTextedCode, RiskMailedCode: a code was sent, or a moment ago. RiskAsksQuestions: answers are wanted with the password.
+        WrongQuestionOrAnswer: they are wrong, and count. The refusals of a lock.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached: nothing could be sent.
+    """
+    found, unsent = second_factor.begin(context, wanted, way), None
+    for kind in wanted.kinds:
+        if kind is FactorKind.QUESTIONS and req.security_answer:
+            return _by_answers(context, found, req)
+        if kind is FactorKind.QUESTIONS:
+            raise e.RiskAsksQuestions(data=_told(context, found), commit_on_raise=True)
+        try:
+            _send(context, found, kind, req)
+        except second_factor.UNSENT as reason:
+            context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
+            unsent = reason
+            continue
+        raise _SENT[kind](data=_told(context, found), commit_on_raise=True)
+    raise unsent or e.UnknownFactorToken
+
+
+def texted(context: Context, uid: str | None) -> Pending | None:
+    """Return the sign-in that waits for a code by text message because of a risk; None where none does. For nobody it costs what
+    it does for somebody, and nothing where the tenant demands nothing.
+    """
+    if not context.tenant.settings.risk.demands:
+        return None
+    for ticket in tickets.of_account(context, TicketKind.SECOND_FACTOR, uid or tickets.NOBODY):
+        if FactorKind.SMS in ticket.facts.get(second_factor.DEMANDED, ()):
+            with suppress(e.UnknownFactorToken):  # the password is another one by now
+                return second_factor.pending(context, ticket)
+    return None
+
+
+def _by_answers(context: Context, found: Pending, req: PasswordLogin) -> Login:
+    """The password is weighed, and its books are kept, before the answers are: a wrong one is told in a transaction of its own."""
+    context.work.commit()
+    try:
+        found = second_factor.prove(context, found, FactorKind.QUESTIONS, Answer(answers=req.security_answer or {}))
+    except e.TooFewAnswers:
+        raise e.RiskAsksQuestions(data=_told(context, found)) from None
+    except e.WrongSecurityAnswer:
+        raise e.WrongQuestionOrAnswer from None
+    account = second_factor.finish(context, found)
+    return completion.plain(completion.session(context, account, found.way, req.fields_))
+
+
+def _send(context: Context, found: Pending, kind: FactorKind, req: PasswordLogin) -> None:
+    """Send a code, at most one in half a minute however often the password is shown."""
+    if any(resend_delay.of_account(context, (factors.CODES[kind],), found.account.uid).values()):
+        return
+    account, email = found.account, None
+    if kind is FactorKind.EMAIL:
+        held = email_code.addresses(account)
+        email = account.email if account.email in held else held[0]
+    wish = Wish(req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email)
+    AUTHENTICATORS[kind].challenge(context, found.person, wish)
+
+
+def _told(context: Context, found: Pending) -> dict[str, Any]:
+    """Return what goes on: the token of a challenge, until when, and the questions."""
+    told: dict[str, Any] = {
+        "SecondFactorAuthenticationToken": found.ticket.text, "ExpireIn": iso(found.ticket.expires_at)
+    }  # fmt: skip
+    if FactorKind.QUESTIONS in found.person.lent:
+        texts = context.tenant.settings.security_questions
+        asked = AUTHENTICATORS[FactorKind.QUESTIONS].recall(context, found.person).questions
+        told["SecurityQuestions"] = [{"QuestionId": one, "Question": texts.get(one, one)} for one in asked]
+    return told

@@ -1,0 +1,158 @@
+"""Sign-ins from where an account never was: remembered as digests, told to the owner, refused, or asked for one more proof
+(interface mfa.md section 9, decisions/0106)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.contract.second_factor_settings import Action
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials import notifications
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.outbox.queue import Outbox
+from app.kit import randomness
+from app.kit.user_agents import parse_user_agent
+
+_LETTERS: Final = {
+    "device": (MailKind.NEW_DEVICE, SmsKind.NEW_DEVICE), "browser": (MailKind.NEW_BROWSER, SmsKind.NEW_BROWSER),
+    "city": (MailKind.NEW_CITY, SmsKind.NEW_CITY), "country": (MailKind.NEW_COUNTRY, SmsKind.NEW_COUNTRY),
+    "ip": (MailKind.NEW_IP, SmsKind.NEW_IP),
+}  # fmt: skip
+_REFUSALS: Final = {
+    "device": e.NewDevice, "browser": e.NewBrowser, "city": e.NewCity, "country": e.NewCountry, "ip": e.NewAddress,
+}  # fmt: skip
+_NAME: Final = "name"
+"""The fact of what is remembered: which of the five it is. The rest lies as a digest."""
+_RENEWED_AFTER: Final = timedelta(days=7)  # what is used each day is not written each day
+
+
+def refuse(context: Context, account: Account) -> None:
+    """Refuse a password's sign-in from where the account never was, where the tenant says so and has no second factors; its owner
+    is told. Call it while nothing is written.
+
+    Raises:
+        NewDevice, NewBrowser, NewCity, NewCountry, NewAddress: what is new. RiskBlocked: and the account is closed now.
+    """
+    settings = context.tenant.settings
+    fresh = _fresh(context, account, "refuse", "block") if settings.two_factor == "disabled" else []
+    if not fresh:
+        return
+    is_blocked = any(getattr(settings.risk, name) == "block" for name in fresh)
+    with context.work.apart() as own:
+        apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
+        if is_blocked:
+            accounts.change(apart, account.uid, {"is_active": False})
+        _tell(apart, account, fresh[0])
+    context.audit.record(
+        "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(fresh), blocked=is_blocked
+    )
+    raise e.RiskBlocked if is_blocked else _REFUSALS[fresh[0]]
+
+
+def wanted(context: Context, account: Account, channel: FactorKind | None = None) -> Wanted | None:
+    """Return what is asked of somebody who passed one factor, whichever it was: by the rules of second factors, and where the tenant
+    demands it of a sign-in from elsewhere. Raises as `factors.wanted` does.
+    """
+    fresh = _fresh(context, account, "demand")
+    is_again = sessions.of_person(context, account.uid) is not None
+    found = factors.wanted(context, account, channel, is_again=is_again, is_demanded=bool(fresh))
+    if fresh:
+        outcome = "nothing to ask" if found is None else "asked"
+        context.audit.record("sign_in.demanded", uid=account.uid, new=",".join(fresh), outcome=outcome)
+    return found
+
+
+def note(context: Context, account: Account) -> None:
+    """Remember from where a sign-in came that is whole, and tell its owner about what is new. Nothing is read or written
+    where the tenant watches nothing. Call it after the account's row is locked.
+    """
+    stated = context.tenant.settings.risk
+    if not stated.watched:
+        return
+    seen, held = _seen(context), _held(context, account)
+    lives_for = timedelta(days=stated.remembered_days)
+    for name in stated.watched:
+        known = held.get(_digest(account, name, seen[name]))
+        if known is None or known.created_at + _RENEWED_AFTER <= context.now:
+            text = _text(account, name, seen[name])
+            tickets.renew(context, TicketKind.SEEN, account.uid, text, lives_for, {_NAME: name})
+    if fresh := _new(account, stated.watched, seen, held):
+        context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(fresh))
+        _tell(context, account, fresh[0])
+
+
+def _fresh(context: Context, account: Account, *actions: Action) -> list[str]:
+    """Return what is new of that for which the tenant states one of these actions. Reads nothing where it states none."""
+    risk = context.tenant.settings.risk
+    stated = [name for name in risk.watched if getattr(risk, name) in actions]
+    return _new(account, stated, _seen(context), _held(context, account)) if stated else []
+
+
+def _new(account: Account, names: Iterable[str], seen: dict[str, str], held: dict[str, Ticket]) -> list[str]:
+    """Return what was never seen, in the interface's order: not what nobody knows, and not where nothing is remembered to compare
+    it with, at the first sign-in or the first since the tenant looks at it."""
+    remembered = {one.facts.get(_NAME) for one in held.values()}
+    return [
+        name
+        for name in names
+        if seen[name] and name in remembered and _digest(account, name, seen[name]) not in held
+    ]  # fmt: skip
+
+
+def _tell(context: Context, account: Account, name: str) -> None:
+    """Tell by what the tenant chose; by mail as well where nothing could be texted."""
+    mail, sms = _LETTERS[name]
+    by, device = context.tenant.settings.risk.told_by, _said(context)
+    template = _template(context, name, "sms")
+    is_texted = by != "mail" and notifications.text(context, sms, account, template=template, device=device)
+    if by != "sms" or not is_texted:
+        template = _template(context, name, "email")
+        notifications.tell_with_alarm(context, mail, account.email, account, template=template, device=device)
+
+
+def _held(context: Context, account: Account) -> dict[str, Ticket]:
+    return {one.ticket_hash: one for one in tickets.of_account(context, TicketKind.SEEN, account.uid)}
+
+
+def _text(account: Account, name: str, seen: str) -> str:
+    return f"{account.uid} {name} {seen}"
+
+
+def _digest(account: Account, name: str, seen: str) -> str:
+    return randomness.digest(_text(account, name, seen))
+
+
+def _seen(context: Context) -> dict[str, str]:
+    agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    return {
+        "device": " ".join(one for one in (agent.device_type, agent.system) if one),
+        "browser": " ".join(one for one in (agent.browser, agent.system) if one),
+        "city": f"{place.city}, {place.country}" if place.city else "",
+        "country": place.country,
+        "ip": context.network,
+    }
+
+
+def _said(context: Context) -> str:
+    agent, place = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    named = ", ".join(one for one in (agent.browser, agent.system) if one)
+    where = ", ".join(one for one in (place.city, place.country) if one)
+    return " · ".join(one for one in (named, where, context.address) if one)
+
+
+def _template(context: Context, name: str, by: str) -> str | None:
+    """Return the tenant's template that the request names for this: `rba{browser,city,country,ip}{email,sms}template`."""
+    asked = {key.lower(): value for key, value in context.raw.query_pairs}
+    return asked.get(f"rba{name}{by}template", "")[:100] or None

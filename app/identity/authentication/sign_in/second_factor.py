@@ -1,0 +1,230 @@
+"""Between the first factor and the session: the ticket that stands for it, what is proved with it, and its end.
+
+The interface calls the ticket SecondFactorAuthenticationToken (mfa.md section 1); an attempt of the hub holds one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import locks, service
+from app.identity.credentials import notifications
+from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.directory.accounts import account_lookup, login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.kit import randomness
+from app.kit.clock import iso
+
+LIFETIME: Final = timedelta(minutes=10)
+TWO: Final = "mfa"  # RFC 8176
+NEVER: Final[dict[str, Any]] = {"at": 0}
+_CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
+DEMANDED: Final = "demanded"
+"""The fact of a ticket that a risk asks for: what is lent to whoever enrolled nothing."""
+UNSENT: Final = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.MailLimitReached)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How somebody came in so far."""
+
+    methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
+    kind: str = "email"  # by what the account was named
+    channel: FactorKind | None = None  # where the proof was sent: what comes there once more is no second factor
+    opens_lock: bool = False  # what opens a lock was shown beside the first factor
+    remember: bool = False
+    is_silent: bool = False
+
+
+@dataclass(frozen=True)
+class Pending:
+    """Somebody who passed the first factor."""
+
+    ticket: Ticket
+    person: Person
+    way: Way
+
+    @property
+    def account(self) -> Account:
+        return self.person.account
+
+    @property
+    def is_demanded(self) -> bool:
+        """Whether the factor is asked because of from where the sign-in is."""
+        return DEMANDED in self.ticket.facts
+
+
+def begin(context: Context, wanted: Wanted, way: Way) -> Pending:
+    """Keep that the first factor is passed, for ten minutes."""
+    uid = wanted.person.account.uid
+    facts: dict[str, Any] = {"way": kept(way), "password_changed_at": iso(wanted.person.account.password_changed_at)}
+    if wanted.is_demanded:
+        facts[DEMANDED] = list(wanted.person.lent)
+    ticket = tickets.issue(context, TicketKind.SECOND_FACTOR, uid, lives_for=LIFETIME, facts=facts)
+    return Pending(ticket, replace(wanted.person, sign_in=ticket.ticket_hash), way)
+
+
+def pending(context: Context, ticket: Ticket | None) -> Pending:
+    """Return who a ticket stands for.
+
+    Raises:
+        UnknownFactorToken, ExpiredFactorToken: the ticket is none, used, or over.
+        AccountBlocked, LoginDisabled and the like: the account may not sign in any more.
+    """
+    if ticket is None:
+        raise e.UnknownFactorToken
+    if ticket.is_over(context.now):
+        raise e.ExpiredFactorToken
+    account = accounts.by_uid(context, ticket.uid)
+    if account is None or ticket.facts.get("password_changed_at") != iso(account.password_changed_at):
+        raise e.UnknownFactorToken  # whoever set another password ends what began with the one before
+    known = replace(factors.person(context, account), sign_in=ticket.ticket_hash)
+    way = way_of(ticket.facts["way"])
+    if lent := ticket.facts.get(DEMANDED):
+        if context.tenant.settings.two_factor != "disabled" and factors.enrolled(context.tenant.settings, known):
+            raise e.UnknownFactorToken  # its owner enrolled one meanwhile: nothing less proves it
+        known = replace(known, credentials=(), lent=tuple(FactorKind(kind) for kind in lent))
+    return Pending(ticket, replace(known, without=way.channel), way)
+
+
+def challenge(context: Context, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
+    """Send what has to be sent for a factor, or begin to enrol it.
+
+    Raises TooManyRequests within half a minute of the last time; a number or an address that was mistyped may be put right.
+    """
+    one = factors.authenticator(context, kind)
+    is_enrolled = one.is_enrolled(found.person)
+    sent, target = dict(found.ticket.facts.get("sent") or {}), wish.phone or wish.email
+    last = sent.get(kind.value) or NEVER
+    is_same = is_enrolled or not target or target == last.get("to") or _digest(target) == last.get("target")
+    if is_same and (left := resend_delay.seconds_left(context, last["at"])):
+        raise e.TooManyRequests(retry_after_seconds=left)
+    shown = (one.challenge if is_enrolled else one.begin)(context, found.person, wish)
+    if shown.sent_to is None:
+        return found, shown
+    now = int(context.now.timestamp())
+    sent[kind.value] = {"at": now, "to": shown.sent_to, "target": _digest(target)}
+    return replace(found, ticket=tickets.note(context, found.ticket, sent=sent)), shown
+
+
+def ask(context: Context, found: Pending, kinds: tuple[FactorKind, ...], wish: Wish) -> Pending:
+    """Send the preferred factor's code at once, if it is clear where to; at most one in half a minute, however many sign-ins
+    are begun. What cannot be sent leaves the choice to whoever is asked.
+    """
+    if ask_device(context, found, kinds):
+        return found
+    kind = kinds[0] if kinds else None
+    if kind not in factors.CODES or (to := AUTHENTICATORS[kind].hint(found.person)) is None:
+        return found
+    left = max(resend_delay.of_account(context, (factors.CODES[kind],), found.account.uid).values(), default=0)
+    if left:
+        last = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + left, "to": to}
+        return replace(found, ticket=tickets.note(context, found.ticket, sent={kind.value: last}))
+    try:
+        return challenge(context, found, kind, wish)[0]
+    except UNSENT as reason:
+        context.audit.record("second_factor.not_sent", uid=found.account.uid, kind=kind, reason=type(reason).__name__)
+        return found
+
+
+def ask_device(context: Context, found: Pending, kinds: tuple[FactorKind, ...]) -> bool:
+    """Ask the device of whoever prefers that; returns whether that is so. One that cannot be asked now leaves the other ways."""
+    if kinds[:1] != (FactorKind.PUSH,):
+        return False
+    try:
+        challenge(context, found, FactorKind.PUSH, Wish())
+    except (e.TooManyRequests, e.PushMisconfigured) as reason:
+        context.audit.record("second_factor.not_sent", uid=found.account.uid, reason=type(reason).__name__)
+    return True
+
+
+def prove(
+    context: Context, found: Pending, kind: FactorKind, answer: Answer, shown: locks.Proof | None = None
+) -> Pending:
+    """Use a proof; call it before anything is written. Whoever enrolled nothing yet enrols by it, and nobody else.
+
+    Raises:
+        LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
+        LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this very try locked it.
+        and what `factors.prove` raises.
+    """
+    way = replace(found.way, opens_lock=found.way.opens_lock or _is_opened(context, found.account, shown))
+    if factors.prove(
+        context, found.person, kind, answer, may_enrol=may_enrol(context, found), is_lock_open=way.opens_lock
+    ):  # fmt: skip
+        notifications.tell_factor(context, MailKind.FACTOR_ADDED, found.account, kind)
+    methods = dict.fromkeys((*way.methods, *AUTHENTICATORS[kind].methods, TWO))
+    return replace(found, way=replace(way, methods=tuple(methods)))
+
+
+def may_enrol(context: Context, found: Pending) -> bool:
+    """Return whether a first proof enrols: of whoever has no factor at all, and is not asked at a risk for what the account has."""
+    return not (found.person.lent or factors.enrolled(context.tenant.settings, replace(found.person, without=None)))
+
+
+def finish(context: Context, found: Pending) -> Account:
+    """Use the ticket up and record the sign-in. Of many at once one wins; raises UnknownFactorToken, and why the account may not."""
+    account, way = found.account, found.way
+    refusal = service.closed(context, account, Identifier(way.kind, ""))
+    if refusal is not None:
+        raise refusal
+    opens = way.opens_lock
+    if not login_records.admit(
+        context.work, account.uid, account.password_hash, context.now, answered=opens, new_hash=None
+    ):
+        raise e.LockedDuringStep
+    if not tickets.spend(context, found.ticket):
+        raise e.UnknownFactorToken
+    service.entered(context, account, is_silent=way.is_silent)
+    return account
+
+
+def _is_opened(context: Context, account: Account, shown: locks.Proof | None) -> bool:
+    """Return whether what was shown opens the account's lock; a lock that stays shut leads back to the beginning."""
+    lock = login_records.lock_of(account)
+    if lock is None:
+        return False
+    can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
+    if shown is None or not can_open or (shown.captcha.is_empty and not shown.security_answer):
+        raise e.LockedDuringStep
+    who = Sought(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
+    context.work.pause()
+    if not locks.open(context, who, lock, shown):
+        account_lookup.count_failure(context, who)
+        raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def channel_of(methods: Sequence[str]) -> FactorKind | None:
+    """Return where the first factor of a session was sent, by its `amr`: what comes there once more is no second one."""
+    return _CHANNELS.get(methods[0]) if methods else None
+
+
+def kept(way: Way) -> dict[str, Any]:
+    """Return a way in as tickets keep it."""
+    return {**vars(way), "methods": list(way.methods)}
+
+
+def way_of(held: Mapping[str, Any]) -> Way:
+    """Return the way in that a ticket keeps."""
+    channel = FactorKind(held["channel"]) if held.get("channel") else None
+    return Way(**{**held, "methods": tuple(held["methods"]), "channel": channel})
+
+
+def _digest(target: str | None) -> str | None:
+    return randomness.digest(target) if target else None

@@ -1,0 +1,19 @@
+"""The row by which Duo answers a challenge (interface mfa.md row M12)."""
+
+from __future__ import annotations
+
+from app.contract.second_factors import duo as contract
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.identity.authentication.sign_in.second_factors.answering import answered
+from app.identity.credentials.authenticators.protocol import Answer
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.with_duo)(with_duo)
+
+
+def with_duo(context: Context, req: contract.DuoProof) -> FactorLogin:
+    return answered(context, req, FactorKind.DUO, Answer(code=req.code, state=req.state))

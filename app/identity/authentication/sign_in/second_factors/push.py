@@ -1,0 +1,75 @@
+"""The rows of approval on another device: what programs ask, what the device says (interface mfa.md section 8)."""
+
+from __future__ import annotations
+
+import io
+from typing import Final
+
+import segno
+
+from app.contract import errors as e
+from app.contract.groups import Posted
+from app.contract.letters import MailKind
+from app.contract.second_factors import push as contract
+from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
+from app.identity.authentication.sign_in import completion, second_factor
+from app.identity.authentication.sign_in.second_factors.answering import known, waiting
+from app.identity.credentials import notifications
+from app.identity.credentials.authenticators import push
+from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.second_factors import push_approval
+from app.identity.platform.context import Context
+from app.kit.server import Server
+from app.kit.wire import Document
+
+_WIDTH: Final = range(80, 1_001)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.resend)(resend)
+    server.implements(contract.ping)(ping)
+    server.implements(contract.answer)(answer)
+    server.implements(contract.picture)(picture)
+    server.implements(contract.register_device)(register_device)
+
+
+def resend(context: Context, req: MT) -> Posted:
+    found = waiting(context, req.second_factor_authentication_token)
+    _, shown = second_factor.challenge(context, found, FactorKind.PUSH, Wish())
+    if shown.sent_to is None:
+        raise e.PushNotEnrolled
+    return Posted()
+
+
+def ping(context: Context, req: contract.PushPing) -> FactorLogin:
+    try:
+        found = known(context, req.second_factor_authentication_token)
+    except (e.UnknownFactorToken, e.ExpiredFactorToken):
+        raise e.WrongPushToken from None
+    found = second_factor.prove(context, found, FactorKind.PUSH, Answer())
+    account = second_factor.finish(context, found)
+    return completion.session(context, account, found.way, req.fields_)
+
+
+def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
+    push_approval.answer(context, req)
+    return Posted()
+
+
+def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
+    push.by_token(context, req.token)
+    drawn, image = segno.make(push.registration_address(context, req.token), error="m", micro=False), io.BytesIO()
+    settings = context.tenant.settings.push
+    wanted = req.size or (settings.qr_code_width if settings else _WIDTH[0])
+    if wanted not in _WIDTH:
+        raise e.BadParameter.names("size")
+    drawn.save(image, kind="png", scale=max(1, wanted // drawn.symbol_size(border=4)[0]), border=4)
+    return Document(image.getvalue(), "image/png")
+
+
+def register_device(context: Context, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
+    enrolled = push_approval.register(context, req)
+    if enrolled is not None:
+        notifications.tell_factor(context, MailKind.FACTOR_ADDED, enrolled, FactorKind.PUSH)
+    return contract.DeviceRegistered()

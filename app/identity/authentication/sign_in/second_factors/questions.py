@@ -1,0 +1,36 @@
+"""Security questions while somebody signs in (rows M10, M11)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.second_factors import questions as contract
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without
+from app.identity.credentials.authenticators.protocol import Answer
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.with_new_answers)(with_new_answers)
+    server.implements(contract.with_answers)(with_answers)
+
+
+def with_new_answers(context: Context, req: contract.AnswersKept) -> FactorLogin:
+    found = known(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.QUESTIONS)
+    if not second_factor.may_enrol(context, found):
+        raise e.FactorEnrolledBefore
+    return answered(context, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)
+
+
+def with_answers(context: Context, req: contract.AnswersShown) -> FactorLogin:
+    """What is shown here proves, and enrols nothing."""
+    found = known(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.QUESTIONS)
+    if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(found.person):
+        raise e.QuestionFactorNotEnrolled
+    return answered(context, req, FactorKind.QUESTIONS, Answer(answers=req.by_question), found)

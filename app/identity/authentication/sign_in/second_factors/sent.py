@@ -1,0 +1,94 @@
+"""Codes that are sent while somebody signs in: by text message and by mail (rows M04 to M08)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import Posted, SmsSent
+from app.contract.second_factors import email, sms
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in.second_factor import Pending
+from app.identity.authentication.sign_in.second_factors.answering import answered, known, refuse_without, waiting
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(sms.with_sms)(with_sms)
+    server.implements(sms.set_number)(set_number)
+    server.implements(sms.text_again)(text_again)
+    server.implements(email.mail_code)(mail_code)
+    server.implements(email.with_email)(with_email)
+
+
+def with_sms(context: Context, req: sms.SmsProof) -> FactorLogin:
+    found = known(context, req.second_factor_authentication_token)
+    try:
+        refuse_without(context, found, FactorKind.SMS)
+    except e.SmsFactorOff:
+        raise e.SmsFactorOffAtLogin from None
+    if not req.otp:
+        raise e.FactorCodeMissing
+    if not _has_number(context, found):
+        raise e.SmsFactorOff
+    return answered(context, req, FactorKind.SMS, Answer(code=req.otp), found)
+
+
+def set_number(context: Context, req: sms.NumberAtLogin) -> SmsSent:
+    """Whoever has the password alone names no number beside a factor that is there."""
+    found = waiting(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.SMS)
+    if not req.phone_no_2fa:
+        raise e.BadParameter.names("phoneno2fa")
+    if not second_factor.may_enrol(context, found):
+        raise e.FactorPhoneFixed
+    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, found.person, wish))
+
+
+def text_again(context: Context, req: sms.SmsAgain) -> SmsSent:
+    found = waiting(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.SMS)
+    if not _has_number(context, found):
+        raise e.NoPhoneRegistered
+    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
+    one = AUTHENTICATORS[FactorKind.SMS]
+    send = one.challenge if one.is_enrolled(found.person) else one.begin
+    return texted(context, send(context, found.person, wish))
+
+
+def mail_code(context: Context, req: email.CodeByMail) -> Posted:
+    found = waiting(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.EMAIL)
+    if not req.to:
+        raise e.EmailMissing
+    one = AUTHENTICATORS[FactorKind.EMAIL]
+    if not one.is_enrolled(found.person) and not second_factor.may_enrol(context, found):
+        raise one.missing
+    one.challenge(context, found.person, Wish(email=req.to, email_template=req.email_template_2fa))
+    return Posted()
+
+
+def with_email(context: Context, req: email.EmailProof) -> FactorLogin:
+    found = known(context, req.second_factor_authentication_token)
+    refuse_without(context, found, FactorKind.EMAIL)
+    answer = Answer(code=email_code.read(req.otp), email=req.to)
+    return answered(context, req, FactorKind.EMAIL, answer, found)
+
+
+def texted(context: Context, shown: Shown) -> SmsSent:
+    """Return what the operations that text something answer with."""
+    return SmsSent(account_sid=letters.account_sid(context), sid=shown.sid or "")
+
+
+def _has_number(context: Context, found: Pending) -> bool:
+    """Return whether a code could come back: to the number that is enrolled, or to one that may be."""
+    known = found.person
+    if AUTHENTICATORS[FactorKind.SMS].is_enrolled(known):
+        return True
+    return bool(known.begun(FactorKind.SMS)) and second_factor.may_enrol(context, found)

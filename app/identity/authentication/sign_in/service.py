@@ -1,0 +1,263 @@
+"""Sign-in with a password: who it is, whether the account may, and the books that survive a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors as e
+from app.identity.authentication.sign_in import breached_password, deletion_revert, identifiers, locks, risks, sessions
+from app.identity.authentication.sign_in.locks import Proof
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.passwords import new_password
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import Issued
+from app.identity.directory.accounts import account_lookup, login_records, unknown_identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.login_records import Failure, Lock
+from app.identity.directory.accounts.service import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+
+PASSWORD = "pwd"  # RFC 8176
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Somebody whose password is right; where a second factor is `wanted`, nothing is recorded on the account yet."""
+
+    account: Account
+    wanted: Wanted | None = None
+    opens_lock: bool = False
+
+
+def verify(
+    context: Context,
+    identifier: Identifier,
+    password: str,
+    proof: Proof,
+    *,
+    hides_unknown: bool,
+    wish: Wish | None = None,
+    is_silent: bool = False,
+) -> Passed:
+    """Return the account that this password opens; the sign-in is recorded on it, unless a second factor is wanted.
+
+    Spends one hash whether or not the account exists. With `hides_unknown` an unknown account answers as a known one
+    does, locks included; and so does one that somebody made with an address that nobody proved. Where the address or the
+    number is not verified yet, what verifies it is sent again as `wish` says, within the limits; None sends nothing.
+    `is_silent` tells webhooks nothing.
+
+    Raises:
+        TooManyRequests: the address or the tenant used up its tries.
+        UnknownAccount: no such account, and the tenant does not hide that.
+        WrongCredentials: the password does not match.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`: what was shown does not open the lock.
+        PasswordBreached, PasswordResetMailed: the password is right, and known to thieves.
+        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, the account may not.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: what `wish` asks for could not be
+            sent; programs learn it, our pages do not.
+    """
+    settings = context.tenant.settings
+    _spend(context)
+    identifiers.refuse_kind(settings, identifier.kind)
+    who = account_lookup.named(context, identifier, is_hidden=hides_unknown)
+    account = who.account
+    lock = account_lookup.lock_of(context, who)
+    context.work.pause()
+    is_answered = lock is not None and _open(context, who, lock, proof)
+    is_match = context.hashing.is_match(account.password_hash if account else None, password)
+    if account is None or not is_match:
+        raise _wrong(context, who, lock if is_answered else None)
+    new_hash = None
+    if account.password_hash and context.hashing.is_stale(account.password_hash):
+        new_hash = context.hashing.hash(password)
+    _refuse_closed(context, who, identifier, lock if is_answered else None, wish)
+    breached_password.refuse(context, account, password)
+    risks.refuse(context, account)
+    wanted = risks.wanted(context, account)
+    is_admitted = _record(context, account, password, new_hash, answered=is_answered, is_whole=wanted is None)
+    if not is_admitted:
+        context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
+        raise _locked_meanwhile(context, who, is_answered) or e.WrongCredentials()
+    is_secure = new_password.is_secure(settings.password_policy, password, new_password.words_of(account))
+    account = accounts.grade_password(context, account, is_secure=is_secure)
+    if wanted is None:
+        entered(context, account, is_silent=is_silent)
+    return Passed(account, wanted, is_answered)
+
+
+def _record(
+    context: Context, account: Account, password: str, new_hash: str | None, *, answered: bool, is_whole: bool
+) -> bool:
+    """Record the sign-in on the account; return whether the account still admits it.
+
+    Where two sign-ins renew a stale hash at the same moment, the second verifies the password against the hash of the first.
+    """
+    more: dict[str, Any] = {"answered": answered, "is_whole": is_whole}
+    if login_records.admit(context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **more):
+        return True
+    if new_hash is None:
+        return False
+    context.work.rollback()
+    renewed = accounts.by_uid(context, account.uid)
+    context.work.pause()
+    if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
+        return False
+    return login_records.admit(context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **more)
+
+
+def entered(context: Context, account: Account, *, is_silent: bool) -> None:
+    """Tell of a sign-in that is whole and recorded."""
+    events.emit(context, "Login", account, is_silent)
+    risks.note(context, account)
+
+
+def may_enter(context: Context, account: Account, kind: str = "email") -> bool:
+    """Return whether an account that is named by an identifier of this kind may sign in at all."""
+    return not account.is_locked_now and closed(context, account, Identifier(kind, "")) is None
+
+
+def enter(context: Context, account: Account, kind: str = "email", *, is_silent: bool = False) -> bool:
+    """Record a sign-in that is whole and stands on no password; False where the account may not sign in."""
+    if not may_enter(context, account, kind):
+        return False
+    if not login_records.admit(
+        context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
+    ):
+        return False
+    entered(context, account, is_silent=is_silent)
+    return True
+
+
+def admit(context: Context, account: Account, kind: str, *, is_silent: bool = False) -> None:
+    """Record a sign-in that is whole; raises why the account may not sign in: 991, 1130, 1194, 1338 and the like."""
+    proofs.refuse_locked(context, account)
+    if (refusal := closed(context, account, Identifier(kind, ""))) is not None:
+        raise refusal
+    if not login_records.admit(
+        context.work, account.uid, account.password_hash, context.now, answered=False, new_hash=None
+    ):
+        raise e.AccountBlocked
+    entered(context, account, is_silent=is_silent)
+
+
+def issue(context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object) -> Issued:
+    """Return the tokens of the interface's own sign-in; `methods` are its `amr` (RFC 8176), `more` is kept beside."""
+    facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
+    facts["auth_time"] = int(context.now.timestamp())
+    return tokens.issue(context, uid=account.uid, facts=facts)
+
+
+def _is_over_session_limit(context: Context, account: Account) -> bool:
+    """Return whether the account has as many live sessions as it may."""
+    limit = account.sessions_allowed
+    if not limit:
+        return False
+    gives_way = sessions.of_person(context, account.uid)
+    held = [
+        one
+        for one in sessions.of_account(context, account.uid)
+        if one.client_id is None and (gives_way is None or one.session_id != gives_way.session_id)
+    ]
+    return len(held) + tokens.signed_in(context, account.uid) >= limit
+
+
+def _spend(context: Context) -> None:
+    limits = context.tenant.settings.limits
+    if limits.sign_in_per_minute_per_address:
+        context.spend("sign_in", Rate(limits.sign_in_per_minute_per_address, 60), context.network)
+    if limits.sign_in_per_minute:
+        context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
+
+
+def _open(context: Context, who: Sought, lock: Lock, proof: Proof) -> bool:
+    """Return that the lock is open; raises the refusal where it is not, and counts a wrong security answer."""
+    if locks.open(context, who, lock, proof):
+        return True
+    account_lookup.count_failure(context, who)
+    context.audit.record("sign_in.refused", **_named(who), reason="security answer")
+    raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+
+
+def _named(who: Sought) -> dict[str, str]:
+    return {"uid": who.account.uid} if who.account else {}
+
+
+def _locked_meanwhile(context: Context, who: Sought, is_answered: bool) -> ApiError | None:
+    """Return the lock's error where others used up the tries while this password was weighed."""
+    if is_answered:
+        return None
+    present = accounts.by_uid(context, who.account.uid) if who.account else None
+    lock = login_records.lock_of(present) if present else unknown_identifiers.lock_of(context, who.name_hashes)
+    return locks.error(context, who, lock) if lock else None
+
+
+def _wrong(context: Context, who: Sought, answered: Lock | None) -> ApiError:
+    """Count the failure. One that comes too late is answered as a right password would be: the answer tells neither."""
+    if who.account is None and not who.is_hidden:
+        context.audit.record("sign_in.refused", reason="unknown")
+        return e.UnknownAccount()
+    lockout = context.tenant.settings.lockout
+    failure = account_lookup.count_failure(context, who)
+    reason = "password" if who.account else "unknown"
+    context.audit.record("sign_in.refused", **_named(who), reason=reason, attempts=failure.attempts)
+    is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
+    if is_late and (late := _locked_meanwhile(context, who, answered is not None)):
+        return late
+    if failure.is_locked and who.account and answered is None:
+        context.audit.record("account.locked", uid=who.account.uid, lock=lockout.type)
+    if not who.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
+        left = max(0, lockout.maximum_failed_attempts - failure.attempts)
+        return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
+    return _still_locked(context, who, answered, failure, e.WrongCredentials())
+
+
+def _still_locked(
+    context: Context, who: Sought, answered: Lock | None, failure: Failure, refusal: ApiError
+) -> ApiError:
+    """Tell our own pages of the lock that the next try meets, so that they ask at once."""
+    if context.visit is None or not failure.is_locked:
+        return refusal
+    return locks.told(
+        context, who, answered or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+    )
+
+
+def _refuse_closed(
+    context: Context, who: Sought, identifier: Identifier, answered: Lock | None, wish: Wish | None
+) -> None:
+    """Raise why the account may not sign in, though the password is right; a lock that came meanwhile goes first."""
+    refusal = closed(context, who.account, identifier) if who.account else None
+    if refusal is not None:
+        late = _locked_meanwhile(context, who, answered is not None)
+        if late is None and who.account and wish is not None:
+            unsent = verification.send_after_refusal(context, who.account, refusal, wish)
+            late = (
+                unsent if context.visit is None and not who.is_hidden else None
+            )  # 970 and 1066 say that something was sent
+        raise late or (locks.told(context, who, answered, refusal) if answered and context.visit else refusal)
+    context.work.pause()
+
+
+def closed(context: Context, account: Account, identifier: Identifier) -> ApiError | None:
+    """Return why an account may not sign in by an identifier of this kind; None where it may."""
+    if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
+        return deletion_revert.refusal(context, account)
+    if not account.is_active or account.is_deleted:
+        return e.AccountBlocked()
+    if account.login_disabled:
+        return e.LoginDisabled()
+    if identifier.kind == "phone" and not account.phone_verified:
+        return e.PhoneUnverified()
+    needs_email = identifier.kind != "phone" and context.tenant.settings.email_verification == "required"
+    if needs_email and account.email and not account.email_verified:
+        return e.EmailUnverified()
+    return e.TooManySessions() if _is_over_session_limit(context, account) else None

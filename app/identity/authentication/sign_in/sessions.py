@@ -1,0 +1,285 @@
+"""Browser sessions: one opaque cookie at the hub, everything else here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.contract import errors as e
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.store import PROVED_AT
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit import randomness
+
+FEDERATED: Final = "fed"
+"""The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
+S = sessions.c
+# Made once: to build a statement costs more than to run it, and every visit of a signed-in person asks this.
+_BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
+_BY_ID = select(S.expires_at, S.client_id).where(
+    S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
+)
+# Who ends the session waits for those that issue tokens in it, and finds them (SQLite has one writer at a time anyway).
+_HELD_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
+_PROOF = select(S.authenticated_at, S.created_at, S.methods).where(
+    S.tenant_id == bindparam("tenant"),
+    S.session_id == bindparam("session"),
+    S.uid == bindparam("account"),
+    S.expires_at > bindparam("now"),
+)
+_OF_ACCOUNT = (
+    select(sessions)
+    .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
+    .order_by(S.seen_at.desc())
+    .limit(200)
+)
+_SEEN_EVERY = timedelta(minutes=1)  # how exactly the idle time is kept: one write a minute at most
+
+
+@dataclass(frozen=True)
+class BrowserSession:
+    """A live session of an account in one browser."""
+
+    session_hash: str
+    session_id: str
+    uid: str
+    methods: tuple[str, ...]  # amr (RFC 8176)
+    authenticated_at: datetime
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    is_remembered: bool
+    address: str
+    agent: str
+    relying_parties: tuple[str, ...]
+    client_id: str | None = None  # the application whose grant began it: no browser has its cookie
+
+
+def current(context: Context) -> BrowserSession | None:
+    """Return the session of this visit, if it is live: neither idle too long nor over its absolute end."""
+    shown = context.visit.session if context.visit else None
+    if not shown:
+        return None
+    asked = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(shown)}
+    row = context.work.run(_BY_COOKIE, asked).one_or_none()
+    if row is None:
+        return None
+    session = _session(row)
+    idle = timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    if context.now >= session.expires_at or (not session.is_remembered and context.now - session.seen_at > idle):
+        return None
+    return session
+
+
+def of_person(context: Context, uid: str) -> BrowserSession | None:
+    """Return the session of this visit where it is this person's: whoever signs in then does so once more."""
+    session = current(context)
+    return session if session is not None and session.uid == uid else None
+
+
+def held_until(context: Context, session_id: str) -> datetime | None:
+    """Return the absolute end of a session that is not over; None for others. It cannot end while this unit of work lasts."""
+    asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.run(_HELD_BY_ID, asked).one_or_none()
+    return row.expires_at if row is not None else None
+
+
+def refreshed_until(context: Context, session_id: str, lives_for: timedelta) -> datetime | None:
+    """Return the absolute end of a session that is not over; None for others.
+
+    One that an application's grant began goes on with each refresh.
+    """
+    asked = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.run(_BY_ID, asked).one_or_none()
+    if row is None or row.client_id is None:
+        return row.expires_at if row is not None else None
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
+    until = context.now + lives_for
+    held = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
+    return until if held else None
+
+
+def proved_at(context: Context, holder: TokenHolder) -> datetime | None:
+    """Return when the person behind a token last proved who they are; None where nothing says so (impersonation).
+
+    That is the latest of the sign-in it was issued for, a step-up with a token of its family, and a sign-in or step-up of the
+    browser session it belongs to. A provider that lets a browser in unasked proves nobody, and an application can lead browsers
+    there by itself: such a sign-in counts only where it renewed a session, which takes a proof that the provider made anew.
+    """
+    names = (PROVED_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", PROVED_AT)
+    stated = [holder.facts.get(name) for name in names]
+    times = [datetime.fromtimestamp(at, UTC) for at in stated if isinstance(at, int)]
+    session_id = holder.session_id or holder.facts.get(tokens.SID)
+    if session_id is not None:
+        asked = {"tenant": context.tenant.tenant_id, "session": session_id, "account": holder.uid, "now": context.now}
+        times += [
+            row.authenticated_at
+            for row in context.work.run(_PROOF, asked)
+            if row.authenticated_at > row.created_at or not _is_federated(row.methods)
+        ]
+    return max(times, default=None)
+
+
+def _is_federated(methods: object) -> bool:
+    return methods == [FEDERATED]
+
+
+def touch(context: Context, session: BrowserSession) -> None:
+    """Note that the session was used, at most once a minute."""
+    if context.now - session.seen_at > _SEEN_EVERY:
+        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+        context.work.run(update(sessions).where(*where).values(seen_at=context.now))
+
+
+def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
+    """Begin a session under a new id (fixation: the old cookie's session, if any, ends) and return its cookie text."""
+    if context.visit and context.visit.session:
+        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
+        ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
+        if ended is not None:
+            tokens.end_with_session(context, ended.session_id)
+    return _begin(context, uid, methods, _life(context, remember), remember=remember)
+
+
+def begin_of_grant(
+    context: Context, uid: str, methods: tuple[str, ...], client_id: str, lives_for: timedelta
+) -> BrowserSession:
+    """Begin a session without a browser, for an application's grant; it is listed and ended like others."""
+    begun, _ = _begin(context, uid, methods, lives_for, remember=True, client_id=client_id)
+    return begun
+
+
+def _begin(
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    lives_for: timedelta,
+    *,
+    remember: bool,
+    client_id: str | None = None,
+) -> tuple[BrowserSession, str]:
+    now, text = context.now, randomness.token()
+    row: dict[str, Any] = {
+        "tenant_id": context.tenant.tenant_id,
+        "session_hash": randomness.digest(text),
+        "session_id": randomness.token(18),
+        "uid": uid,
+        "methods": list(methods),
+        "authenticated_at": now,
+        "created_at": now,
+        "seen_at": now,
+        "expires_at": now + lives_for,
+        "is_remembered": remember,
+        "address": context.address[:64],
+        "agent": context.agent,
+        "relying_parties": [],
+        "client_id": client_id,
+    }
+    context.work.run(insert(sessions), row)
+    held = {name: value for name, value in row.items() if name != "tenant_id"}
+    return BrowserSession(**{**held, "methods": methods, "relying_parties": ()}), text
+
+
+def renew(
+    context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool
+) -> tuple[BrowserSession, str] | None:
+    """Go on with the session of somebody who signed in once more, and return it with its new cookie text; None where it
+    ended meanwhile. It lasts as long as one that begins now; its public id stays, by which relying parties know it.
+    """
+    text, remembered = randomness.token(), remember or session.is_remembered
+    renewed: dict[str, Any] = {
+        "session_hash": randomness.digest(text),
+        "methods": list(methods),
+        "authenticated_at": context.now,
+        "seen_at": context.now,
+        "expires_at": context.now + _life(context, remembered),
+        "is_remembered": remembered,
+    }
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+        return None
+    return replace(session, **{**renewed, "methods": methods}), text
+
+
+def prove_again(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
+    """Note that the person of the session proved who they are once more, and return its new cookie text.
+
+    Args:
+        methods: by what they are known from here on, where that is more than before (amr).
+
+    A copy of the old cookie opens nothing from here on; the public id stays, by which relying parties know the session.
+    Raises NotAuthenticated where the session ended meanwhile.
+    """
+    text = randomness.token()
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    renewed = {"session_hash": randomness.digest(text), "authenticated_at": context.now}
+    renewed |= {"methods": list(methods)} if methods else {}
+    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+        raise e.NotAuthenticated
+    return text
+
+
+def note_relying_party(context: Context, session: BrowserSession, client_id: str) -> None:
+    """Remember that this relying party got a code in the session, so that signing out can tell it."""
+    if client_id not in session.relying_parties:
+        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+        context.work.run(update(sessions).where(*where).values(relying_parties=[*session.relying_parties, client_id]))
+
+
+def of_account(context: Context, uid: str) -> list[BrowserSession]:
+    """Return the account's live sessions, the one used last first."""
+    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}).all()
+    idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    return [_session(row) for row in rows if row.is_remembered or row.seen_at > idle]
+
+
+def end(context: Context, uid: str, session_id: str) -> bool:
+    """End one session of the account; returns whether it was there."""
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
+    return context.work.changed(delete(sessions).where(*where)) > 0
+
+
+def end_of_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
+    """End the sessions that an application's grants began for the account, or one of them."""
+    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
+    context.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
+
+
+def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
+    """End every session of the account but one, and what a PIN would open again or a program was to get; returns how many ended."""
+    tickets.close_all(context, uid, TicketKind.PIN_SESSION, TicketKind.STEP_UP, *token_handoff.KINDS)
+    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]
+    if except_id is not None:
+        where.append(S.session_id != except_id)
+    return context.work.changed(delete(sessions).where(*where))
+
+
+def _life(context: Context, remember: bool) -> timedelta:
+    settings = context.tenant.settings
+    return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
+
+
+def _session(row: Row[Any]) -> BrowserSession:
+    return BrowserSession(
+        session_hash=row.session_hash,
+        session_id=row.session_id,
+        uid=row.uid,
+        methods=tuple(row.methods),
+        authenticated_at=row.authenticated_at,
+        created_at=row.created_at,
+        seen_at=row.seen_at,
+        expires_at=row.expires_at,
+        is_remembered=row.is_remembered,
+        address=row.address or "",
+        agent=row.agent or "",
+        relying_parties=tuple(row.relying_parties),
+        client_id=row.client_id,
+    )

@@ -1,0 +1,122 @@
+"""Operations that use up what was mailed to verify an address, and what follows: sessions end, or one begins."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import verification as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import completion, locks, sessions
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Proof, ProofKind
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import account_lookup, pending_accounts
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.by_link)(by_link)
+    server.implements(contract.by_code)(by_code)
+
+
+def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
+    """A HEAD request, which scanners of mail send, uses nothing up."""
+    shown = locks.Proof()
+    if not req.verification_token:
+        proof = _spend_code(context, req.otp or "", req.email, req.uuid, shown)
+    elif not proofs.has_link_form(req.verification_token):
+        raise e.WrongVerificationLink
+    elif context.raw.method == "HEAD":
+        verification.peek(context, req.verification_token)
+        return contract.Verified()
+    else:
+        _refuse_contested(context, verification.peek(context, req.verification_token), e.ClosedLink)
+        proof = verification.spend_link(context, req.verification_token)
+    return _verified(context, proof, req)
+
+
+def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
+    shown = locks.Proof(req.security_answer, captcha.of_parameters(req))
+    return _verified(context, _spend_code(context, req.otp, req.email, req.uuid, shown), req)
+
+
+def end_sessions(context: Context, account: Account) -> None:
+    """End every session of the account, where the tenant wants that when an address is verified."""
+    if context.tenant.settings.logout_on_email_verification:
+        sessions.end_all(context, account.uid)
+        tokens.revoke_all(context, account.uid)
+        context.audit.record("sessions.ended", uid=account.uid, reason="email verified")
+
+
+def _spend_code(context: Context, code: str, email: str | None, code_id: str | None, shown: locks.Proof) -> Proof:
+    settings = context.tenant.settings
+    if not settings.email_verification_codes:
+        raise e.EmailCodesOff
+    if not email and not code_id:
+        raise e.BadParameter.names("email")
+    if most := settings.limits.sign_in_per_minute_per_address:
+        context.spend("verification_code", Rate(most, 60), context.network)
+    sent = proofs.named_code(context, ProofKind.EMAIL, code_id) if code_id else None
+    address = sent.subject if sent else (email or "")
+    if not sent and email and not accounts.is_email(email):
+        raise e.MalformedEmail
+    hides = settings.hide_unknown_accounts
+    who = Sought(context, Identifier("email", address), verification.account_of(context, address), hides)
+    uid = sent.uid if sent else _waiting_uid(who)
+    if uid is None or (who.holder is None and not hides):
+        raise e.UnknownAccount if email else e.WrongMailCode
+    is_open, subject = open_lock(context, who, shown), names.normal(EMAIL, address)
+    kind = sent.kind if sent else proofs.kind_of_code(context, verification.KINDS, uid, subject)
+    proof = proofs.check_code(
+        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_open=is_open,
+        name=who.identifier if hides else None,
+    )  # fmt: skip
+    _refuse_contested(context, proof, e.ClosedMailCode)
+    proofs.spend_checked(context, proof, errors=MAIL_CODE, is_lock_open=is_open)
+    return proof
+
+
+def _refuse_contested(context: Context, proof: Proof, refusal: type[ApiError]) -> None:
+    """Refuse, and use nothing up, where more than one registered with the address: only our page asks whose password it is."""
+    if proof.kind is ProofKind.EMAIL and pending_accounts.is_contested(context, proof.subject):
+        context.audit.record("verification.refused", uid=proof.uid, reason="contested")
+        raise refusal
+
+
+def _waiting_uid(who: Sought) -> str | None:
+    """Return under which id an address waits for its proof: nobody's, where nothing waits and that is hidden."""
+    account = who.holder
+    if who.is_hidden and (account is None or verification.is_verified(account, who.identifier.value)):
+        return proofs.NOBODY
+    return account.uid if account else None
+
+
+def open_lock(context: Context, who: Sought, shown: locks.Proof) -> bool:
+    """Return whether a lock was just opened; raises the lock's refusal, or that of a wrong answer."""
+    lock = account_lookup.lock_of(context, who)
+    if lock is None:
+        return False
+    context.work.pause()
+    if not locks.open(context, who, lock, shown):
+        raise locks.told(context, who, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def _verified(context: Context, proof: Proof, req: contract.VerifyByLink | contract.VerifyByCode) -> contract.Verified:
+    account = verification.confirm(context, proof, is_silent=req.is_silent, template=req.welcome_email_template)
+    end_sessions(context, account)
+    way = Way(("otp",), channel=FactorKind.EMAIL, is_silent=req.is_silent)
+    if not context.tenant.settings.login_on_email_verification or not completion.alone(context, account, way):
+        return contract.Verified()
+    return contract.Verified(data=completion.plain(completion.session(context, account, way, req.fields_)))

@@ -1,0 +1,134 @@
+"""The operations of phone numbers that need no session of their own (user.md rows U62, U65, U66)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import phones as contract
+from app.contract.groups import Deleted, PostedSms, SmsSent
+from app.identity.authentication.verification import phones
+from app.identity.directory.accounts import identifiers, pending_accounts
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import service as letters
+from app.identity.messaging.service import TextWish
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations; to prove a number may begin a session, so it is sign-in's."""
+    server.implements(contract.send_code)(send_code)
+    server.implements(contract.change)(change)
+    server.implements(contract.remove)(remove)
+
+
+def send_code(context: Context, req: contract.CodeWanted) -> PostedSms:
+    """Without an access token for the account that has the number; with one for the number that its account gave last."""
+    refuse_off(context)
+    spend(context, "phone_code")
+    phone = read(req.phone)
+    if context.holder is not None:
+        return _sent(context, _again(context, phone, req))
+    account = whose(context, phone)
+    if context.tenant.settings.hide_unknown_accounts:
+        return _sent(context, _quietly(context, account, phone, req))
+    if account is None:
+        raise e.UnknownAccount
+    if not account.is_active or account.is_deleted:
+        raise e.AccountBlocked
+    if account.phone_verified:
+        raise e.PhoneVerifiedBefore
+    return _sent(context, phones.send(context, account.uid, phone, account, req))
+
+
+def change(context: Context, req: contract.NewPhone) -> PostedSms:
+    refuse_off(context)
+    account = accounts.own(context)
+    if not req.phone:
+        raise e.BadParameter.names("phone")
+    phone = identifiers.normal_phone(req.phone)
+    if phone is None:
+        raise e.MalformedPhone
+    hides = context.tenant.settings.hide_unknown_accounts
+    return _sent(context, phones.ask(context, account, phone, req, hides_taken=hides))
+
+
+def remove(context: Context, req: contract.OldPhone) -> Deleted:
+    refuse_off(context)
+    phones.remove(context, accounts.own(context), is_silent=req.is_silent)
+    return Deleted()
+
+
+def refuse_off(context: Context) -> None:
+    """Raise 1074 where numbers name nobody."""
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def whose(context: Context, phone: str) -> Account | None:
+    """Return the account for which a code alone proves a number: the one that has it, unless somebody else may be using that.
+
+    Who holds the number need not be who uses the account that states it, where somebody signs in there already, or proved an
+    address that they registered with. A code alone would lead them into the other's account. Whoever registers with the
+    number then waits, and is the one; where several registered, nobody is: our pages know which registration is whose.
+    """
+    holder = accounts.by_phone(context, phone)
+    is_stated = holder is not None and not holder.phone_verified
+    if holder is not None and pending_accounts.is_anothers_word(holder):
+        return pending_accounts.alone(context, phone)
+    hides = context.tenant.settings.hide_unknown_accounts
+    is_contested = (is_stated or hides) and pending_accounts.is_contested(
+        context, phone
+    )  # asked of every number: it takes its time
+    return None if is_stated and is_contested else holder
+
+
+def read(typed: str | None) -> str:
+    """Return the number of an account that a request names; raises 908 missing, 1043 malformed."""
+    if not typed:
+        raise e.BadParameter.names("phone")
+    phone = identifiers.normal_phone(typed)
+    if phone is None:
+        raise e.UnknownPhone
+    return phone
+
+
+def spend(context: Context, what: str) -> None:
+    """Take one from what an address may ask in a minute; raises TooManyRequests."""
+    if most := context.tenant.settings.limits.sign_in_per_minute_per_address:
+        context.spend(what, Rate(most, 60), context.network)
+
+
+def _again(context: Context, phone: str, wish: TextWish) -> str:
+    account = accounts.own(context)
+    if phone == phones.asked(context, account):
+        return phones.ask(context, account, phone, wish, hides_taken=context.tenant.settings.hide_unknown_accounts)
+    if phone != account.phone:
+        raise e.UnknownPhone
+    if account.phone_verified:
+        raise e.PhoneVerifiedOrNoToken
+    return phones.send(context, account.uid, phone, account, wish)
+
+
+def _quietly(context: Context, account: Account | None, phone: str, wish: TextWish) -> str:
+    """Text a code to a number that waits for its proof, to no other; what a limit keeps back is answered as sent, as it would
+    tell that somebody was written to before. Returns the message's Sid.
+    """
+    waits = account is not None and not account.phone_verified and account.is_active and not account.is_deleted
+    try:
+        if account is not None and waits:
+            return phones.send(context, account.uid, phone, account, wish)
+        return phones.send_to_nobody(context, phone, wish)
+    except e.SmsLimitReached as reason:
+        context.work.rollback()
+        context.audit.record(
+            "verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__
+        )
+        return ""
+
+
+def _sent(context: Context, sid: str) -> PostedSms:
+    """Answer alike, whether a message went out or not."""
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid or f"SM{randomness.uid()}"))

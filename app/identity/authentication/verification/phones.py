@@ -1,0 +1,208 @@
+"""A phone number that names an account: the code that is texted to it, and what the code changes when it comes back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.letters import SmsKind
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens import store as sent_codes
+from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, Proof, ProofKind
+from app.identity.directory.accounts import first_verification, pending_accounts, store
+from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.identifiers import PHONE
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import service as letters
+from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Unsent
+
+_NEXT = "next"
+"""The subject of the code for another number: an account asks for one at a time."""
+
+
+def send(context: Context, uid: str, phone: str, account: Account | None, wish: TextWish = PLAINLY) -> str:
+    """Text a code to a number that an account has, or will have; return the message's Sid.
+
+    Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    code = proofs.new_code(context, ProofKind.PHONE, uid, subject=phone)
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    sid = letters.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, wish=wish)
+    context.audit.record("verification.sent", uid=account.uid if account else None, by="sms")
+    return sid
+
+
+def send_to_nobody(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
+    """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
+    return send(
+        replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption)),
+        NOBODY,
+        phone,
+        None,
+        wish,
+    )
+
+
+def tell_owner(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
+    """Text a number that has an account that it has one; it costs what `send` does. Raises as `send` does."""
+    proofs.new_code(context, ProofKind.PHONE, NOBODY, subject=phone)
+    facts = {"url": f"{context.issuer}/login"}
+    sid = letters.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish)
+    context.audit.record("verification.sent", by="sms")
+    return sid
+
+
+def ask(context: Context, account: Account, phone: str, wish: TextWish = PLAINLY, *, hides_taken: bool = False) -> str:
+    """Text a code to another number, which is the account's once it is proved; return the message's Sid.
+
+    One that somebody only stated is not theirs. With `hides_taken` a proved one is answered as a free one.
+
+    Raises:
+        PhoneRegistered: it is the account's own. PhoneTaken: another account proved it.
+        NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
+    """
+    if account.phone == phone and account.phone_verified:
+        raise e.PhoneRegistered
+    holder = store.by_identifier(context, PHONE, phone)
+    is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
+    if is_taken and not hides_taken:
+        raise e.PhoneTaken
+    code = proofs.new_code(context, ProofKind.ADD_PHONE, account.uid, subject=_NEXT, facts={"phone": phone})
+    context.audit.record("phone.asked", uid=account.uid)
+    if is_taken:
+        facts = {"url": f"{context.issuer}/login"}
+        return letters.sms(
+            context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, wish=wish, changes_for=account.uid
+        )
+    facts = {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+    return letters.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, wish=wish)
+
+
+def asked(context: Context, account: Account) -> str | None:
+    """Return the number that the account asked for and did not prove yet."""
+    sent = sent_codes.newest_code(context, ProofKind.ADD_PHONE, account.uid, _NEXT)
+    return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
+
+
+def is_asked_one_held(context: Context, uid: str) -> bool:
+    """Return whether the number that the account asked for last is its own by now."""
+    sent, account = sent_codes.newest_code(context, ProofKind.ADD_PHONE, uid, _NEXT), store.by_uid(context, uid)
+    is_held = account is not None and account.phone_verified
+    return sent is not None and account is not None and is_held and account.phone == sent.facts["phone"]
+
+
+def spend(
+    context: Context, uid: str, phone: str, code: str, *, is_lock_open: bool = False, name: Identifier | None = None
+) -> Proof:
+    """Use the code of a number that the account states as its own. Raises as `proofs.spend_code` does."""
+    return proofs.spend_code(
+        context, ProofKind.PHONE, uid, code, subject=phone, errors=SMS_CODE, is_lock_open=is_lock_open, name=name
+    )
+
+
+def spend_asked(context: Context, account: Account, code: str) -> Proof:
+    """Use the code of the number that the account asked for. Raises as `proofs.spend_code` does."""
+    return proofs.spend_code(context, ProofKind.ADD_PHONE, account.uid, code, subject=_NEXT, errors=SMS_CODE)
+
+
+def confirm(context: Context, proof: Proof, *, knows_password: bool = False, is_silent: bool = False) -> Account:
+    """Make the number that was proved a verified one of its account, and return the account as it is then.
+
+    Args:
+        knows_password: whether its prover also showed that the account is theirs; else what was never proved of an account
+            that people make themselves may be a stranger's, and goes.
+
+    Raises:
+        ClosedSmsCode: the account is closed, or has another number by now.
+        PhoneTaken: another account proved it meanwhile.
+    """
+    fresh = store.change(context, proof.uid, {}) or pending_accounts.settle(context, proof.uid)
+    if fresh is None or not fresh.is_active or fresh.is_deleted:
+        raise e.ClosedSmsCode
+    is_other = proof.kind is ProofKind.ADD_PHONE
+    phone = str(proof.facts["phone"]) if is_other else proof.subject
+    if not is_other and fresh.phone != phone:
+        raise e.ClosedSmsCode
+    values: dict[str, Any] = {"phone": phone, "phone_verified": True}
+    if not (is_other or knows_password):
+        values |= first_verification.drop_unproved(context, fresh)
+    _hold(context, fresh, phone)
+    pending_accounts.end(context, phone)
+    after = store.change(context, fresh.uid, values) or fresh
+    for kind in (ProofKind.PHONE, ProofKind.ADD_PHONE):
+        proofs.close(context, fresh.uid, kind)
+    if is_other:
+        _end_codes(context, fresh)
+        _tell(context, fresh, after)
+    context.audit.record("phone.verified", uid=fresh.uid)
+    events.emit(context, "UpdateProfile", after, is_silent)
+    return after
+
+
+def remove(context: Context, account: Account, *, is_silent: bool = False) -> Account:
+    """Take the number away.
+
+    Raises:
+        NoPhoneRegistered: one waits for its proof only. NoPhoneOnProfile: there is none.
+        NotProcessable: nothing else names the account.
+    """
+    fresh = store.change(context, account.uid, {})
+    if fresh is None or fresh.phone is None:
+        raise e.NoPhoneRegistered if asked(context, account) else e.NoPhoneOnProfile
+    if not (fresh.username or any(not entry.get("pending") for entry in fresh.emails)):
+        raise e.NotProcessable
+    store.let_go(context, fresh.uid, PHONE)
+    after = store.change(context, fresh.uid, {"phone": None, "phone_verified": False}) or fresh
+    proofs.close(context, fresh.uid, ProofKind.PHONE)
+    _end_codes(context, fresh)
+    _tell(context, fresh, after)
+    events.emit(context, "UpdateProfile", after, is_silent)
+    return after
+
+
+def _hold(context: Context, fresh: Account, phone: str) -> None:
+    """Hold the number for its prover; whoever only stated it loses it."""
+    holder = store.by_identifier(context, PHONE, phone)
+    if holder is not None and holder.uid != fresh.uid:
+        other = store.change(context, holder.uid, {})
+        if other is not None and other.phone_verified:
+            raise e.PhoneTaken
+        if other is not None:
+            pending_accounts.give_number_up(context, other, fresh.uid)
+    store.let_go(context, fresh.uid, PHONE)
+    try:
+        store.hold(context, fresh.uid, [(PHONE, phone, True)])
+    except store.Taken:
+        raise e.PhoneTaken from None
+
+
+def _end_codes(context: Context, former: Account) -> None:
+    """What was texted to the number before opens nothing now."""
+    proofs.close(context, former.uid, ProofKind.RESET_PASSWORD, subject="sms")
+    proofs.close(context, former.uid, ProofKind.DELETE_ACCOUNT, subject=former.phone or "")
+
+
+def _tell(context: Context, former: Account, after: Account) -> None:
+    """Tell the mailbox, and the number that was there: a thief would take it away. A limit that is reached is kept silently."""
+    notifications.tell_changes(context, former, after)
+    notifications.text(context, SmsKind.PHONE_CHANGED, former)
+
+
+__all__ = [
+    "NOBODY",
+    "ask",
+    "asked",
+    "confirm",
+    "is_asked_one_held",
+    "remove",
+    "send",
+    "send_to_nobody",
+    "spend",
+    "spend_asked",
+    "tell_owner",
+]

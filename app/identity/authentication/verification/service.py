@@ -1,0 +1,340 @@
+"""Sends what proves an address, and takes it back: the address is then verified, whoever had registered it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.letters import MailKind
+from app.identity.authentication.verification import phones
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.directory.accounts import first_verification, identifiers, pending_accounts, store
+from app.identity.directory.accounts.account import is_verified
+from app.identity.directory.accounts.identifier_checks import PRIMARY
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.messaging import service as letters
+from app.identity.messaging.send_limits import Counted
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox, Unsent
+from app.kit.errors import ApiError
+
+VTYPE = "emailverification"
+KINDS = (ProofKind.EMAIL, ProofKind.ADD_EMAIL)
+_NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How the caller wants the message."""
+
+    url: str | None = None  # a page of the relying party; ours where there is none
+    email_template: str | None = None
+    sms_template: str | None = None
+    is_voice_otp: bool = False  # the text message is read out in a call
+    welcome_template: str | None = None  # for the mail that follows the proof
+    sends_sms: bool = True
+    attempt: str | None = None  # the sign-in that waits for it, in the browser that began it
+
+
+def refuse_url(context: Context, url: str | None) -> None:
+    """Raise 1249 for a page that the tenant's whitelist does not have."""
+    if url and not allowed_addresses.is_mailable(context, url):
+        raise e.VerificationUrlRefused
+
+
+def send(context: Context, account: Account, wish: Wish, *, email: str | None = None) -> str:
+    """Mail a link, and with it a code, to the account's address; return the id of the code.
+
+    Raises MailLimitReached.
+    """
+    return _mail(context, account.uid, email or account.email or "", wish, account)
+
+
+def send_to_waiting(context: Context, account: Account, wish: Wish) -> None:
+    """Mail a link to each address that the account may have once it is proved; limits are kept silently.
+
+    Whose address somebody else has proved before learns that they have an account.
+    """
+    for entry in account.emails:
+        if not entry.get("pending"):
+            continue
+        owner = store.by_identifier(context, EMAIL, identifiers.normal(EMAIL, entry["Value"]))
+        try:
+            if owner is None:
+                send(context, account, wish, email=entry["Value"])
+            else:
+                send_to_nobody(context, entry["Value"], wish)
+        except e.MailLimitReached:
+            context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+
+
+def token_only(context: Context, account: Account, email: str, minutes: int = proofs.LINK_MINUTES) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    subject = identifiers.normal(EMAIL, email)
+    return proofs.new_link(
+        context, ProofKind.EMAIL, account.uid, subject=subject, minutes=minutes, facts={"attempt": None}
+    )
+
+
+def code_only(context: Context, account: Account, email: str) -> str:
+    """Return a code that the caller brings to its owner."""
+    return proofs.new_code(context, ProofKind.EMAIL, account.uid, subject=identifiers.normal(EMAIL, email))
+
+
+def send_again(context: Context, uid: str, email: str, wish: Wish) -> str:
+    """Mail as before to the address of an account, of one that waits for this proof, or of `NOBODY`; return the code's id.
+
+    Raises MailLimitReached.
+    """
+    return _mail(context, uid, email, wish, store.by_uid(context, uid))
+
+
+def send_to_nobody(context: Context, email: str, wish: Wish) -> str:
+    """Mail an address that has nothing to verify that it has an account, where it has one; it costs what `send` does.
+
+    Raises MailLimitReached.
+    """
+    return _mail(context, NOBODY, email, wish, None)
+
+
+def send_after_refusal(context: Context, account: Account, refusal: ApiError, wish: Wish) -> ApiError | None:
+    """Send what the refused sign-in waits for, in a transaction of its own; return why nothing could be sent."""
+    if wish.url and not allowed_addresses.is_mailable(context, wish.url):
+        wish = replace(wish, url=None)
+    try:
+        with context.work.apart() as own:
+            apart = replace(context, work=own, outbox=Outbox(own, context.services.clock, context.services.encryption))
+            if isinstance(refusal, e.EmailUnverified):
+                send(apart, account, wish)
+            elif isinstance(refusal, e.PhoneUnverified) and wish.sends_sms and account.phone:
+                phones.send(apart, account.uid, account.phone, account, wish)
+    except _NOT_SENT as reason:
+        context.audit.record("verification.not_sent", uid=account.uid, reason=type(reason).__name__)
+        return reason
+    return None
+
+
+def account_of(context: Context, email: str) -> Account | None:
+    """Return the account that holds an address, else the one that asked last for a proof that it is theirs.
+
+    Where nobody is to learn who has an account all is asked in every case: the time of the answer tells nothing.
+    """
+    form = identifiers.normal(EMAIL, email)
+    held = store.by_identifier(context, EMAIL, form)
+    if held is not None and not context.tenant.settings.hide_unknown_accounts:
+        return held
+    account = store.by_uid(context, proofs.asked_for(context, KINDS, form) or proofs.NOBODY)
+    pending = [one for one in account.emails if one.get("pending")] if account is not None else []
+    asking = account if any(identifiers.normal_email(one["Value"]) == form for one in pending) else None
+    return held or asking
+
+
+def added_by(account: Account, email: str) -> str:
+    """Return whose account, masked, an address would be added to; nothing where it makes the account its own."""
+    form = identifiers.normal_email(email)
+    if first_verification.is_first(account) or form == identifiers.normal_email(account.email or ""):
+        return ""
+    return identifiers.masked(account.email or account.username or account.phone or "")
+
+
+def peek(context: Context, token: str) -> Proof:
+    """Return what a link of an address stands for, without using it; raises 1063, 974, 975."""
+    return proofs.peek_link(context, _kind_of(context, token), token)
+
+
+def spend_link(context: Context, token: str) -> Proof:
+    """Use a link of an address; raises 1063, 974, 975."""
+    return proofs.spend_link(context, _kind_of(context, token), token)
+
+
+def known(context: Context, token: str) -> Proof | None:
+    """Return what a link of an address stands or stood for, whatever became of it."""
+    return proofs.known_link(context, _kind_of(context, token), token)
+
+
+def confirm(
+    context: Context,
+    proof: Proof,
+    *,
+    is_silent: bool = False,
+    template: str | None = None,
+    knows_password: bool = False,
+) -> Account:
+    """Make the address that was proved a verified one of its account, and return the account as it is then.
+
+    Args:
+        knows_password: whether the account's password was shown where the proof is; else another one may have made it.
+
+    Raises:
+        ClosedLink: 979, the account is closed or gave the address up.
+        EmailVerifiedBefore: 1126, it is verified already.
+        EmailRegistered: 936, another account took it meanwhile.
+    """
+    fresh = store.change(context, proof.uid, {}) or pending_accounts.settle(context, proof.uid)
+    if fresh is None or not fresh.is_active or fresh.is_deleted:
+        raise e.ClosedLink
+    if is_verified(fresh, proof.subject):
+        raise e.EmailVerifiedBefore
+    entries = [dict(one) for one in fresh.emails]
+    held = _entry(context, fresh, entries, proof)
+    pending_accounts.end(context, proof.subject)
+    if fresh.email is None:
+        entries = [held, *(one for one in entries if one is not held)]
+    values: dict[str, Any] = {"emails": entries}
+    if fresh.email is None:
+        values["email"] = held["Value"]
+    if identifiers.normal_email(fresh.email or held["Value"]) == proof.subject:
+        values["email_verified"] = True
+    is_first = first_verification.is_first(fresh)
+    if is_first:  # what else was stated may be anybody's
+        values = first_verification.claim(context, fresh, held)
+        if not knows_password:
+            values["private"] = {**fresh.private, first_verification.UNCLAIMED: proof.subject}
+    after = store.change(context, fresh.uid, values) or fresh
+    for kind in KINDS:
+        proofs.close(context, fresh.uid, kind, subject=None if is_first else proof.subject)
+    if proof.kind is ProofKind.ADD_EMAIL:
+        _tell_added(context, fresh.email, after, proof)
+    events.emit(context, "EmailVerification", after, is_silent)
+    template = template or proof.facts.get("welcome")
+    return welcome(context, after, template) if values.get("email_verified") else after
+
+
+def _tell_added(context: Context, to: str | None, after: Account, proof: Proof) -> None:
+    """Tell the address that was there: a thief would add one of their own."""
+    context.audit.record("email.added", uid=after.uid)
+    shown = str(proof.facts.get("email") or proof.subject)
+    notifications.tell_with_alarm(context, MailKind.EMAIL_CHANGED, to, after, email=shown, change="added")
+
+
+def welcome(context: Context, account: Account, template: str | None = None, *, is_asked_for: bool = False) -> Account:
+    """Mail a welcome, once in an account's life; a limit that is reached is kept silently.
+
+    One that `is_asked_for` may come again; over the limit it raises MailLimitReached.
+    """
+    if not account.email or (account.private.get("is_welcomed") and not is_asked_for):
+        return account
+    try:
+        letters.mail(
+            context,
+            MailKind.WELCOME,
+            account.email,
+            account=account,
+            facts={},
+            template=template,
+            language=notifications.language(context),
+            is_asked_for=is_asked_for,
+        )
+    except e.MailLimitReached:
+        if is_asked_for:
+            raise
+        return account
+    return store.change(context, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
+
+
+def _kind_of(context: Context, token: str) -> ProofKind:
+    """Return which of the two kinds a link is; older mails lead to one address for both."""
+    return next((kind for kind in KINDS if proofs.known_link(context, kind, token)), ProofKind.EMAIL)
+
+
+def _entry(context: Context, fresh: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+    """Return the entry of the address that was proved, which is held and verified from now on."""
+    held = next((one for one in entries if identifiers.normal_email(one["Value"]) == proof.subject), None)
+    if held is None:
+        held = _added(context, fresh, entries, proof)
+    elif held.pop("pending", None):
+        _hold(context, fresh, proof.subject)
+        held["Type"] = "Primary" if fresh.email is None else _not_primary(held["Type"])
+    else:
+        store.verify(context, fresh.uid, EMAIL, proof.subject, True)
+    held["verified"] = True
+    return held
+
+
+def _added(context: Context, account: Account, entries: list[dict[str, Any]], proof: Proof) -> dict[str, Any]:
+    """Give the account the address that it asked for; one that it gave up since is none of its own any more."""
+    if proof.kind is not ProofKind.ADD_EMAIL:
+        raise e.ClosedLink
+    _hold(context, account, proof.subject)
+    kind = "Primary" if account.email is None else str(proof.facts.get("type") or "Secondary")
+    added = {"Type": kind, "Value": str(proof.facts.get("email") or proof.subject)}
+    entries.append(added)
+    return added
+
+
+def _hold(context: Context, account: Account, form: str) -> None:
+    try:
+        store.hold(context, account.uid, [(EMAIL, form, True)])
+    except store.Taken:
+        raise e.EmailRegistered from None
+
+
+def _not_primary(kind: str) -> str:
+    return "Secondary" if kind.lower() == PRIMARY else kind
+
+
+def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account | None) -> str:
+    subject = identifiers.normal(EMAIL, email)
+    carries = letters.carries(
+        context,
+        MailKind.VERIFICATION,
+        account=account,
+        template=wish.email_template,
+        language=notifications.language(context),
+    )
+    is_contested = pending_accounts.is_contested(context, subject)
+    if is_contested:  # only our page asks which registration is meant
+        wish = replace(wish, url=None)
+    kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
+    facts: dict[str, str] = {}
+    if carries == "otp":
+        proofs.close(context, uid, ProofKind.EMAIL, subject=subject)  # a link of before is over
+    else:
+        token = proofs.new_link(context, ProofKind.EMAIL, uid, subject=subject, facts=kept)
+        facts |= {"url": _address(context, token, wish, email), "token": token, "minutes": str(proofs.LINK_MINUTES)}
+    code = proofs.issue_code(
+        context, ProofKind.EMAIL, uid, subject=subject, facts=kept
+    )  # its id names the page that waits
+    is_free = store.by_identifier(context, EMAIL, subject) is None  # asked for everybody: it takes its time
+    if uid == NOBODY and is_free:
+        # there is no account to tell of
+        context = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    takes_code = wish.url is None or context.tenant.settings.email_verification_codes
+    has_code = takes_code and (wish.attempt is not None or not is_contested)
+    if carries in ("otp", "both") or (carries is None and has_code):
+        facts |= {"otp": code.text, "otp_minutes": str(proofs.CODE_MINUTES)}
+    letters.mail(
+        context,
+        MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,
+        email,
+        account=account,
+        facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
+        template=wish.email_template,
+        language=notifications.language(context),
+        counted=Counted(uid=uid if uid != NOBODY else None),  # an account that waits has one, too
+    )
+    context.audit.record("verification.sent", uid=account.uid if account else None)
+    return code.code_id
+
+
+def _address(context: Context, token: str, wish: Wish, email: str) -> str:
+    asked = {"vtype": VTYPE, "vtoken": token}
+    if wish.url is None:
+        asked |= {"attempt": wish.attempt} if wish.attempt else {}
+        return f"{context.issuer}/verify?{urlencode(asked)}"
+    asked |= {"email": email} if context.tenant.settings.email_verification_codes else {}
+    return allowed_addresses.with_query(wish.url, **asked)
+
+
+__all__ = [
+    "KINDS", "Account", "Wish", "account_of", "added_by", "code_only", "confirm", "is_verified", "known", "peek",
+    "refuse_url", "send", "send_after_refusal", "send_again", "send_to_nobody", "send_to_waiting", "spend_link",
+    "token_only", "welcome",
+]  # fmt: skip

@@ -1,0 +1,143 @@
+"""Duo: proved at Duo's own page, to which the browser is led and from which it comes back (decisions/0105)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.credentials import store
+from app.identity.credentials.authenticators.duo_client import Asked, DuoClient, DuoDenied, DuoUnavailable
+from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.tenants import allowed_addresses, service_secrets
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.kit import randomness
+from app.kit.web_addresses import is_web_address
+
+log = logging.getLogger("gatehouse.identity")
+
+LIVES_FOR: Final = timedelta(minutes=10)
+CALLBACK: Final = "/second-factor/duo"
+"""Where browsers come back to on our own pages."""
+OWN_CALLBACK: Final = "/second-factors/duo"
+"""And where those of people who add it to their account."""
+_MOST_LETTERS: Final = 1_000
+
+
+class Duo:
+    """One state for each prompt: of one account and one sign-in, used once."""
+
+    kind = FactorKind.DUO
+    methods = ("mca",)
+    off = e.DuoOff
+    missing = e.DuoNotEnrolled
+    wrong = ()  # what is guessed is 122 bits; Duo counts by itself
+
+    def is_on(self, settings: TenantSettings) -> bool:
+        return settings.second_factors.duo
+
+    def is_enrolled(self, person: Person) -> bool:
+        return bool(person.enrolled(self.kind))
+
+    def hint(self, person: Person) -> str | None:  # noqa: ARG002 - the protocol's signature
+        return None
+
+    def recall(self, context: Context, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
+        return Shown()
+
+    def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
+        return self.challenge(context, person, wish)
+
+    def enrol(self, context: Context, person: Person, answer: Answer) -> None:
+        name = _confirmed(context, person, answer)
+        uid = person.account.uid
+        accounts.change(context, uid, {})  # everybody locks the account first, and its credentials after it
+        if store.of_kind(context, uid, self.kind):
+            raise e.WrongDuoState
+        store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
+
+    def challenge(self, context: Context, person: Person, wish: Wish) -> Shown:
+        """Return where the browser is led. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
+        client, back = _client(context), _way_back(context, wish)
+        asked = Asked(_name(person), back, randomness.guid(), randomness.guid())
+        facts = {**_purpose(person), "name": asked.name, "back": back, "nonce": asked.nonce}
+        uid = person.account.uid
+        tickets.issue(context, TicketKind.DUO, uid, lives_for=LIVES_FOR, facts=facts, text=asked.state)
+        return Shown(address=client.address(asked, context.now))
+
+    def verify(self, context: Context, person: Person, answer: Answer) -> None:
+        name = _confirmed(context, person, answer)
+        if name != _name(person):
+            raise e.DuoFailed
+        accounts.change(context, person.account.uid, {})
+
+
+def _confirmed(context: Context, person: Person, answer: Answer) -> str:
+    """Use up the state, and have Duo say who passed its prompt; returns by which name."""
+    client, ticket = _client(context), _ticket(context, person, answer.state)
+    if not 0 < len(answer.code) <= _MOST_LETTERS:
+        raise e.DuoFailed
+    with context.work.apart() as own:
+        if not tickets.spend(replace(context, work=own), ticket):
+            raise e.WrongDuoState
+    asked = Asked(ticket.facts["name"], ticket.facts["back"], answer.state, ticket.facts["nonce"])
+    context.work.pause()
+    try:
+        client.confirm(asked, answer.code, context.now)
+    except DuoDenied as reason:
+        log.info("duo refused: %s", reason)
+        raise e.DuoFailed from None
+    except DuoUnavailable as problem:
+        log.warning("duo: %s", problem)
+        raise e.DuoMisconfigured from None
+    return asked.name
+
+
+def _ticket(context: Context, person: Person, state: str) -> Ticket:
+    found = tickets.find(context, TicketKind.DUO, state)
+    if found is None or found.is_over(context.now):
+        raise e.WrongDuoState
+    if found.uid != person.account.uid or not _purpose(person).items() <= found.facts.items():
+        raise e.WrongDuoState
+    return found
+
+
+def _purpose(person: Person) -> dict[str, Any]:
+    """What a prompt is for: what proves it enrols nothing, once it was removed, and the other way round."""
+    return {"for": person.sign_in, "enrols": not person.enrolled(FactorKind.DUO)}
+
+
+def _name(person: Person) -> str:
+    """By which name Duo knows somebody: the one with which they enrolled, whatever their address is now."""
+    held, account = person.enrolled(FactorKind.DUO), person.account
+    return str(held[0].facts["name"]) if held else account.email or account.username or account.uid
+
+
+def _client(context: Context) -> DuoClient:
+    settings = context.tenant.settings.duo
+    secret = service_secrets.secrets_of(context.services.encryption, context.tenant, "duo").get("client_secret")
+    if settings is None or not (settings.client_id and settings.api_host and secret):
+        raise e.DuoMisconfigured
+    return DuoClient(settings.client_id, secret, context.services.settings.duo_url or f"https://{settings.api_host}")
+
+
+def _way_back(context: Context, wish: Wish) -> str:
+    """Return where the browser comes back to: our own page of the attempt or of the account, or the address that a program states."""
+    if wish.is_own:
+        return f"{context.issuer}{OWN_CALLBACK}"
+    if wish.attempt:
+        return f"{context.issuer}{CALLBACK}?{urlencode({'attempt': wish.attempt})}"
+    stated, settings = wish.duo_redirect_uri or "", context.tenant.settings.duo
+    if len(stated) > _MOST_LETTERS or not is_web_address(stated) or "#" in stated:
+        raise e.MalformedDuoRedirect
+    if not (settings and stated in settings.redirect_uris) and not allowed_addresses.is_allowed(context, stated):
+        raise e.DuoRedirectRefused
+    return stated

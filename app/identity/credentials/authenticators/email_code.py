@@ -1,0 +1,173 @@
+"""A code by mail, to an address of the account that is proved (mfa.md section 5)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.letters import MailKind
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.credentials import store
+from app.identity.credentials.authenticators.masks import masked
+from app.identity.credentials.authenticators.protocol import Answer, Person, Shown, Wish
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, ProofKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.messaging import service as letters
+from app.identity.messaging.send_limits import Counted
+from app.identity.platform.context import Context
+
+_ANY = "any address"
+"""The subject of the code: the newest one counts, whichever of the addresses it went to."""
+
+
+class EmailCode:
+    """Codes that count their tries themselves. What is enrolled is the way, not one address: those are the account's."""
+
+    kind = FactorKind.EMAIL
+    methods = ("otp",)
+    off = e.EmailFactorOff
+    missing = e.EmailFactorOff
+    wrong = ()
+
+    def is_on(self, settings: TenantSettings) -> bool:
+        return settings.second_factors.email
+
+    def is_enrolled(self, person: Person) -> bool:
+        """Whoever has no proved address any more stays asked: what somebody changed must not open the account."""
+        return bool(person.enrolled(self.kind)) or self.kind in person.lent
+
+    def hint(self, person: Person) -> str | None:
+        held = addresses(person.account)
+        return masked(held[0]) if len(held) == 1 else None
+
+    def recall(self, context: Context, person: Person) -> Shown:  # noqa: ARG002 - the protocol's signature
+        return _shown(person.account, None)
+
+    def begin(self, context: Context, person: Person, wish: Wish) -> Shown:
+        """The first code enrols; as with every later one, the address is wished where there are several."""
+        return self.challenge(context, person, wish)
+
+    def enrol(self, context: Context, person: Person, answer: Answer) -> None:
+        self._spend(context, person.account, answer)
+        for old in person.enrolled(self.kind):
+            store.remove(context, person.account.uid, (self.kind,), old.credential_id)
+        store.add(context, person.account.uid, self.kind, is_enrolled=True)
+
+    def challenge(self, context: Context, person: Person, wish: Wish) -> Shown:
+        """Mail a code where it is clear to which address; else nothing is sent yet.
+
+        Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
+        """
+        account, held = person.account, addresses(person.account)
+        if wish.email is None and len(held) != 1:
+            return _shown(account, None)
+        to = chosen(account, wish.email) if wish.email is not None else held[0]
+        send(context, account, to, wish.email_template)
+        return _shown(account, to)
+
+    def verify(self, context: Context, person: Person, answer: Answer) -> None:
+        self._spend(context, person.account, answer)
+        if self.kind not in person.lent and not store.note(
+            context, person.enrolled(self.kind)[-1], used_at=context.now
+        ):
+            raise e.ClosedMailCode
+
+    def _spend(self, context: Context, account: Account, answer: Answer) -> None:
+        spend(context, account, answer.code, answer.email, is_lock_open=answer.is_lock_open)
+
+
+def addresses(account: Account) -> list[str]:
+    """Return the addresses to which a code may go: those that their owner proved."""
+    return [str(one["Value"]) for one in account.emails if is_verified(account, str(one["Value"]))]
+
+
+def chosen(account: Account, typed: str) -> str:
+    """Return the address that was typed, or named as a challenge masks it. Raises MalformedEmail, EmailNotOnProfile."""
+    form = identifiers.normal_email(typed)
+    for one in addresses(account):
+        if typed.strip() == masked(one) or (form is not None and form == identifiers.normal_email(one)):
+            return one
+    raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
+
+
+def read(typed: str | None) -> str:
+    """Return the code of a request.
+
+    Raises:
+        BadParameter: there is none.
+        WrongSmsCode: it is not six digits, so it is no code at all and counts as no try.
+    """
+    if not typed:
+        raise e.BadParameter.names("otp")
+    if not proofs.is_code(typed):
+        raise e.WrongSmsCode
+    return typed
+
+
+def spend(
+    context: Context,
+    account: Account,
+    code: str,
+    named: str | None,
+    *,
+    is_lock_open: bool = False,
+    of: ProofKind = ProofKind.FACTOR_EMAIL,
+) -> None:
+    """Use the newest code, where it went to the address that is named and the account still has that.
+
+    Raises the refusals of a code, MalformedEmail, EmailNotOnProfile.
+    """
+    proof = proofs.spend_code(
+        context, of, account.uid, code, subject=_ANY, errors=MAIL_CODE, is_lock_open=is_lock_open
+    )  # fmt: skip
+    fresh, to = accounts.by_uid(context, account.uid), str(proof.facts["email"])
+    if fresh is None or not is_verified(fresh, to):
+        raise e.ClosedMailCode
+    if named is not None and chosen(fresh, named) != to:
+        raise e.WrongMailCode
+
+
+def send(
+    context: Context,
+    account: Account,
+    to: str,
+    template: str | None = None,
+    *,
+    is_anybodys: bool = False,
+    of: ProofKind = ProofKind.FACTOR_EMAIL,
+) -> None:
+    """Mail a code. What anybody may have sent is counted for itself: nobody uses up what its owner needs to sign in.
+
+    Raises MailLimitReached.
+    """
+
+    def said() -> dict[str, str]:
+        code = proofs.new_code(context, of, account.uid, subject=_ANY, facts={"email": to})
+        return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+
+    counted = Counted(uid=f"{account.uid}, by anybody") if is_anybodys else Counted()
+    letters.mail(
+        context, MailKind.SECOND_FACTOR, to, account=account, facts=said, template=template, is_asked_for=True,
+        counted=counted,
+    )  # fmt: skip
+    context.audit.record("second_factor.sent", uid=account.uid, kind=FactorKind.EMAIL)
+
+
+def send_to_nobody(context: Context, to: str, template: str | None = None) -> None:
+    """Do what `send` does for an address that nobody has; `call` has an outbox that sends nothing. Raises MailLimitReached."""
+
+    def said() -> dict[str, str]:
+        code = proofs.new_code(context, ProofKind.FACTOR_EMAIL, NOBODY, subject=to.strip().lower(), facts={"email": to})
+        return {"otp": code, "minutes": str(proofs.CODE_MINUTES)}
+
+    letters.mail(
+        context, MailKind.SECOND_FACTOR, to, account=None, facts=said, template=template, is_asked_for=True
+    )  # fmt: skip
+    context.audit.record("second_factor.sent", uid=None, kind=FactorKind.EMAIL)
+
+
+def _shown(account: Account, to: str | None) -> Shown:
+    held = [masked(one) for one in addresses(account)]
+    return Shown(sent_to=masked(to) if to else None, targets=tuple(dict.fromkeys(held)))

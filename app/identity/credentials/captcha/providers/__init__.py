@@ -1,0 +1,14 @@
+"""Services elsewhere that tell people from machines: one file each behind one protocol."""
+
+from app.identity.credentials.captcha.providers import hcaptcha, recaptcha, tencent
+from app.identity.credentials.captcha.providers.protocol import Asked, CaptchaProvider, CaptchaUnavailable
+
+PROVIDERS: dict[str, CaptchaProvider] = {
+    "recaptcha_v2": recaptcha.RecaptchaV2(),
+    "recaptcha_v3": recaptcha.RecaptchaV3(),
+    "hcaptcha": hcaptcha.HCaptcha(),
+    "tencent": tencent.Tencent(),
+}
+"""By the name in a tenant's settings."""
+
+__all__ = ["PROVIDERS", "Asked", "CaptchaProvider", "CaptchaUnavailable"]

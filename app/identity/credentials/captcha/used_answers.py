@@ -1,0 +1,23 @@
+"""The list of what was used. A row of the database, so that it holds between processes and after a restart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.identity.credentials.captcha.tables import spent_captchas
+from app.identity.platform.context import Context
+from app.kit.randomness import digest
+
+T = spent_captchas.c
+
+
+def spend(context: Context, what: str, lifetime: timedelta) -> bool:
+    """Note a use in a transaction of its own, which outlives a refusal; False where somebody was first."""
+    dialect = sqlite if context.services.database.is_sqlite else postgresql
+    row = {"tenant_id": context.tenant.tenant_id, "captcha_hash": digest(what), "expires_at": context.now + lifetime}
+    added = dialect.insert(spent_captchas).values(row)
+    added = added.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
+    with context.work.apart() as own:
+        return own.one(added.returning(T.captcha_hash)) is not None

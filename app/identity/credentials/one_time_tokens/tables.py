@@ -1,0 +1,23 @@
+"""Links and codes that were sent, as digests."""
+
+from sqlalchemy import Boolean, Column, Index, Integer, String
+
+from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+
+proofs = tenant_table(
+    "proofs",
+    Column("proof_id", Id, primary_key=True),  # of a link: the digest of its token
+    Column("kind", String(24), nullable=False),  # service.ProofKind
+    Column("is_code", Boolean, nullable=False),
+    Column("uid", Id, nullable=False),
+    Column("subject", String(320), nullable=False),  # what it proves: an address, a number
+    Column("code_hash", Id),  # keyed: six digits have no entropy of their own
+    Column("facts", Free, nullable=False),
+    Column("state", String(12), nullable=False),  # open, used, void, replaced
+    Column("tries", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index("ix_proofs_subject", "tenant_id", "uid", "kind", "subject", "created_at"),
+    Index("ix_proofs_address", "tenant_id", "subject", "kind"),
+    Index("ix_proofs_expiry", "tenant_id", "expires_at"),
+)

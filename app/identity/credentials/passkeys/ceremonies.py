@@ -1,0 +1,294 @@
+"""The two ceremonies of WebAuthn: a passkey is made (level 3 section 7.1) and shown (section 7.2).
+
+What a ceremony began with is a ticket, named by its challenge: five minutes, for one account and one use, and used up by
+the credential that answers it. Whatever a browser sends is somebody's invention until the library has verified it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from webauthn import verify_authentication_response, verify_registration_response
+from webauthn.helpers import base64url_to_bytes
+from webauthn.helpers.cose import COSEAlgorithmIdentifier
+from webauthn.helpers.structs import CredentialDeviceType
+
+from app.contract import errors as e
+from app.contract.passkeys.shapes import ShownCredential
+from app.identity.credentials import store as credentials
+from app.identity.credentials.passkeys import options, store
+from app.identity.credentials.passkeys.options import PLAIN, Owner, Wanted
+from app.identity.credentials.store import Credential, Held
+from app.identity.directory.accounts import first_verification
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.tenants import webauthn_origins
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import NOBODY, Ticket, TicketKind
+from app.kit import randomness
+from app.kit.limits import Rate
+
+LIFETIME: Final = timedelta(minutes=options.LIFETIME_MINUTES)
+_ALGORITHMS: Final = [COSEAlgorithmIdentifier(number) for number in options.ALGORITHMS]
+_MOST_ID_BYTES: Final = 1_023  # WebAuthn section 4: Credential ID
+_MOST_KEY_BYTES: Final = 2_000
+_TRANSPORTS: Final = frozenset({"usb", "nfc", "ble", "smart-card", "hybrid", "internal"})
+
+
+class Use(StrEnum):
+    """What a ceremony is for: a challenge of one use answers no other."""
+
+    SIGN_UP = "sign_up"
+    ADD = "add"
+    RESET = "reset"
+    FACTOR = "factor"
+    SIGN_IN = "sign_in"
+    AUTOFILL = "autofill"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A passkey that a browser just made, verified and not kept yet."""
+
+    ticket: Ticket
+    raw_id: bytes
+    counter: int
+    facts: dict[str, Any]
+    is_user_verified: bool = False
+
+    @property
+    def method(self) -> str:
+        return _method(self.facts)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A passkey that was just shown, verified and noted."""
+
+    credential: Credential
+    is_user_verified: bool
+    is_elsewhere: bool  # on another device than the browser's
+
+    @property
+    def method(self) -> str:
+        return _method(self.credential.facts)
+
+    @property
+    def counts_as_two(self) -> bool:
+        """Whether somebody proved that they have it and that they are its owner."""
+        return self.is_user_verified and not self.credential.facts.get(store.MAILED)
+
+
+def begin_creation(
+    context: Context,
+    use: Use,
+    owner: Owner,
+    held: Iterable[Credential] = (),
+    wanted: Wanted = PLAIN,
+    **facts: Any,
+) -> dict[str, Any]:
+    """Return the options of a passkey that is to be made. Raises PasskeyMisconfigured, TooManyRequests."""
+    kept = tuple(held)
+    spend_begin(context)
+    refuse_misconfigured(context)
+    if len(kept) >= store.MOST:
+        raise e.PasskeyMisconfigured
+    challenge = _begun(context, TicketKind.PASSKEY_CREATION, use, owner.uid, {"name": owner.name, **facts})
+    return options.creation(context, challenge, owner, kept, wanted)
+
+
+def begin_request(
+    context: Context, use: Use, uid: str | None = None, allowed: Iterable[Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Return the options of a passkey that is to be shown: of one account, or of whoever it is."""
+    spend_begin(context)
+    refuse_misconfigured(context)
+    return options.request(context, _begun(context, TicketKind.PASSKEY_REQUEST, use, uid or NOBODY, {}), allowed)
+
+
+def made(context: Context, use: Use, shown: ShownCredential, uid: str | None = None) -> Made:
+    """Return the passkey that a browser made; nothing is written. Raises PasskeyRefused, PasskeyMisconfigured."""
+    refuse_misconfigured(context)
+    ticket = _ticket(context, TicketKind.PASSKEY_CREATION, use, shown, uid)
+    try:
+        found = verify_registration_response(
+            credential=_told(shown),
+            expected_challenge=base64url_to_bytes(ticket.text),
+            expected_rp_id=webauthn_origins.rp_id(context),
+            expected_origin=webauthn_origins.origins(context),
+            supported_pub_key_algs=_ALGORITHMS,
+        )
+    except Exception as reason:  # noqa: BLE001 - a stranger's bytes: whatever the readers of CBOR, ASN.1 and JSON trip over
+        raise _refused(context, type(reason).__name__, ticket.uid) from None
+    is_long = len(found.credential_id) > _MOST_ID_BYTES or len(found.credential_public_key) > _MOST_KEY_BYTES
+    if is_long or base64url_to_bytes(shown.raw_id) != found.credential_id:
+        raise _refused(context, "id", ticket.uid)
+    facts = {
+        "id": store.encoded(found.credential_id),
+        "public_key": store.encoded(found.credential_public_key),
+        "aaguid": found.aaguid,
+        "synced": found.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
+        "transports": [one for one in shown.response.transports or [] if one in _TRANSPORTS],
+        "identifier": ticket.facts["name"],
+    }
+    return Made(ticket, found.credential_id, found.sign_count, facts, found.user_verified)
+
+
+def keep(context: Context, found: Made, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
+    """Keep a passkey and use its challenge up. Of many at once one wins. Raises PasskeyRefused, PasskeyMisconfigured.
+
+    The account is locked first, its credentials and tickets after it, as everybody does.
+    """
+    accounts.lock(context, uid)
+    if len(store.of_account(context, uid)) >= store.MOST:
+        raise e.PasskeyMisconfigured
+    try:
+        # Of both kinds together one has the id; whoever comes with it in this moment waits here, and sees who was first.
+        tickets.renew(context, TicketKind.PASSKEY_CREATION, uid, f"id {found.raw_id.hex()}", LIFETIME)
+        if store.by_raw_id(context, found.raw_id) is not None or not tickets.spend(context, found.ticket):
+            raise _refused(context, "taken", uid)
+        return credentials.add(
+            context, uid, kind, facts={**found.facts, **facts}, lookup=store.lookup_of(found.raw_id), is_enrolled=True,
+            counter=found.counter,
+        )  # fmt: skip
+    except (Held, tickets.Taken):
+        raise _refused(context, "taken", uid) from None
+
+
+def shown(context: Context, use: Use, given: ShownCredential, uid: str | None = None) -> Shown:
+    """Return the passkey that was shown, its use noted and its challenge used up. Of many at once one wins.
+
+    Args:
+        uid: whose it must be; None: whoever it is.
+
+    Raises PasskeyRefused, PasskeyMisconfigured. The refusal of a passkey that its account has no longer bears its id as data:
+    managers may forget it.
+    """
+    refuse_misconfigured(context)
+    ticket = _ticket(context, TicketKind.PASSKEY_REQUEST, use, given, uid)
+    held = _held(context, given)
+    _refuse_foreign(context, use, ticket, given, held)
+    try:
+        found = verify_authentication_response(
+            credential=_told(given),
+            expected_challenge=base64url_to_bytes(ticket.text),
+            expected_rp_id=webauthn_origins.rp_id(context),
+            expected_origin=webauthn_origins.origins(context),
+            credential_public_key=store.public_key(held),
+            credential_current_sign_count=0,  # watched below, where it is told from a wrong signature
+        )
+    except Exception as reason:  # noqa: BLE001 - as above
+        raise _refused(context, type(reason).__name__, held.uid) from None
+    is_synced = found.credential_device_type is CredentialDeviceType.MULTI_DEVICE
+    if is_synced != bool(held.facts.get("synced")):
+        raise _refused(context, "backup eligibility", held.uid)
+    accounts.lock(context, held.uid)
+    _note_use(context, held, found.new_sign_count)
+    if not tickets.spend(context, ticket):
+        raise _refused(context, "used", held.uid)
+    return Shown(held, found.user_verified, given.authenticator_attachment == "cross-platform")
+
+
+def spend_begin(context: Context) -> None:
+    """Spend what beginning a ceremony costs an address: each leaves a row for five minutes. Raises TooManyRequests."""
+    if most := context.tenant.settings.limits.passkeys_per_minute_per_address:
+        context.spend("passkey", Rate(most, 60), context.network)
+
+
+def spend_lookup(context: Context) -> None:
+    """Spend what naming somebody costs an address, before anybody is looked up. Raises TooManyRequests."""
+    if most := context.tenant.settings.limits.availability_per_minute_per_address:
+        context.spend("passkey_name", Rate(most, 60), context.network)
+
+
+def _begun(context: Context, kind: TicketKind, use: Use, uid: str, facts: Mapping[str, Any]) -> str:
+    challenge = randomness.token()
+    tickets.issue(context, kind, uid, lives_for=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
+    return challenge
+
+
+def refuse_misconfigured(context: Context) -> None:
+    """Raise 1322 where no browser makes passkeys for the tenant's host."""
+    if not webauthn_origins.can_have_passkeys(context):
+        raise e.PasskeyMisconfigured
+
+
+def _ticket(context: Context, kind: TicketKind, use: Use, given: ShownCredential, uid: str | None) -> Ticket:
+    ticket = tickets.find(context, kind, _challenge_in(given))
+    if ticket is None or ticket.is_over(context.now) or ticket.facts.get("use") != use.value:
+        raise _refused(context, "challenge", uid)
+    if uid is not None and ticket.uid != uid:
+        raise _refused(context, "challenge of another", uid)
+    return ticket
+
+
+def _challenge_in(given: ShownCredential) -> str | None:
+    """Return the challenge that the browser says it answered: a name to look up, proved only by the signature over it."""
+    try:
+        said = json.loads(base64url_to_bytes(given.response.client_data_json))
+        challenge = said["challenge"]
+    except Exception:  # noqa: BLE001 - a stranger's bytes
+        return None
+    return challenge if isinstance(challenge, str) else None
+
+
+def _held(context: Context, given: ShownCredential) -> Credential:
+    try:
+        raw_id = base64url_to_bytes(given.raw_id)
+    except ValueError:
+        raise _refused(context, "id") from None
+    held = store.by_raw_id(context, raw_id)
+    if held is None:
+        refusal = _refused(context, "unknown")
+        if _was_theirs(context, given):
+            refusal.data = {"UnknownPasskey": store.encoded(raw_id)}
+        raise refusal
+    return held
+
+
+def _was_theirs(context: Context, given: ShownCredential) -> bool:
+    """Return whether its account is there, and had it. Of one that was registered with an address that nobody proved nothing is
+    said, and nothing of one that gave way: whether it is there yet would tell whose the address is (decisions/0120)."""
+    account = accounts.by_uid(context, options.uid_in(given.response.user_handle) or NOBODY)
+    return account is not None and not first_verification.is_anybodys(context, account, EMAIL)
+
+
+def _refuse_foreign(context: Context, use: Use, ticket: Ticket, given: ShownCredential, held: Credential) -> None:
+    handle = given.response.user_handle
+    is_theirs = ticket.uid in (NOBODY, held.uid) and (not handle or handle == options.handle_of(held.uid))
+    if not is_theirs or (use is Use.AUTOFILL and not handle):
+        raise _refused(context, "of another account", held.uid)
+
+
+def _note_use(context: Context, held: Credential, counter: int) -> None:
+    """Keep the counter, which only rises: one that goes back says that there is a copy of the key (section 6.1.1)."""
+    if counter == held.counter == 0:
+        if not credentials.note(context, held, used_at=context.now):
+            raise _refused(context, "removed", held.uid)
+    elif not credentials.advance(context, held, counter):
+        context.audit.record("passkey.counter_went_back", uid=held.uid, passkey=held.credential_id)
+        raise e.PasskeyRefused
+
+
+def _refused(context: Context, reason: str, uid: str | None = None) -> e.PasskeyRefused:
+    context.audit.record("passkey.refused", uid=None if uid == NOBODY else uid, reason=reason)
+    return e.PasskeyRefused()
+
+
+def _method(facts: Mapping[str, Any]) -> str:
+    """Return the `amr` of a key (RFC 8176): one that travels between devices lies in software."""
+    return "swk" if facts.get("synced") else "hwk"
+
+
+def _told(given: ShownCredential) -> dict[str, Any]:
+    """Return a credential as the library reads it."""
+    told = given.model_dump(by_alias=True, exclude_none=True)
+    told["response"].pop("transports", None)
+    told.pop("authenticatorAttachment", None)
+    return told

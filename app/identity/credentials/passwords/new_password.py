@@ -1,0 +1,52 @@
+"""Makes the hash of a new password, if the tenant's policy allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.contract import errors as e
+from app.contract.configuration import PasswordPolicy
+from app.identity.credentials.passwords import policy
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+WORDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
+"""Fields whose words a password must not hold."""
+
+
+def words_of(account: Account) -> list[str | None]:
+    """Return what is known of a person and must not stand in the password."""
+    addresses = [held["Value"] for held in account.emails]
+    return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in WORDS)]
+
+
+def is_secure(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
+    """Return whether a password meets the rules of today; never where common ones are not looked for (`IsSecurePassword`)."""
+    try:
+        policy.refuse(rules, password, words)
+    except (e.FieldsRefused, e.WeakPassword):
+        return False
+    return rules.common_check
+
+
+def hashed(context: Context, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
+    """Return the hash to keep.
+
+    Nothing may have been written yet: the connection is given back while hashing. Costs one hash, and one more for each
+    earlier password that the policy remembers.
+
+    Raises:
+        FieldsRefused, WeakPassword: the policy refuses the password.
+        NewPasswordBreached: it was stolen elsewhere, and the tenant takes none of those.
+        PasswordNotAcceptable: it is one of the earlier ones.
+    """
+    settings = context.tenant.settings
+    rules = settings.password_policy
+    policy.refuse(rules, password, words)
+    context.work.pause()
+    if rules.breached == "change" and context.services.breaches.has(password):
+        raise e.NewPasswordBreached
+    remembered = [stored for stored in earlier if stored][: rules.history]
+    if any(context.hashing.is_match(stored, password) for stored in remembered):
+        raise e.PasswordNotAcceptable("This password was used before.")
+    return context.hashing.hash(password)

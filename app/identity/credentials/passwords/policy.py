@@ -1,0 +1,60 @@
+"""What a tenant demands of a new password (interface limits.md section 5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from app.contract import errors as e
+from app.contract.configuration import PasswordPolicy
+from app.contract.password_rules import SENTENCES, PasswordRule
+from app.identity.credentials.passwords.common_passwords import is_common
+
+FIELD = "Password"
+_SHORTEST_WORD = 4  # a name of three letters stands in too many words
+_CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
+    ("require_lowercase", str.islower, PasswordRule.LOWER),
+    ("require_uppercase", str.isupper, PasswordRule.UPPER),
+    ("require_number", str.isdigit, PasswordRule.NUMBER),
+    ("require_symbol", lambda letter: not letter.isalnum() and not letter.isspace(), PasswordRule.SIGN),
+)
+
+
+def problems(policy: PasswordPolicy, password: str) -> list[str]:
+    """Return a sentence for every rule of length and character class that the password breaks."""
+    found = []
+    if len(password) < policy.min_length:
+        found.append(SENTENCES[PasswordRule.LEAST].format(number=policy.min_length))
+    if len(password) > policy.max_length:
+        found.append(SENTENCES[PasswordRule.MOST].format(number=policy.max_length))
+    for setting, is_of_class, rule in _CLASSES:
+        if getattr(policy, setting) and not any(is_of_class(letter) for letter in password):
+            found.append(SENTENCES[rule])
+    return found
+
+
+def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -> None:
+    """Refuse a password that the policy does not allow; `words` are what is known of the person.
+
+    Raises:
+        FieldsRefused: length or character classes, with a sentence for each rule.
+        WeakPassword: it is commonly used, or holds a word of the person's profile.
+    """
+    if broken := problems(policy, password):
+        raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
+    if policy.common_check and is_common(password):
+        raise e.WeakPassword(SENTENCES[PasswordRule.COMMON])
+    if policy.profile_check and holds_word(password, words):
+        raise e.WeakPassword(SENTENCES[PasswordRule.PROFILE])
+
+
+def holds_word(password: str, words: Iterable[str | None]) -> bool:
+    """Return whether the password holds one of the words, or a part of one that stands between signs."""
+    text = password.casefold()
+    return any(part in text for word in words if word for part in _parts(word.casefold()))
+
+
+def _parts(word: str) -> set[str]:
+    local = word.partition("@")[0]
+    parts = {local, local.lstrip("+"), *re.split(r"[\W_]+", local)}
+    return {part for part in parts if len(part) >= _SHORTEST_WORD}

@@ -1,0 +1,44 @@
+"""What an account shows where a factor is demanded though it enrolled none: its own mailbox, its own number, its own answers.
+
+They are lent for that sign-in alone, and enrol nothing (decisions/0106).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+
+def _has_number(context: Context, account: Account) -> bool:
+    return bool(account.phone and account.phone_verified and context.services.settings.sms_target)
+
+
+def _has_mailbox(context: Context, account: Account) -> bool:  # noqa: ARG001 - as the others
+    return bool(email_code.addresses(account))
+
+
+def _has_answers(context: Context, account: Account) -> bool:
+    return bool(context.tenant.settings.security_questions.keys() & account.security_answers.keys())
+
+
+_LENT: Final[Mapping[FactorKind, Callable[[Context, Account], bool]]] = {
+    FactorKind.SMS: _has_number,
+    FactorKind.EMAIL: _has_mailbox,
+    FactorKind.QUESTIONS: _has_answers,
+}
+
+
+def kinds(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
+    """Return what the account has of what the tenant takes as a factor, the preferred first; not what was proved just now."""
+    settings = context.tenant.settings
+    return tuple(
+        kind
+        for kind, one in AUTHENTICATORS.items()
+        if kind in _LENT and kind is not channel and one.is_on(settings) and _LENT[kind](context, account)
+    )

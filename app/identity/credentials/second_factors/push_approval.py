@@ -1,0 +1,151 @@
+"""What the device itself says: that it is the account's, and whether its owner signs in (interface mfa.md section 8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.push import DeviceAnswer, DeviceRegistration
+from app.identity.credentials import store
+from app.identity.credentials.authenticators import push
+from app.identity.credentials.authenticators.push import APPROVED, DENIED, FAILED
+from app.identity.credentials.second_factors import service
+from app.identity.credentials.store import Credential
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as store_accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+
+_KEY_BITS: Final = range(2048, 4097)
+_ASKED_BEFORE: Final = {APPROVED: e.PushAnswered, DENIED: e.PushDenied, FAILED: e.PushDenied}
+
+
+def register(context: Context, req: DeviceRegistration) -> Account | None:
+    """Keep the device that scanned a picture; returns whose it is where that enrols it.
+
+    Where the owner's token had the picture drawn, the scan enrols; where a sign-in did, the device is asked at once, and
+    enrolled by its first approval.
+
+    Raises:
+        PushOff, PushMisconfigured: the tenant's. WrongPushToken: no such picture, or it was scanned before.
+        BadParameter: the key is none.
+    """
+    service.authenticator(context, FactorKind.PUSH)
+    held = push.by_token(context, req.token)
+    push.refuse_unreachable(context, req.device_type)
+    _key(req.public_key)
+    account = accounts.by_uid(context, held.uid)
+    if account is None:
+        raise e.WrongPushToken
+    facts: dict[str, Any] = {
+        "for": held.facts.get("for"), "name": req.device_name, "type": req.device_type, "token": req.device_token,
+        "key": req.public_key,
+    }  # fmt: skip
+    store_accounts.change(context, account.uid, {})  # everybody locks the account first, and its credentials after it
+    if not store.advance(context, held, 1, facts=facts, lookup=None, sealed=None):
+        raise e.WrongPushToken
+    if facts["for"] is None:
+        _enrol(context, account, held)
+        return account
+    known = replace(service.person(context, account), sign_in=facts["for"])
+    push.ask(context, known, replace(held, facts=facts))
+    return None
+
+
+def answer(context: Context, req: DeviceAnswer) -> None:
+    """Take a device's word for or against a sign-in. A denial counts as a failure of the account.
+
+    Raises:
+        WrongPushToken: no such request, or it is over. PushAnswered, PushDenied: it was answered before.
+        PushFailed: not signed by the account's device; or approved with a number that our page does not show, which
+            ends the request.
+    """
+    request, device = _asked(context, req.second_factor_authentication_token)
+    account = accounts.by_uid(context, request.uid)
+    if account is None:
+        raise e.WrongPushToken
+    number = request.facts.get("number")
+    said = req.verify + req.second_factor_authentication_token + (req.number or "")
+    if not _is_signed(str(device.facts["key"]), said, req.signature):
+        context.audit.record("second_factor.forged", uid=account.uid, kind=FactorKind.PUSH)
+        raise e.PushFailed
+    match req.verify.strip().lower():
+        case "yes" if number is None or req.number == number:
+            _moved(context, request, APPROVED)
+        case "yes":
+            _mistaken(context, account, request)
+            raise e.PushFailed
+        case "no":
+            store_accounts.change(context, account.uid, {})
+            _moved(context, request, DENIED)
+            _count(context, account)
+        case _:
+            raise e.BadParameter.names("verify")
+
+
+def _asked(context: Context, token: str) -> tuple[Ticket, Credential]:
+    request = tickets.find(context, TicketKind.PUSH, token)
+    if request is None or request.is_over(context.now):
+        raise e.WrongPushToken
+    if request.state in _ASKED_BEFORE:
+        raise _ASKED_BEFORE[request.state]
+    held = store.of_kind(context, request.uid, FactorKind.PUSH)
+    device = next((one for one in held if one.credential_id == request.facts["device"]), None)
+    if device is None:
+        raise e.WrongPushToken
+    return request, device
+
+
+def _moved(context: Context, request: Ticket, state: str) -> None:
+    """Of many answers at once one counts."""
+    if not tickets.move(context, request, state):
+        raise e.PushAnswered
+
+
+def _mistaken(context: Context, account: Account, request: Ticket) -> None:
+    """End a request that was approved by somebody who does not see our page: they were asked by a stranger."""
+    with context.work.apart() as own:
+        apart = replace(context, work=own)
+        if tickets.move(apart, request, FAILED):
+            _count(apart, account)
+
+
+def _count(context: Context, account: Account) -> None:
+    counted = login_records.count_failure(context.work, account, context.tenant.settings, context.now)
+    context.audit.record("second_factor.denied", uid=account.uid, kind=FactorKind.PUSH, attempts=counted.attempts)
+
+
+def _enrol(context: Context, account: Account, held: Credential) -> None:
+    store.remove(context, account.uid, (FactorKind.PUSH,), but=held.credential_id)
+    store.enrol(context, held)
+    context.audit.record("second_factor.enrolled", uid=account.uid, kind=FactorKind.PUSH)
+
+
+def _key(text: str) -> RSAPublicKey:
+    """Return a device's key. Raises BadParameter for what is no RSA key of 2048 bits or more."""
+    try:
+        key = load_der_public_key(bytes.fromhex(text))
+    except Exception:  # noqa: BLE001 - the library names no set of what it raises for bytes that are no key
+        raise e.BadParameter.names("publicKey") from None
+    if not isinstance(key, RSAPublicKey) or key.key_size not in _KEY_BITS:
+        raise e.BadParameter.names("publicKey")
+    return key
+
+
+def _is_signed(key: str, said: str, signature: str) -> bool:
+    try:
+        _key(key).verify(bytes.fromhex(signature), said.encode("utf-8", "surrogatepass"), PKCS1v15(), SHA256())
+    except (InvalidSignature, ValueError):
+        return False
+    return True

@@ -1,0 +1,153 @@
+"""The operations of access and refresh tokens outside OAuth."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import sessions as contract
+from app.contract.groups import Deleted, Posted
+from app.contract.sessions import Token
+from app.identity.credentials.tokens import listing, service
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context, TokenHolder
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.info)(info)
+    server.implements(contract.validate)(validate)
+    server.implements(contract.invalidate)(invalidate)
+    server.implements(contract.slide)(slide)
+    server.implements(contract.impersonate)(impersonate)
+    server.implements(contract.refresh)(refresh)
+    server.implements(contract.revoke_refresh)(revoke_refresh)
+    server.implements(contract.revoke_refresh_of_account)(revoke_refresh_of_account)
+    server.implements(contract.validate_shown)(validate_shown)
+    server.implements(contract.invalidate_shown)(invalidate_shown)
+    server.implements(contract.refresh_shown)(refresh_shown)
+    server.implements(contract.active_sessions)(active_sessions)
+
+
+def info(context: Context, req: contract.OwnToken) -> contract.TokenFacts:
+    facts = context.account.facts
+    return contract.TokenFacts(
+        provider=str(facts.get("provider") or "Email"),
+        access_token=context.account.token,
+        isrememberme=bool(facts.get("remember_me")),
+        act=contract.Actor(sub=context.account.actor) if context.account.actor else None,
+    )
+
+
+def validate(context: Context, req: contract.OwnToken) -> Token:
+    return _token(context.account)
+
+
+def invalidate(context: Context, req: contract.EndOwnToken) -> Posted:
+    _end(context, context.account.token_hash, req.prevent_refresh)
+    context.audit.record("token.ended", uid=context.account.uid)
+    return Posted()
+
+
+def slide(context: Context, req: contract.OwnToken) -> Token:
+    return Token(access_token=context.account.token, expires_in=iso(service.slide(context, context.account)) or "")
+
+
+def impersonate(context: Context, req: contract.Impersonate) -> Token:
+    """The tokens say who acts for the account (RFC 8693 section 4.1), and so does whatever is done with them."""
+    account = accounts.known(context, req.uid)
+    if not account.is_active or account.is_deleted:
+        raise e.AccountBlocked
+    if account.login_disabled:
+        raise e.LoginDisabled
+    actor = str(context.machine["sub"]) if context.machine is not None else f"{context.tenant.name}@server"
+    facts = {"provider": "Email", "agent": context.agent, "address": context.address, "act": {"sub": actor}}
+    issued = service.issue(context, uid=account.uid, facts=facts)
+    context.audit.record("token.impersonated", uid=account.uid, act=actor)
+    return _issued(issued)
+
+
+def refresh(context: Context, req: contract.RefreshToken) -> Token:
+    try:
+        spent = service.rotate(context, req.refresh_token, client_id=None)
+    except service.RefreshRefused:
+        raise e.WrongRefreshToken from None
+    account = accounts.by_uid(context, spent.uid) if spent.uid else None
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        raise e.WrongRefreshToken
+    issued = service.issue(
+        context,
+        uid=account.uid,
+        session_id=spent.session_id,
+        scope=spent.scope,
+        facts=spent.facts,
+        family_id=spent.family_id,
+    )
+    return _issued(issued)
+
+
+def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
+    if not service.revoke_refresh(context, req.refresh_token):
+        raise e.WrongRefreshToken
+    return Deleted()
+
+
+def revoke_refresh_of_account(context: Context, req: contract.EndRefreshTokens) -> Deleted:
+    account = accounts.known(context, req.uid)
+    service.revoke_refresh_of_account(context, account.uid)
+    context.audit.record("refresh_tokens.ended", uid=account.uid)
+    return Deleted()
+
+
+def validate_shown(context: Context, req: contract.ShownToken) -> Token:
+    holder = _shown(context, req.access_token)
+    if holder.expires_at <= context.now:
+        raise e.ExpiredAccessToken
+    return _token(holder)
+
+
+def invalidate_shown(context: Context, req: contract.EndShownToken) -> contract.TokenEnded:
+    """Takes a token's text, or the handle under which A30 lists it."""
+    if not req.access_token:
+        raise e.MissingAccessToken
+    held = service.find(context, req.access_token)
+    if not _end(context, held.token_hash if held else req.access_token, req.prevent_refresh):
+        raise e.InvalidAccessToken
+    context.audit.record("token.ended", uid=held.uid if held else None)
+    return contract.TokenEnded()
+
+
+def refresh_shown(context: Context, req: contract.ProlongShownToken) -> Token:
+    holder = _shown(context, req.access_token)
+    if holder.expires_at <= context.now:
+        raise e.InvalidAccessToken
+    return Token(access_token=holder.token, expires_in=iso(service.prolong(context, holder, req.expires_in)) or "")
+
+
+def active_sessions(context: Context, req: contract.ListSessions) -> contract.ActiveSessions:
+    return contract.ActiveSessions(data=listing.live(context, req))
+
+
+def _shown(context: Context, access_token: str | None) -> TokenHolder:
+    if not access_token:
+        raise e.MissingAccessToken
+    holder = service.find(context, access_token)
+    if holder is None:
+        raise e.InvalidAccessToken
+    return holder
+
+
+def _end(context: Context, token_hash: str, prevent_refresh: bool) -> bool:
+    return (service.revoke_both if prevent_refresh else service.revoke_access)(context, token_hash)
+
+
+def _token(holder: TokenHolder) -> Token:
+    return Token(access_token=holder.token, expires_in=iso(holder.expires_at) or "")
+
+
+def _issued(issued: service.Issued) -> Token:
+    return Token(
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+    )

@@ -1,0 +1,121 @@
+"""Whom a caller names: an account, or a name that no account has. Both are locked, asked and refused alike."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.identity.directory.accounts import first_verification, login_records, unknown_identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.login_records import Failure, Lock
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import derive
+
+_MOST_DRAWN = 3  # few people answer more
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """What was typed, and which kind it is."""
+
+    kind: str  # email, username or phone
+    value: str
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Somebody whom a caller names."""
+
+    context: Context
+    identifier: Identifier
+    holder: Account | None  # whose name it is
+    is_hidden: bool  # whether nobody is to learn if there is such an account
+
+    @cached_property
+    def account(self) -> Account | None:
+        """The account that is named. Where that is hidden, one that somebody made with an address that nobody proved is not."""
+        is_anybodys = self.holder is not None and first_verification.is_anybodys(
+            self.context, self.holder, self.identifier.kind
+        )
+        return None if self.is_hidden and is_anybodys else self.holder
+
+    @cached_property
+    def name_hash(self) -> str:
+        """A keyed digest of the identifier's normal form: the same at every try, and it tells nothing of the name."""
+        return self.name_hashes[0]
+
+    @cached_property
+    def name_hashes(self) -> list[str]:
+        """The same digest under each line of the secret: where it changes, what was counted under another line counts on."""
+        normal = accounts.normal(self.identifier.kind, self.identifier.value)
+        secrets = self.context.services.settings.secrets
+        return [keyed(self.context, f"{self.identifier.kind} {normal}", secret) for secret in secrets]
+
+    @property
+    def key(self) -> str:
+        """What tries are counted under: an account's own id, by whichever of its names it was called."""
+        return self.account.uid if self.account else self.name_hash
+
+
+def named(context: Context, identifier: Identifier, *, is_hidden: bool) -> Sought:
+    """Return whom an identifier names."""
+    return Sought(context, identifier, account_of(context, identifier), is_hidden)
+
+
+def account_of(context: Context, identifier: Identifier) -> Account | None:
+    """Return the account that the identifier names."""
+    find = {"email": accounts.by_email, "username": accounts.by_username, "phone": accounts.by_phone}[identifier.kind]
+    return find(context, identifier.value)
+
+
+def lock_of(context: Context, who: Sought) -> Lock | None:
+    """Return the lock that holds, whoever it is. Where that is hidden both are asked: the time of the answer tells nothing."""
+    held = login_records.lock_of(who.account) if who.account else None
+    strange = unknown_identifiers.lock_of(context, who.name_hashes) if who.is_hidden else None
+    return held if who.account else strange
+
+
+def count_failure(context: Context, who: Sought) -> Failure:
+    """Add one failure, in a transaction of its own."""
+    if who.account is None:
+        return unknown_identifiers.count(context, who.name_hashes)
+    with context.work.apart() as own:
+        return login_records.count_failure(own, who.account, context.tenant.settings, context.now)
+
+
+def question_of(context: Context, who: Sought) -> str | None:
+    """Return the id of the security question to ask: the same at every try.
+
+    Somebody unknown, or without answers, gets one of the tenant's: drawn by the name, so that it stays too. The highest
+    digest wins, so that a question that the tenant adds moves few.
+    """
+    asked = _answered(context, who) or list(context.tenant.settings.security_questions)
+    return max(asked, key=lambda one: _rank(context, who, one), default=None)
+
+
+def questions_of(context: Context, who: Sought) -> list[str]:
+    """Return the ids of the questions that were answered: of somebody unknown, or without answers, some drawn by the name."""
+    if answered := _answered(context, who):
+        return answered
+    ranked = sorted(context.tenant.settings.security_questions, key=lambda one: _rank(context, who, one), reverse=True)
+    count = 1 + int(_rank(context, who, "how many")[:8], 16) % _MOST_DRAWN
+    return ranked[:count]
+
+
+def _answered(context: Context, who: Sought) -> list[str]:
+    held = who.account.security_answers if who.account else {}
+    return [one for one in context.tenant.settings.security_questions if one in held]
+
+
+def _rank(context: Context, who: Sought, question: str) -> str:
+    return keyed(context, f"{who.name_hash} {question}")
+
+
+def keyed(context: Context, text: str, secret: bytes | None = None) -> str:
+    """Return a digest that only this installation can make, of this tenant: under the present secret, if under no other."""
+    key = derive(secret or context.services.settings.secret, "names of strangers")
+    message = f"{context.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
+    return hmac.new(key, message, hashlib.sha256).hexdigest()

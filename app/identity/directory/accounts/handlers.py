@@ -1,0 +1,34 @@
+"""The operations that read accounts."""
+
+from __future__ import annotations
+
+from app.contract import accounts as contract
+from app.contract.profile import Profile, Profiles
+from app.identity.directory.accounts import service
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations; to read one's own may send a welcome, so it is self_service's."""
+    server.implements(contract.read_by_uid)(read_by_uid)
+    server.implements(contract.read_by_identifier)(read_by_identifier)
+    server.implements(contract.identities)(identities)
+
+
+def read_by_uid(context: Context, req: contract.ReadAccountByUid) -> Profile:
+    return _answer(service.known(context, req.uid), req.fields_)
+
+
+def read_by_identifier(context: Context, req: contract.ReadAccount) -> Profile:
+    account = service.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    return _answer(account, req.fields_)
+
+
+def identities(context: Context, req: contract.ReadIdentities) -> Profiles:
+    return Profiles(data=[_answer(service.with_email(context, req.email), req.fields_)])
+
+
+def _answer(account: Account, fields: str | None) -> Profile:
+    return Profile.of(service.project(service.profile_of(account), fields))

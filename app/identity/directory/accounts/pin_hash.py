@@ -1,0 +1,61 @@
+"""What an account keeps of its PIN: a hash that lies sealed, for so few digits are found from a bare hash in a moment."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select, update
+
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.clock import iso
+
+A = accounts.c
+KEY = "pin"
+
+
+def kept(context: Context, uid: str, hashed: str) -> dict[str, Any]:
+    """Return the entry of a PIN that is set now."""
+    sealed = context.services.encryption.seal(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
+    return {"sealed": base64.b64encode(sealed).decode(), "changed_at": iso(context.now)}
+
+
+def skipped(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of somebody who does not want one; one that is set stays."""
+    return {**before, "skipped_at": iso(context.now)}
+
+
+def hash_of(context: Context, account: Account) -> str | None:
+    """Return the hash of the account's PIN; raises Unsealable."""
+    if not account.has_pin:
+        return None
+    sealed = base64.b64decode(account.pin["sealed"])
+    return context.services.encryption.open(sealed, _associated_data(context.tenant.tenant_id, account.uid)).decode()
+
+
+def reseal(work: UnitOfWork, encryption: Encryption) -> int:
+    """Seal hashes anew where they lie under an older secret; returns how many."""
+    held = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY]["sealed"].as_string() != "")
+    count = 0
+    for row in work.all(held):
+        entry, associated_data = row.private[KEY], _associated_data(work.tenant_id, row.uid)
+        sealed = base64.b64decode(entry["sealed"])
+        if not encryption.is_current(sealed):
+            anew = base64.b64encode(encryption.seal(encryption.open(sealed, associated_data), associated_data)).decode()
+            private = {**row.private, KEY: {**entry, "sealed": anew}}
+            where = (
+                A.tenant_id == work.tenant_id,
+                A.uid == row.uid,
+                A.private[KEY]["sealed"].as_string() == entry["sealed"],
+            )
+            count += work.changed(update(accounts).where(*where).values(private=private))
+    return count
+
+
+def _associated_data(tenant_id: str, uid: str) -> str:
+    return f"{tenant_id} pin {uid}"

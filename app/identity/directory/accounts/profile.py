@@ -1,0 +1,113 @@
+"""An account as the interface's profile."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any
+
+from app.contract.profile import FIELDS
+from app.identity.directory.accounts import consents, linked_identities
+from app.identity.directory.accounts.account import Account, full_name
+from app.kit.clock import iso
+
+MASK = "********"
+BIRTH_DATE = re.compile(r"([0-9]{1,2})([-/])([0-9]{1,2})\2([0-9]{4})\Z")
+_ABSENT = {name: field.absent for name, field in FIELDS.items()}
+
+
+def profile_of(account: Account) -> dict[str, Any]:
+    """Return the whole profile: every field of the table, by the interface's names."""
+    made = {**_ABSENT, **account.profile}
+    made.update(_bookkeeping(account))
+    made.update(_identifiers(account))
+    made.update(_computed(account))
+    return made
+
+
+def _bookkeeping(account: Account) -> dict[str, Any]:
+    created = iso(account.created_at)
+    return {
+        "ID": account.profile_id,
+        "Uid": account.uid,
+        "Password": MASK if account.password_hash else None,
+        "Provider": linked_identities.provider(account),
+        "RegistrationProvider": account.private.get(linked_identities.REGISTERED_BY) or linked_identities.OWN,
+        "Identities": linked_identities.entries(account),
+        "IsActive": account.is_active,
+        "IsDeleted": account.is_deleted,
+        "IsLoginLocked": account.is_locked_now,
+        "LoginLockedType": account.lock_type if account.is_locked_now else "None",
+        "NoOfLogins": account.logins,
+        "SessionLimit": account.sessions_allowed,
+        "Roles": list(account.roles) if account.roles else None,
+        "CreatedDate": created,
+        "SignupDate": created,
+        "ModifiedDate": iso(account.modified_at),
+        "ProfileModifiedDate": iso(account.profile_modified_at),
+        "LastLoginDate": iso(account.last_login_at),
+        "LastPasswordChangeDate": iso(account.password_changed_at),
+        "PasswordExpirationDate": iso(account.password_expires_at),
+        "IsSecurePassword": bool(account.private.get("is_secure_password")),
+        "IsPasswordBreached": bool(account.private.get("is_password_breached")),
+        "IsCustomUid": bool(account.private.get("is_custom_uid")),
+        "PreviousUids": account.private.get("previous_uids"),
+        "PrivacyPolicy": account.private.get("privacy_policy"),
+        "PIN": _pin(account.pin),
+        "ConsentProfile": consents.profile(consents.held(account)),
+    }
+
+
+def _pin(kept: dict[str, Any]) -> dict[str, Any] | None:
+    if not kept:
+        return None
+    return {
+        "PIN": MASK if kept.get("sealed") else None,
+        "Skipped": bool(kept.get("skipped_at")),
+        "LastPINChangeToken": None,
+        "LastPINChangeDate": kept.get("changed_at"),
+        "SkippedDate": kept.get("skipped_at"),
+    }
+
+
+def _identifiers(account: Account) -> dict[str, Any]:
+    waiting = [_address(held) for held in account.emails if held.get("pending")]
+    return {
+        "UserName": account.username,
+        "PhoneId": account.phone,
+        "PhoneIdVerified": account.phone_verified,
+        "Email": [_address(held) for held in account.emails if not held.get("pending")],
+        "UnverifiedEmail": waiting or None,
+        "EmailVerified": account.email_verified,
+    }
+
+
+def _address(held: dict[str, Any]) -> dict[str, Any]:
+    return {"Type": held["Type"], "Value": held["Value"]}
+
+
+def _computed(account: Account) -> dict[str, Any]:
+    made: dict[str, Any] = {"FullName": full_name(account)}
+    born = born_on(account.profile.get("BirthDate"))
+    if born is not None:
+        made["Age"] = str(age(born, account.read_at.date()))
+    country = account.profile.get("Country")
+    if country is not None:
+        made["ProfileCountry"] = country["Name"]
+    return made
+
+
+def born_on(text: object) -> date | None:
+    """Return the day of a `MM-dd-yyyy` or `MM/dd/yyyy` text, one-digit variants included; None for anything else."""
+    found = BIRTH_DATE.match(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    try:
+        return date(int(found[4]), int(found[1]), int(found[3]))
+    except ValueError:
+        return None
+
+
+def age(born: date, today: date) -> int:
+    """Return whole years; who was born on a 29th of February grows older on the 1st of March."""
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))

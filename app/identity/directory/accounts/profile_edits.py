@@ -1,0 +1,122 @@
+"""Edits of the free profile: what a body asks for, read by the table, then applied to a profile as it stands.
+
+Reading needs no store, so that a malformed body is refused before anything is locked; applying is done to the row that
+is locked, so that two edits at once lose nothing of one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.profile import FIELDS, Field, Kind, Write
+from app.identity.directory.accounts import profile_lists, profile_values
+from app.identity.directory.accounts.profile import born_on
+from app.kit.web_addresses import is_web_address
+
+_NAMES = profile_values.folded(FIELDS)
+_GENDERS = frozenset({"male", "female", "other", "unknown", "m", "f", "o", "u", "1", "0"})
+_PICTURES = frozenset({"ImageUrl", "ThumbnailImageUrl", "HttpsImageUrl", "GravatarImageUrl"})
+"""Addresses from which pages, ours and those of relying parties, load a picture."""
+_MOST_CUSTOM_LETTERS = 1000
+
+
+@dataclass
+class Edits:
+    """Fields to set, lists to patch, fields to clear."""
+
+    stated: dict[str, Any] = field(default_factory=dict)
+    patched: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    cleared: set[str] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.stated or self.patched or self.cleared)
+
+    def apply(self, profile: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the profile after the edits; raises 1107 and 1124 where a patched list has a type twice."""
+        after = {name: value for name, value in profile.items() if name not in self.cleared}
+        after.update(self.stated)
+        if "CustomFields" in self.stated:
+            after["CustomFields"] = _merged(profile.get("CustomFields"), self.stated["CustomFields"])
+        for name, given in self.patched.items():
+            after[name] = profile_lists.patched(FIELDS[name], profile.get(name) or [], given)
+            profile_lists.refuse_twins(name, after[name])
+        return after
+
+
+def read(
+    given: Mapping[str, Any], writers: Collection[Write], *, clears: bool, custom_fields: Collection[str], today: date
+) -> Edits:
+    """Return what a body asks of the free profile. Members that are unknown or not the writer's are ignored.
+
+    Raises:
+        BadParameter: a value has the wrong form; names the member.
+        MalformedDate: BirthDate, or it lies in the future.
+        UnknownCustomField: a custom field that the tenant did not configure.
+        AddressTypeMissing, AddressTypeTwice, PhoneTypeMissing, PhoneTypeTwice: as they say.
+    """
+    edits = Edits()
+    for name, value in spelt(given).items():
+        stated = FIELDS[name]
+        if value is None:
+            if clears and stated.is_cleared:
+                edits.cleared.add(name)
+        elif stated.write in writers:
+            _read(edits, stated, value, custom_fields, today)
+    return edits
+
+
+def spelt(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the known members under the table's spelling; the exact one wins over other letter cases.
+
+    Whoever weighs a body before it is written reads it by this, so that what is weighed is what is kept.
+    """
+    members = {name: value for name, value in given.items() if name in FIELDS}
+    for name, value in given.items():
+        known = _NAMES.get(name.lower())
+        if known is not None:
+            members.setdefault(known, value)
+    return members
+
+
+def _read(edits: Edits, stated: Field, value: Any, custom_fields: Collection[str], today: date) -> None:
+    kept = profile_values.read(stated, value)
+    if stated.name == "BirthDate":
+        _refuse_date(kept, today)
+    elif stated.name == "Gender" and kept and kept.lower() not in _GENDERS:
+        raise profile_values.refused("Gender")
+    elif stated.name in _PICTURES and kept and not is_web_address(kept):
+        raise profile_values.refused(stated.name)
+    elif stated.name == "CustomFields":
+        _refuse_custom(kept, custom_fields)
+    if stated.kind is Kind.LIST:
+        profile_lists.refuse(stated.name, kept)
+    if stated.key and any(profile_lists.is_deletion(element) for element in kept):
+        edits.patched[stated.name] = kept
+    else:
+        edits.stated[stated.name] = kept
+
+
+def _refuse_date(text: str, today: date) -> None:
+    if not text:
+        return
+    born = born_on(text)
+    if born is None or born > today:
+        raise e.MalformedDate
+
+
+def _refuse_custom(given: Mapping[str, str | None], configured: Collection[str]) -> None:
+    for name, value in given.items():
+        if name not in configured:
+            raise e.UnknownCustomField(f"The custom field {name[:100]} is not configured.")
+        if value is not None and len(value) > _MOST_CUSTOM_LETTERS:
+            raise profile_values.refused(f"CustomFields.{name}")
+
+
+def _merged(held: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
+    """Custom fields are set one by one; a null takes one away."""
+    merged = {**(held or {}), **given}
+    return {name: value for name, value in merged.items() if value is not None} or None

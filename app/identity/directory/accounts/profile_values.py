@@ -1,0 +1,127 @@
+"""Reads one value of the profile as its kind: what a JSON body may bring, as it is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.profile import Kind, Member
+from app.identity.directory.accounts.countries import as_country
+
+_MOST_TEXT, _MOST_ELEMENTS, _MOST_NAMES = 10_000, 500, 200
+_MOST_COUNT = 2**53 - 1  # what every JSON reader takes exactly
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def read(member: Member, value: Any, at: str = "") -> Any:
+    """Return the value as it is kept; raises 908 that names the member."""
+    name = f"{at}{member.name}"
+    if member.name == "Country" and member.kind is Kind.OBJECT:
+        value = as_country(value)
+    if member.kind is Kind.OBJECT:
+        return _object(member, value, name)
+    if member.kind is Kind.LIST:
+        elements = _elements(value, name)
+        return [_object(member, element, f"{name}[{index}]") for index, element in enumerate(elements)]
+    return _FLAT[member.kind](value, name)
+
+
+def absent(member: Member) -> Any:
+    """Return what a member inside an object holds where it was not given."""
+    return False if member.kind is Kind.FLAG else None
+
+
+def find(names: Mapping[str, Any], member: Member) -> Any:
+    """Return the value that stands under the member's name: the exact spelling, else another letter case or older name."""
+    if member.name in names:
+        return names[member.name]
+    wanted = {spelt.lower() for spelt in (member.name, *member.also)}
+    return next((value for name, value in names.items() if name.lower() in wanted), None)
+
+
+def refused(name: str) -> e.BadParameter:
+    """Return 908 for a malformed member."""
+    return e.BadParameter(f"The {name} is not formatted correctly.")
+
+
+def _object(member: Member, value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise refused(name)
+    made = {}
+    for inside in member.members:
+        given = find(value, inside)
+        made[inside.name] = absent(inside) if given is None else read(inside, given, f"{name}.")
+    return made
+
+
+def _elements(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list) or len(value) > _MOST_ELEMENTS:
+        raise refused(name)
+    return value
+
+
+def _text(value: Any, name: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > _MOST_TEXT:
+        raise refused(name)
+    return str(value)
+
+
+def _flag(value: Any, name: str) -> bool:
+    known = _FLAGS.get(str(value).lower()) if isinstance(value, bool | int | str) else None
+    if known is None:
+        raise refused(name)
+    return known
+
+
+def _count(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise refused(name)
+    if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) < 17):
+        raise refused(name)
+    if not 0 <= int(value) <= _MOST_COUNT:
+        raise refused(name)
+    return int(value)
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or len(str(value)) > 40:
+        raise refused(name)
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise refused(name) from None
+    if not math.isfinite(number):
+        raise refused(name)
+    return number
+
+
+def _texts(value: Any, name: str) -> list[str]:
+    return [_text(element, f"{name}[{index}]") for index, element in enumerate(_elements(value, name))]
+
+
+def _map(value: Any, name: str) -> dict[str, str | None]:
+    if not isinstance(value, dict) or len(value) > _MOST_NAMES:
+        raise refused(name)
+    return {key: None if held is None else _map_text(held, f"{name}.{key}") for key, held in value.items()}
+
+
+def _map_text(value: Any, name: str) -> str:
+    return str(value).lower() if isinstance(value, bool) else _text(value, name)
+
+
+_FLAT: dict[Kind, Callable[[Any, str], Any]] = {
+    Kind.TEXT: _text,
+    Kind.INSTANT: _text,
+    Kind.FLAG: _flag,
+    Kind.COUNT: _count,
+    Kind.NUMBER: _number,
+    Kind.TEXTS: _texts,
+    Kind.MAP: _map,
+}
+
+
+def folded(names: Iterable[str]) -> dict[str, str]:
+    """Return names by their lower case."""
+    return {name.lower(): name for name in names}

@@ -1,0 +1,148 @@
+"""Finds accounts and shows them. Writing them is `app.identity.programs.management`, which stands above passwords and tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors as e
+from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normal
+from app.identity.directory.accounts.profile import profile_of
+from app.identity.directory.accounts.projection import project
+from app.identity.platform.context import Context
+
+
+def by_uid(context: Context, uid: str) -> Account | None:
+    """Return the account of that id."""
+    return store.by_uid(context, uid)
+
+
+def is_email(value: str) -> bool:
+    """Return whether the text can be an address at all."""
+    return identifiers.normal_email(value) is not None
+
+
+def by_email(context: Context, value: str) -> Account | None:
+    """Return the account that holds the address, in any spelling of it."""
+    form = identifiers.normal_email(value)
+    return store.by_identifier(context, EMAIL, form) if form else None
+
+
+def by_username(context: Context, value: str) -> Account | None:
+    form = identifiers.normal_username(value)
+    return store.by_identifier(context, USERNAME, form) if form else None
+
+
+def by_phone(context: Context, value: str) -> Account | None:
+    form = identifiers.normal_phone(value)
+    return store.by_identifier(context, PHONE, form) if form else None
+
+
+def own(context: Context) -> Account:
+    """Return the signed-in account; raises 1409 where it is closed or gone."""
+    account = store.by_uid(context, context.account.uid)
+    if account is None or not account.is_active or account.is_deleted:
+        raise e.NotAuthenticated
+    return account
+
+
+def known(context: Context, uid: str) -> Account:
+    """Return the account that an operation addresses; raises 1200 for what cannot be an id, 984 for one of nobody."""
+    if not identifiers.has_uid_form(uid):
+        raise e.MalformedUid
+    account = store.by_uid(context, uid)
+    if account is None:
+        raise e.UnknownUid
+    return account
+
+
+def known_profile(context: Context, profile_id: str) -> Account:
+    """Return the account that holds the profile of that id (the interface's `ID`); raises 984."""
+    account = store.by_identifier(context, PROFILE, profile_id)
+    if account is None:
+        raise e.UnknownUid
+    return account
+
+
+def addressed(context: Context, *, email: str | None, username: str | None, phone: str | None) -> Account:
+    """Return the account that exactly one identifier names.
+
+    Raises:
+        IdentifierMissing: none is given.
+        BadParameter: more than one is given.
+        MalformedEmail: the email cannot be one.
+        UnknownAccount, UnknownUsername, UnknownPhone: no account has it.
+    """
+    given = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
+    if not given:
+        raise e.IdentifierMissing
+    if len(given) > 1:
+        raise e.BadParameter(f"The {given[1]} must not stand beside {given[0]}: exactly one identifier is expected.")
+    if email:
+        return with_email(context, email)
+    found = by_username(context, username) if username else by_phone(context, phone or "")
+    if found is None:
+        raise e.UnknownUsername if username else e.UnknownPhone
+    return found
+
+
+def with_email(context: Context, email: str | None) -> Account:
+    """Return the account of an address; raises 1032 missing, 1038 malformed, 938 unknown."""
+    if not email:
+        raise e.EmailMissing
+    if identifiers.normal_email(email) is None:
+        raise e.MalformedEmail
+    account = by_email(context, email)
+    if account is None:
+        raise e.UnknownAccount
+    return account
+
+
+def grade_password(context: Context, account: Account, *, is_secure: bool) -> Account:
+    """Keep whether the password meets the rules of today, and return the account with it.
+
+    The row must be locked already, by a write of this unit of work: what lies beside it is read again and stays.
+    """
+    if is_secure == bool(account.private.get("is_secure_password")):
+        return account
+    fresh = store.by_uid(context, account.uid) or account
+    private = {**fresh.private, "is_secure_password": is_secure}
+    store.change(context, account.uid, {"private": private})
+    return replace(account, private=private)
+
+
+def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
+    """Return the profile of an account that just signed in; `account` is as it was before."""
+    after = replace(
+        account,
+        logins=account.logins + 1,
+        last_login_at=context.now,
+        modified_at=context.now,
+        is_locked=False,
+        lock_type="None",
+        locked_until=None,
+    )
+    return {**profile_of(after), "FirstLogin": account.logins == 0}
+
+
+__all__ = [
+    "Account",
+    "addressed",
+    "by_email",
+    "by_phone",
+    "by_uid",
+    "by_username",
+    "full_name",
+    "grade_password",
+    "is_email",
+    "known",
+    "known_profile",
+    "normal",
+    "own",
+    "profile_of",
+    "project",
+    "signed_in_profile",
+    "with_email",
+]

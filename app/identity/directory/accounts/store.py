@@ -1,0 +1,138 @@
+"""The queries of accounts, always inside the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts.account import IDENTITIES, Account, sessions_allowed
+from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
+from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.context import Context
+
+A, I = accounts.c, identifiers.c  # noqa: E741 - the letters of the tables, as everywhere in the stores
+_COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
+# Made once: to build a statement of thirty columns costs more than to run it, and nearly every request asks this.
+_BY_UID = select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
+_BY_IDENTIFIER = (
+    select(*_COLUMNS)
+    .select_from(accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid)))
+    .where(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+)
+
+
+class Taken(Exception):
+    """An identifier, or the uid itself, belongs to another account."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"{kind} is taken")
+        self.kind = kind
+
+
+def by_uid(context: Context, uid: str) -> Account | None:
+    """Return the account of that id."""
+    return _found(
+        context, context.work.run(_BY_UID, {"tenant": context.tenant.tenant_id, "account": uid}).one_or_none()
+    )
+
+
+def by_identifier(context: Context, kind: str, value: str) -> Account | None:
+    """Return the account that holds the identifier, given in its normal form."""
+    asked = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
+    return _found(context, context.work.run(_BY_IDENTIFIER, asked).one_or_none())
+
+
+def add(context: Context, row: dict[str, Any], held: Iterable[tuple[str, str, bool]]) -> Account:
+    """Insert an account with its identifiers `(kind, value, is_verified)` and its identities, and return it; raises Taken."""
+    values = {**row, "tenant_id": context.tenant.tenant_id}
+    try:
+        added = context.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
+    except IntegrityError:
+        raise Taken("uid") from None
+    context.work.locked[row["uid"]] = True
+    linked = [names.identity(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
+    hold(
+        context, row["uid"], [*held, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)]
+    )
+    return _account(context, added)
+
+
+def hold(context: Context, uid: str, held: Iterable[tuple[str, str, bool]]) -> None:
+    """Give an account identifiers; raises Taken.
+
+    They are taken in one order by everybody, so that two accounts reaching for the same two never wait for one another.
+    """
+    for kind, value, is_verified in sorted(set(held)):
+        row = {
+            "tenant_id": context.tenant.tenant_id,
+            "kind": kind,
+            "value": value,
+            "uid": uid,
+            "is_verified": is_verified,
+        }
+        try:
+            context.work.run(insert(identifiers), row)
+        except IntegrityError:
+            raise Taken(kind) from None
+
+
+def let_go(context: Context, uid: str, kind: str, value: str | None = None) -> None:
+    """Take an account's identifiers of one kind away, or one of them, given in its normal form."""
+    where = [I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind]
+    context.work.run(delete(identifiers).where(*where, *([I.value == value] if value is not None else [])))
+
+
+def verify(context: Context, uid: str, kind: str, value: str | None, is_verified: bool) -> None:
+    """Mark one identifier of an account verified, or not."""
+    if value is not None:
+        where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind, I.value == value)
+        context.work.run(update(identifiers).where(*where).values(is_verified=is_verified))
+
+
+def is_previous_uid(context: Context, uid: str) -> bool:
+    """Return whether the id once belonged to an account that has another now."""
+    where = (I.tenant_id == context.tenant.tenant_id, I.kind == PREVIOUS_UID, I.value == uid)
+    return context.work.one(select(I.uid).where(*where)) is not None
+
+
+def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:
+    """Write columns and return the account as it is then; the row stays locked until the commit."""
+    where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
+    statement = update(accounts).where(*where).values(modified_at=context.now, **values).returning(*_COLUMNS)
+    found = _found(context, context.work.one(statement))
+    context.work.locked[uid] = found is not None
+    return found
+
+
+def lock(context: Context, uid: str) -> bool:
+    """Lock an account until the commit, as `change` does, and leave it as it is; returns whether it is there."""
+    held = context.work.locked
+    if uid not in held:
+        context.work.begin()
+        where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
+        held[uid] = context.work.one(select(A.uid).where(*where).with_for_update()) is not None
+    return held[uid]
+
+
+def remove(context: Context, uid: str) -> bool:
+    """Delete an account and what it held; returns whether it was there."""
+    context.work.locked[uid] = False
+    context.work.run(delete(identifiers).where(I.tenant_id == context.tenant.tenant_id, I.uid == uid))
+    return context.work.changed(delete(accounts).where(A.tenant_id == context.tenant.tenant_id, A.uid == uid)) > 0
+
+
+def _found(context: Context, row: Row[Any] | None) -> Account | None:
+    return _account(context, row) if row is not None else None
+
+
+def _account(context: Context, row: Row[Any]) -> Account:
+    days = context.tenant.settings.password_policy.expiry_days
+    expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
+    allowed = sessions_allowed(row.session_limit, context.tenant.settings.session_limit)
+    return Account(**row._mapping, read_at=context.now, password_expires_at=expires, sessions_allowed=allowed)

@@ -1,0 +1,78 @@
+"""Names that no account has, and that somebody tries: they lock as accounts do, so that a lock tells nothing.
+
+Counted in the database like an account's failures: exact under concurrency, and at the same price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, case, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.contract.configuration import Lockout
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts.login_records import Failure, Lock
+from app.identity.directory.accounts.tables import strangers
+from app.identity.platform.context import Context
+
+T = strangers.c
+_KEPT = timedelta(days=7)  # an account stays locked for longer: whoever waits so long may tell the two apart
+
+
+def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
+    """Return the lock that the name of these digests, one for each line of the secret, has earned."""
+    lockout = context.tenant.settings.lockout
+    rows = [row for row in context.work.all(_counted(context, name_hashes)) if row.expires_at > context.now]
+    if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
+        return None
+    ends_at = max(row.expires_at for row in rows)
+    return Lock(login_records.LOCK_TYPES[lockout.type], ends_at if lockout.type == "suspend" else None)
+
+
+def count(context: Context, name_hashes: Sequence[str]) -> Failure:
+    """Add one failure, in a transaction of its own: under the first digest, and those under the others count with it."""
+    lockout, now = context.tenant.settings.lockout, context.now
+    most = lockout.maximum_failed_attempts
+    locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _KEPT)
+    given = {
+        "tenant_id": context.tenant.tenant_id,
+        "name_hash": name_hashes[0],
+        "failures": 1,
+        "expires_at": locked if most <= 1 else now + _KEPT,
+        "now": now,
+        "most": most,
+        "locked": locked,
+    }
+    with context.work.apart() as own:
+        failures = int(own.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
+        if others := name_hashes[1:]:
+            failures += sum(row.failures for row in own.all(_counted(context, others)) if row.expires_at > now)
+    return Failure(failures, _is_limited(lockout) and failures >= most)
+
+
+def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
+    return select(T.failures, T.expires_at).where(T.tenant_id == context.tenant.tenant_id, T.name_hash.in_(name_hashes))
+
+
+def _addition(dialect: Any) -> Any:
+    """Return the statement of `count`: made once, since to build it takes as long as to run it."""
+    is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
+    added = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
+    counted = case((is_over, 1), else_=T.failures + 1)
+    is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
+    locked = bindparam("locked", type_=T.expires_at.type)
+    until = case((is_over, added.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
+    return added.on_conflict_do_update(
+        index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
+    ).returning(T.failures)
+
+
+_COLUMNS = ("tenant_id", "name_hash", "failures", "expires_at")
+_ADDED = {True: _addition(sqlite), False: _addition(postgresql)}
+
+
+def _is_limited(lockout: Lockout) -> bool:
+    return lockout.type != "none" and lockout.maximum_failed_attempts > 0

@@ -1,0 +1,68 @@
+"""The operations of people who are signed in, and of the tenant's servers. What a consent token opens stands with sign-in."""
+
+from __future__ import annotations
+
+from app.contract import consents as contract
+from app.contract import errors as e
+from app.contract.groups import Uid
+from app.contract.profile import Profile
+from app.identity.directory.accounts import consents
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.consents import service
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    server.implements(contract.give)(give)
+    server.implements(contract.change)(change)
+    server.implements(contract.verify)(verify)
+    server.implements(contract.logs)(logs)
+    server.implements(contract.managed_logs)(managed_logs)
+
+
+def give(context: Context, req: contract.OwnConsentsGiven) -> Profile:
+    account = accounts.own(context)
+    service.refuse_off(context)
+    answers = service.read(context.tenant.settings, req)
+    return Profile.of(accounts.profile_of(service.give(context, account, answers, is_silent=req.is_silent)))
+
+
+def change(context: Context, req: contract.ConsentsChanged) -> contract.ConsentProfile:
+    account = accounts.own(context)
+    service.refuse_off(context)
+    after = service.change(context, account, req.consents, is_silent=req.is_silent)
+    return profile_of(after) or contract.ConsentProfile(accepted_consent_versions=[], consents=[])
+
+
+def verify(context: Context, req: contract.ConsentAsked) -> contract.ConsentValidity:
+    account = accounts.own(context)
+    service.refuse_off(context)
+    is_valid = service.is_valid(context, account, req.event, is_custom=req.is_custom)
+    return contract.ConsentValidity(consent_profile=profile_of(account), is_valid=is_valid)
+
+
+def logs(context: Context, req: contract.OwnLogsRead) -> contract.ConsentLogs:
+    return _logs(context, accounts.own(context))
+
+
+def managed_logs(context: Context, req: Uid) -> contract.ConsentLogs:
+    return _logs(context, accounts.known(context, req.uid))
+
+
+def profile_of(account: Account) -> contract.ConsentProfile | None:
+    """Return what the account agreed to."""
+    kept = consents.profile(consents.held(account))
+    return contract.ConsentProfile.model_validate(kept) if kept else None
+
+
+def _logs(context: Context, account: Account) -> contract.ConsentLogs:
+    service.refuse_off(context)
+    entries = service.history(context, account)
+    if not entries:
+        raise e.NoConsentLogs
+    return contract.ConsentLogs(
+        uid=account.uid, consent_logs=[contract.ConsentLog.model_validate(one) for one in entries]
+    )

@@ -1,0 +1,201 @@
+"""The rules of the tenant's consent forms: who must answer which, what counts as an answer, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.consent_forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
+from app.contract.consents import ConsentAnswer, ConsentEvent, ConsentsGiven
+from app.identity.directory.accounts import consents
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.consents import log, store
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.limits import Rate
+
+CHANGES = Rate(60, 3600)
+"""So often an account's answers may change: each change is an entry that stays."""
+Answers = tuple[tuple[ConsentForm, ...], Mapping[str, bool]]
+"""Forms, and what was chosen: every option of them by its id."""
+
+
+def refuse_off(context: Context) -> None:
+    """Raise ConsentsOff where the tenant has no form."""
+    if not context.tenant.settings.consent_forms:
+        raise e.ConsentsOff
+
+
+def due(context: Context, account: Account, began_at: datetime) -> tuple[ConsentForm, ...]:
+    """Return the forms that stand before the session of a sign-in that began then; none where nothing does.
+
+    Of the registration: the form that it asked for and that was not answered. Of the first sign-in: that form until it is
+    answered once. Of a later one: the present version of that of sign-ins.
+    """
+    forms = {form.event: form for form in context.tenant.settings.consent_forms if form.mandatory}
+    if not forms:
+        return ()
+    kept, owed = consents.held(account), []
+    if kept.get("owes") and REGISTER in forms:
+        owed.append(forms[REGISTER])
+    first = consents.answered(kept, FIRST_LOGIN)
+    if first is None and FIRST_LOGIN in forms:
+        owed.append(forms[FIRST_LOGIN])
+    elif LOGIN in forms and not _is_answered(kept, forms[LOGIN]):
+        is_within = first is not None and first["At"] >= (iso(began_at) or "")
+        owed += [] if is_within else [forms[LOGIN]]
+    return tuple(owed)
+
+
+def read(settings: TenantSettings, given: ConsentsGiven) -> Answers:
+    """Return what answers say. What a form offers and nobody mentions is not agreed to.
+
+    Raises:
+        NoConsentForm: there is no form for an event.
+        ConsentRefused: no form is named, an option is of none of the named ones or stands twice, or one is missing that the
+            form demands.
+    """
+    forms = tuple(_named(settings, one) for one in given.events)
+    if not forms or len({form.event for form in forms}) < len(forms):
+        raise e.ConsentRefused("Each answered form stands once in Events.")
+    chosen = _chosen(given.data)
+    offered = {option.id for form in forms for option in form.options}
+    if strange := chosen.keys() - offered:
+        raise e.ConsentRefused(f"{min(strange)} is no option of the forms in Events.")
+    for option in (option for form in forms for option in form.options):
+        if option.mandatory and not chosen.get(option.id):
+            raise e.ConsentRefused(f"{option.id} must be accepted.")
+    return forms, {option: chosen.get(option, False) for option in offered}
+
+
+def give(context: Context, account: Account, answers: Answers, *, is_silent: bool) -> Account:
+    """Keep answers to forms, and return the account with them; the same answers once more are no entry. Raises TooManyRequests."""
+    context.spend("consents", CHANGES, account.uid)
+    forms, choices = answers
+    fresh = _locked(context, account)
+    kept = consents.held(fresh)
+    is_newer = any((one := consents.answered(kept, form.event)) and one["Version"] < form.version for form in forms)
+    after = consents.after(kept, [_version(form) for form in forms], choices, context.now)
+    if any(form.event == REGISTER for form in forms):
+        after.pop("owes", None)
+    if all(_is_answered(kept, form) for form in forms) and consents.accepted(after) == consents.accepted(kept):
+        return fresh
+    return _write(context, fresh, after, choices, log.MIGRATION if is_newer else log.DEFAULT, is_silent)
+
+
+def change(context: Context, account: Account, wanted: Sequence[ConsentAnswer], *, is_silent: bool) -> Account:
+    """Change options of forms that the account answered, and return it.
+
+    Raises:
+        NoConsentForm: an option stands in no form.
+        ConsentRefused: it stands in none that the account answered, twice in the request, or cannot be taken back.
+        TooManyRequests: too many changes.
+    """
+    context.spend("consents", CHANGES, account.uid)
+    chosen, forms = _chosen(wanted), context.tenant.settings.consent_forms
+    fresh = _locked(context, account)
+    kept = consents.held(fresh)
+    offered = {option.id for form in forms for option in form.options}
+    own = [option for form in forms if consents.answered(kept, form.event) for option in form.options]
+    if chosen.keys() - offered:
+        raise e.NoConsentForm
+    if strange := chosen.keys() - {option.id for option in own}:
+        raise e.ConsentRefused(f"{min(strange)} is on no form that the account answered.")
+    for option in own:
+        if option.mandatory and chosen.get(option.id) is False:
+            raise e.ConsentRefused(f"{option.id} cannot be taken back.")
+    after = consents.after(kept, (), chosen, context.now)
+    if consents.accepted(after) == consents.accepted(kept):
+        return fresh
+    return _write(context, fresh, after, chosen, log.EDITOR, is_silent)
+
+
+def is_valid(context: Context, account: Account, event: str, *, is_custom: bool) -> bool:
+    """Return whether the present version of a form is answered. Raises NoConsentForm, RequestInvalid."""
+    form = form_of(context.tenant.settings, event)
+    if form is None:
+        raise e.NoConsentForm
+    if form.is_custom != is_custom:
+        raise e.RequestInvalid("IsCustom is not what the event is.")
+    return _is_answered(consents.held(account), form)
+
+
+def history(context: Context, account: Account) -> list[dict[str, Any]]:
+    """Return every entry of the account's log, the newest first."""
+    first = consents.held(account).get("first")
+    return [*store.of_account(context, account.uid), *([first] if first else [])]
+
+
+def stated(context: Context, given: ConsentsGiven | None) -> Answers | None:
+    """Return the answers that came with a new account; None where none did, or the tenant asks for none.
+
+    Raises NoConsentForm, ConsentRefused.
+    """
+    settings = context.tenant.settings
+    return read(settings, given) if given is not None and settings.consent_forms else None
+
+
+def at_registration(context: Context, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
+    """Return what a new account keeps privately of what its owner answered when registering; one that a person made owes what
+    was not answered then.
+    """
+    settings, kept = context.tenant.settings, {}
+    if answers:
+        forms, choices = answers
+        kept = consents.after({}, [_version(form) for form in forms], choices, context.now)
+        kept["first"] = log.entry(context, kept, log.DEFAULT, log.differences({}, choices))
+    form = form_of(settings, REGISTER)
+    if is_own and form and form.mandatory and not consents.answered(kept, REGISTER):
+        kept["owes"] = True
+    return {consents.KEY: kept} if kept else {}
+
+
+def form_of(settings: TenantSettings, event: str) -> ConsentForm | None:
+    """Return the form for an event."""
+    return next((form for form in settings.consent_forms if form.event == event), None)
+
+
+def _named(settings: TenantSettings, asked: ConsentEvent) -> ConsentForm:
+    form = form_of(settings, asked.event)
+    if form is None or form.is_custom != asked.is_custom:
+        raise e.NoConsentForm
+    return form
+
+
+def _chosen(given: Sequence[ConsentAnswer]) -> dict[str, bool]:
+    chosen = {one.consent_option_id: one.is_accepted for one in given}
+    if len(chosen) < len(given):
+        raise e.ConsentRefused("Each option stands once.")
+    return chosen
+
+
+def _is_answered(kept: consents.Held, form: ConsentForm) -> bool:
+    answered = consents.answered(kept, form.event)
+    return answered is not None and answered["Version"] == form.version
+
+
+def _locked(context: Context, account: Account) -> Account:
+    fresh = accounts.change(context, account.uid, {})
+    if fresh is None:
+        raise e.NotAuthenticated
+    return fresh
+
+
+def _version(form: ConsentForm) -> dict[str, Any]:
+    return {"Event": form.event, "Version": form.version, "IsCustom": form.is_custom}
+
+
+def _write(
+    context: Context, fresh: Account, after: dict[str, Any], choices: Mapping[str, bool], kind: str, is_silent: bool
+) -> Account:
+    kept = consents.held(fresh)
+    store.add(context, fresh.uid, log.entry(context, after, kind, log.differences(kept, choices)))
+    private = {**fresh.private, consents.KEY: after}
+    written = accounts.change(context, fresh.uid, {"private": private}) or fresh
+    events.emit(context, "ConsentProfileUpdate", written, is_silent)
+    return written

@@ -1,0 +1,35 @@
+"""The queries of the consent log, always inside the tenant and the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select
+
+from app.identity.directory.consents.tables import consent_log
+from app.identity.platform.context import Context
+
+L = consent_log.c
+_OF_ACCOUNT = (
+    select(L.entry)
+    .where(L.tenant_id == bindparam("tenant"), L.uid == bindparam("account"))
+    .order_by(L.at.desc(), L.entry_id.desc())
+)
+
+
+def add(context: Context, uid: str, entry: dict[str, Any]) -> None:
+    """Add an entry of the interface's form."""
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "entry_id": entry["Id"],
+        "uid": uid,
+        "at": context.now,
+        "entry": entry,
+    }
+    context.work.run(insert(consent_log), row)
+
+
+def of_account(context: Context, uid: str) -> list[dict[str, Any]]:
+    """Return an account's entries, the newest first."""
+    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
+    return [dict(row.entry) for row in rows]

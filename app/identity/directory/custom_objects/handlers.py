@@ -1,0 +1,88 @@
+"""The operations of custom objects. Each names the object first, so that what is off or unknown is said before anything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy.engine import Row
+
+from app.contract import custom_objects as contract
+from app.contract import errors as e
+from app.contract.groups import Deleted, Uid
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.custom_objects import service
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations: the same with the token of an account, and by its id."""
+    server.implements(contract.add)(add)
+    server.implements(contract.read_all)(read_all)
+    server.implements(contract.read)(read)
+    server.implements(contract.change)(change)
+    server.implements(contract.remove)(remove)
+    server.implements(contract.managed_add)(managed_add)
+    server.implements(contract.managed_read_all)(read_all)
+    server.implements(contract.managed_read)(read)
+    server.implements(contract.managed_change)(change)
+    server.implements(contract.managed_remove)(remove)
+
+
+def add(context: Context, req: contract.OwnRecordAdded) -> contract.Record:
+    try:
+        return managed_add(context, req)
+    except e.UnknownUid:  # gone in this very moment, and with it who asks
+        raise e.NotAuthenticated from None
+
+
+def managed_add(context: Context, req: contract.OwnRecordAdded | contract.RecordAdded) -> contract.Record:
+    account, kind = _account(context, req), service.stated(context, req)
+    return _view(service.add(context, account, kind, _content(context, req), is_silent=req.is_silent))
+
+
+def read_all(context: Context, req: contract.OwnRecordsRead | contract.RecordsRead) -> contract.Records:
+    rows = service.read_all(context, _account(context, req), service.stated(context, req))
+    return contract.Records(data=[_view(row) for row in rows], count=len(rows))
+
+
+def read(context: Context, req: contract.OwnRecordRead | contract.RecordRead) -> contract.Record:
+    return _view(service.read(context, _account(context, req), service.stated(context, req), req.object_record_id))
+
+
+def change(context: Context, req: contract.OwnRecordChanged | contract.RecordChanged) -> contract.Record:
+    account, kind, content = _account(context, req), service.stated(context, req), _content(context, req)
+    changed = service.change(
+        context, account, kind, req.object_record_id, content, how=req.update_type, is_silent=req.is_silent
+    )
+    return _view(changed)
+
+
+def remove(context: Context, req: contract.OwnRecordRemoved | contract.RecordRemoved) -> Deleted:
+    account, kind = _account(context, req), service.stated(context, req)
+    service.remove(context, account, kind, req.object_record_id, is_silent=req.is_silent)
+    return Deleted()
+
+
+def _account(context: Context, req: contract.Named) -> Account:
+    """Return whose records they are: of the id that the tenant's server names, else of the token."""
+    return accounts.known(context, req.uid) if isinstance(req, Uid) else accounts.own(context)
+
+
+def _content(context: Context, req: contract.Content) -> dict[str, Any]:
+    """Return what is to be kept: without the token, where the body was what showed it."""
+    if isinstance(req, Uid) or context.raw.bearer() or context.raw.first("access_token"):
+        return req.record
+    return {name: value for name, value in req.record.items() if name.lower() != "access_token"}
+
+
+def _view(row: Row[Any]) -> contract.Record:
+    return contract.Record(
+        id=row.record_id,
+        uid=row.uid,
+        date_created=iso(row.created_at) or "",
+        date_modified=iso(row.modified_at) or "",
+        custom_object=row.content,
+    )

@@ -1,0 +1,131 @@
+"""The rules of custom objects, for whoever asks: the account's owner with a token, or the tenant's servers by its id."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.engine import Row
+
+from app.contract import errors as e
+from app.contract.configuration import CustomObject
+from app.contract.custom_objects import Named, Update
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.custom_objects import store
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+_RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")  # a GUID; older clients know 24 letters (interface account.md section 4)
+
+
+def stated(context: Context, named: Named) -> CustomObject:
+    """Return the object that a request names.
+
+    Raises:
+        CustomObjectsOff: the tenant has none.
+        ObjectNameMissing: neither a name nor an id is given.
+        UnknownObjectName, WrongObjectId: none has that name, or that id; or the two are of different ones.
+    """
+    known = context.tenant.settings.custom_objects
+    if not known:
+        raise e.CustomObjectsOff
+    name, object_id = named.object_name, named.custom_object_id
+    if not (name or object_id):
+        raise e.ObjectNameMissing
+    if name and not any(one.name == name for one in known):
+        raise e.UnknownObjectName
+    found = next((one for one in known if name in (None, one.name) and object_id in (None, one.id)), None)
+    if found is None:
+        raise e.WrongObjectId
+    return found
+
+
+def add(
+    context: Context, account: Account, kind: CustomObject, content: dict[str, Any], *, is_silent: bool
+) -> Row[Any]:
+    """Keep a new record with the account. Raises MalformedObject, ObjectFull, UnknownUid."""
+    _refuse_content(kind, content)
+    if not accounts.lock(context, account.uid):  # of many at once no more than the limit come in
+        raise e.UnknownUid
+    if store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
+        raise e.ObjectFull
+    row = store.add(context, account.uid, kind.name, content)
+    events.emit(context, "CreateCustomObject", account, is_silent)
+    return row
+
+
+def read_all(context: Context, account: Account, kind: CustomObject) -> Sequence[Row[Any]]:
+    """Return the account's records, the oldest first. Raises NoSuchObject where there is none."""
+    rows = store.of_account(context, account.uid, kind.name)
+    if not rows:
+        raise e.NoSuchObject
+    return rows
+
+
+def read(context: Context, account: Account, kind: CustomObject, record_id: str) -> Row[Any]:
+    """Return one record. Raises MalformedRecordId, NoSuchObject."""
+    return _found(store.named(context, account.uid, kind.name, _record_id(record_id, e.MalformedRecordId)))
+
+
+def change(
+    context: Context,
+    account: Account,
+    kind: CustomObject,
+    record_id: str,
+    content: dict[str, Any],
+    *,
+    how: Update,
+    is_silent: bool,
+) -> Row[Any]:
+    """Change a record; two that set different members of it at once both count.
+
+    Raises WrongObjectId, NoSuchObject, MalformedObject.
+    """
+    asked = _record_id(record_id)
+    if how == "partialreplace":
+        held = _found(store.change(context, account.uid, kind.name, asked))
+        content = {**held.content, **content}
+    _refuse_content(kind, content)
+    row = _found(store.change(context, account.uid, kind.name, asked, content))
+    events.emit(context, "UpdateCustomObject", account, is_silent)
+    return row
+
+
+def remove(context: Context, account: Account, kind: CustomObject, record_id: str, *, is_silent: bool) -> None:
+    """Remove a record. Raises WrongObjectId, NoSuchObject."""
+    if not store.remove(context, account.uid, kind.name, _record_id(record_id)):
+        raise e.NoSuchObject
+    events.emit(context, "DeleteCustomObject", account, is_silent)
+
+
+def _found(row: Row[Any] | None) -> Row[Any]:
+    if row is None:
+        raise e.NoSuchObject
+    return row
+
+
+def _record_id(text: str, refusal: type[e.WrongObjectId | e.MalformedRecordId] = e.WrongObjectId) -> str:
+    record_id = text.lower()
+    if not _RECORD_ID.match(record_id):
+        raise refusal
+    return record_id
+
+
+def _refuse_content(kind: CustomObject, content: dict[str, Any]) -> None:
+    """Raise MalformedObject for what is too large, or holds a number that JSON has no word for."""
+    if not _is_finite(content):
+        raise e.MalformedObject("A number is too large.")
+    if len(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()) > kind.max_record_bytes:
+        raise e.MalformedObject(f"The record is larger than {kind.max_record_bytes} bytes.")
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list) or all(map(_is_finite, value))

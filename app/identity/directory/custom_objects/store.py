@@ -1,0 +1,65 @@
+"""The queries of custom objects, always inside the tenant, the account and the object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.engine import Row
+
+from app.identity.directory.custom_objects.tables import custom_records
+from app.identity.platform.context import Context
+from app.kit import randomness
+
+R = custom_records.c
+_COLUMNS = tuple(column for column in custom_records.columns if column.name not in ("tenant_id", "object_name"))
+
+
+def add(context: Context, uid: str, name: str, content: dict[str, Any]) -> Row[Any]:
+    """Add a record and return it."""
+    named = {"tenant_id": context.tenant.tenant_id, "record_id": randomness.guid(), "uid": uid, "object_name": name}
+    row: dict[str, Any] = {**named, "content": content, "created_at": context.now, "modified_at": context.now}
+    return context.work.run(insert(custom_records).values(row).returning(*_COLUMNS)).one()
+
+
+def count(context: Context, uid: str, name: str) -> int:
+    """Return how many records of the object the account has."""
+    row = context.work.one(select(func.count()).select_from(custom_records).where(*_of(context, uid, name)))
+    return int(row[0]) if row else 0
+
+
+def of_account(context: Context, uid: str, name: str) -> Sequence[Row[Any]]:
+    """Return the account's records of the object, the oldest first."""
+    ordered = select(*_COLUMNS).where(*_of(context, uid, name)).order_by(R.created_at, R.record_id)
+    return context.work.all(ordered)
+
+
+def all_of_account(context: Context, uid: str) -> Sequence[Row[Any]]:
+    """Return the account's records of every object, the oldest first."""
+    where = (R.tenant_id == context.tenant.tenant_id, R.uid == uid)
+    return context.work.all(select(R.object_name, *_COLUMNS).where(*where).order_by(R.created_at, R.record_id))
+
+
+def named(context: Context, uid: str, name: str, record_id: str) -> Row[Any] | None:
+    """Return one record."""
+    return context.work.one(select(*_COLUMNS).where(*_of(context, uid, name), R.record_id == record_id))
+
+
+def change(
+    context: Context, uid: str, name: str, record_id: str, content: dict[str, Any] | None = None
+) -> Row[Any] | None:
+    """Write a record and return it as it is then; the row stays locked until the commit."""
+    values: dict[str, Any] = {"modified_at": context.now, **({} if content is None else {"content": content})}
+    where = (*_of(context, uid, name), R.record_id == record_id)
+    return context.work.one(update(custom_records).where(*where).values(**values).returning(*_COLUMNS))
+
+
+def remove(context: Context, uid: str, name: str, record_id: str) -> bool:
+    """Remove a record; return whether it was there."""
+    where = (*_of(context, uid, name), R.record_id == record_id)
+    return context.work.changed(delete(custom_records).where(*where)) > 0
+
+
+def _of(context: Context, uid: str, name: str) -> tuple[Any, ...]:
+    return R.tenant_id == context.tenant.tenant_id, R.uid == uid, R.object_name == name

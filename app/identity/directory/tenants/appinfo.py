@@ -1,0 +1,161 @@
+"""A tenant's configuration as hosted pages and client libraries read it: `/ciam/appinfo`.
+
+One table turns settings into the interface's members (tenant-config.md section 2, user.md section 13). What is not
+built yet is served as off, so that a library that reads the member finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
+from app.identity.directory.tenants import registration_form, webauthn_origins
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+Json = dict[str, Any]
+
+SETTINGS = {
+    "EmailVerificationFlow": "email_verification",
+    "IsPhoneLogin": "phone_login",
+    "IsUserNameLogin": "username_login",
+    "IsRememberMe": "remember_me",
+    "AskRequiredFieldsOnTraditionalLogin": "ask_required_fields",
+    "IsCustomerRegistration": "registration",
+    "OTPEmailVerification": "email_verification_codes",
+    "IsLoginOnEmailVerification": "login_on_email_verification",
+    "IsLogoutOnEmailVerification": "logout_on_email_verification",
+    "LoginOnPasswordReset": "login_on_password_reset",
+    "NoRegistration": "one_touch",
+    "IsNoCallbackForSocialLogin": "no_callback_login",
+}
+"""Members that are a setting as it stands."""
+
+OFF = (
+    "IsAutoLookUpEnabled", "IsDisabledSocialRegistration", "IsAgeRestriction",
+    "AskRequiredFieldsOnTraditionalLogin",
+    "IsMobileCallbackForSocialLogin", "IsInvisibleRecaptcha", "IsBackendJobEnabled", "AskPasswordOnSocialLogin",
+    "AskEmailIdForUnverifiedUserLogin", "AskOptionalFieldsOnSocialSignup",
+    "CheckPhoneNoAvailabilityOnRegistration", "DuplicateEmailWithUniqueUsername",
+    "StoreOnlyRegistrationFormFieldsForSocial",
+)  # fmt: skip
+"""Switches of what is not built yet."""
+
+_LOCKS = {
+    "none": "None",
+    "suspend": "Suspend",
+    "captcha": "Captcha",
+    "security_question": "SecurityQuestion",
+    "block": "Block",
+}
+MAIL_TYPES = (
+    "AddEmail", "AutoLogin", "DeleteAccount", "ForgotPIN", "ForgotPassword", "NoRegistrationPasswordlessLogin",
+    "OneClickSignin", "Registration",
+)  # fmt: skip
+_CAPTCHA_PLACES = (
+    "PostForgotPasswordByEmail", "PostForgotPasswordByPhone", "PutChangePassword", "PostLoginByEmailAndPassword",
+    "PostLoginByUserNameAndPassword", "PostLoginByPhoneAndPassword", "PutUpdateProfile",
+)  # fmt: skip
+_CAPTCHA_AT = {
+    "forgot_password": ("PostForgotPasswordByEmail", "PostForgotPasswordByPhone"),
+    "change_password": ("PutChangePassword",),
+    "update_profile": ("PutUpdateProfile",),
+}
+_SECOND_FACTORS = {
+    "IsGoogleAuthenticator": "totp",
+    "IsAuthenticator": "totp",
+    "IsPushAuthenticator": "push",
+    "IsEmailOTPAuthenticator": "email",
+    "IsSecurityQuestionAuthenticator": "security_questions",
+    "IsSmsOTPAuthenticator": "sms",
+    "IsDuoSecurityAuthenticator": "duo",
+    "IsPasskeyAuthenticator": "passkey",
+}
+
+
+def of(context: Context, codes: Collection[str]) -> Json:
+    """Return every member for the tenant of this call.
+
+    Args:
+        codes: the types of mails (`MAIL_TYPES`) that hold a code and no link.
+    """
+    settings, captcha = context.tenant.settings, context.tenant.settings.captcha
+    made: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
+    made.update(dict.fromkeys(OFF, False))
+    made.update(
+        AppName=context.tenant.name,
+        IsHttps=context.services.settings.public_scheme == "https",
+        CustomDomain=None,
+        ApiVersion={"v1": False, "v2": True},
+        IsRiskBasedAuthentication=bool(settings.risk.watched),
+        IsSecurityQuestion=bool(settings.security_questions),
+        SecurityQuestions=_questions(settings),
+        IsDisabledAccountLinking=not settings.account_linking,
+        SocialSchema={"Providers": _providers(context)},
+        RegistrationFormSchema=registration_form.published(settings),
+        LoginLockedConfiguration=_lockout(settings.lockout),
+        IsInstantSignin={"EmailLink": settings.passwordless_email, "SmsOtp": settings.passwordless_sms},
+        TwoFactorAuthentication=_second_factor(settings),
+        PrivacyPolicyConfiguration=_privacy_policy(settings.privacy_policy),
+        OptionalRecaptchaConfiguration=_captcha_places(settings),
+        TemplateVerificationTypes={name: "OTP" if name in codes else "MAGICLINK" for name in MAIL_TYPES},
+        PassKeysConfig=_passkeys(context),
+        IsV2Recaptcha=captcha.provider == "recaptcha_v2",
+        V2RecaptchaSiteKey=captcha.site_key if captcha.provider == "recaptcha_v2" else None,
+        QQTencentCaptchaKey=captcha.site_key if captcha.provider == "tencent" else None,
+        ApiRequestSigningConfig={
+            "IsEnabled": settings.request_signing != "off",
+            "Mode": settings.request_signing.title(),
+        },
+    )
+    return made
+
+
+def _providers(context: Context) -> list[Json]:
+    stated, key = context.tenant.settings.connections, context.tenant.api_key
+    begins = f"{context.issuer}/RequestHandler.aspx?apikey={key}&provider="
+    return [{"Name": name, "Endpoint": f"{begins}{name}"} for name in sorted(stated) if stated[name].is_active]
+
+
+def _questions(settings: TenantSettings) -> Json:
+    listed = [{"QuestionId": name, "Question": text} for name, text in settings.security_questions.items()]
+    return {"Questions": listed, "SecurityQuestionCount": len(listed)}
+
+
+def _captcha_places(settings: TenantSettings) -> Json:
+    switched = {member for name in settings.captcha_at for member in _CAPTCHA_AT[name]}
+    return {"IsEnabled": bool(switched), "Apis": {member: member in switched for member in _CAPTCHA_PLACES}}
+
+
+def _privacy_policy(policy: PrivacyPolicy) -> Json:
+    held = [{"Version": one.version, "StartDateTime": iso(one.starts_at)} for one in policy.versions]
+    return {"IsEnabled": bool(held), "Mode": policy.mode.title(), "PrivacyPolicies": held}
+
+
+def _lockout(lockout: Lockout) -> Json:
+    return {
+        "LoginLockedType": _LOCKS[lockout.type],
+        "MaximumFailedLoginAttempts": lockout.maximum_failed_attempts,
+        "SuspendConfiguration": {"EffectivePeriodInSeconds": lockout.suspend_seconds},
+    }
+
+
+def _second_factor(settings: TenantSettings) -> Json:
+    is_on = settings.two_factor != "disabled"
+    switched = {member: is_on and getattr(settings.second_factors, name) for member, name in _SECOND_FACTORS.items()}
+    return {"IsEnabled": is_on, "IsRequired": settings.two_factor == "required", **switched}
+
+
+def _passkeys(context: Context) -> Json:
+    stated = context.tenant.settings.passkey_settings
+    return {
+        "IsEnabled": context.tenant.settings.passkeys,
+        "PasskeySelection": stated.selection.title(),
+        "ProgressiveEnrollment": stated.progressive_enrollment,
+        "ProgressiveEnrollmentDelay": stated.progressive_enrollment_days,
+        "LocalEnrollment": stated.local_enrollment,
+        "RPDisplayName": webauthn_origins.shown_name(context),
+        "RPID": webauthn_origins.rp_id(context),
+        "RPOrigins": webauthn_origins.origins(context),
+    }

@@ -1,0 +1,180 @@
+"""Writes tenants and their applications. Whoever changes one raises the tenant's version, which tells every cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from app.contract.configuration import ApplicationSettings
+from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
+
+T, A = tenants.c, applications.c
+
+
+@dataclass(frozen=True)
+class HeldTenant:
+    """A tenant as it lies in the store, active or not."""
+
+    tenant_id: str
+    name: str
+    api_key: str
+    api_secret: bytes
+    version: int
+    settings: dict[str, Any]
+    brand: dict[str, Any]
+    captcha_secret: bytes | None
+    is_active: bool
+    service_secrets: bytes | None = None
+    named_by_file: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class HeldApplication:
+    """An application as it lies in the store."""
+
+    client_id: str
+    name: str
+    secret_hash: str | None
+    settings: dict[str, Any]
+
+
+def secret_context(tenant_id: str) -> str:
+    """Return what a sealed API secret is bound to."""
+    return f"{tenant_id} api_secret"
+
+
+def secret_digest(api_secret: str) -> str:
+    """Return what finds a tenant by its API secret (a random GUID: letter case is folded)."""
+    return randomness.digest(api_secret.lower())
+
+
+def captcha_associated_data(tenant_id: str) -> str:
+    """Return what a sealed captcha secret is bound to."""
+    return f"{tenant_id} captcha_secret"
+
+
+def service_secrets_associated_data(tenant_id: str) -> str:
+    """Return what the sealed secrets of services are bound to."""
+    return f"{tenant_id} service_secrets"
+
+
+def all_tenants(work: UnitOfWork) -> Sequence[HeldTenant]:
+    """Return every tenant by name; only a unit of work that looks up sees more than its own."""
+    return [_tenant(row) for row in work.all(select(*_COLUMNS).order_by(T.name))]
+
+
+def ids_after(work: UnitOfWork, last: str, most: int) -> Sequence[str]:
+    """Return the next tenant ids in their order; only a unit of work that looks up sees more than its own."""
+    return [
+        row.tenant_id
+        for row in work.all(select(T.tenant_id).where(T.tenant_id > last).order_by(T.tenant_id).limit(most))
+    ]
+
+
+def named(work: UnitOfWork, name: str) -> HeldTenant | None:
+    """Return the tenant of that name, active or not."""
+    row = work.one(select(*_COLUMNS).where(T.name == name))
+    return _tenant(row) if row else None
+
+
+def locked(work: UnitOfWork) -> HeldTenant | None:
+    """Return the tenant whose unit of work this is, for a change of it: of two at once the second sees the first one's."""
+    row = work.one(select(*_COLUMNS).where(T.tenant_id == work.tenant_id).with_for_update())
+    return _tenant(row) if row else None
+
+
+def holder_of_key(work: UnitOfWork, api_key: str) -> str | None:
+    """Return the name of the tenant that has this API key."""
+    row = work.one(select(T.name).where(T.api_key == api_key.lower()))
+    return str(row[0]) if row else None
+
+
+def add(
+    work: UnitOfWork,
+    name: str,
+    *,
+    api_key: str,
+    api_secret: bytes,
+    api_secret_hash: str | None = None,
+    settings: dict[str, Any],
+    brand: dict[str, Any],
+    captcha_secret: bytes | None = None,
+    service_secrets: bytes | None = None,
+    now: datetime,
+) -> None:
+    """Add the tenant whose id the unit of work bears. Raises IntegrityError where name or key is taken."""
+    row = {
+        "tenant_id": work.tenant_id,
+        "name": name,
+        "api_key": api_key.lower(),
+        "api_secret": api_secret,
+        "api_secret_hash": api_secret_hash,
+        "captcha_secret": captcha_secret,
+        "service_secrets": service_secrets,
+        "version": 1,
+    }
+    work.run(insert(tenants).values(**row, settings=settings, brand=brand, is_active=True, created_at=now))
+
+
+def change(work: UnitOfWork, **values: Any) -> None:
+    """Change columns of the tenant and raise its version; without columns the version alone."""
+    work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
+
+
+def note_named(work: UnitOfWork, named: dict[str, Any]) -> None:
+    """Note which keys a file named; no cache needs to know."""
+    work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(named_by_file=named))
+
+
+def remove(work: UnitOfWork) -> None:
+    """Remove the tenant's own row."""
+    work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
+
+
+def applications_of(work: UnitOfWork) -> Sequence[HeldApplication]:
+    """Return the tenant's applications by name."""
+    columns = (A.client_id, A.name, A.secret_hash, A.settings)
+    rows = work.all(select(*columns).where(A.tenant_id == work.tenant_id).order_by(A.name))
+    return [HeldApplication(row.client_id, row.name, row.secret_hash, dict(row.settings)) for row in rows]
+
+
+def add_application(
+    work: UnitOfWork, client_id: str, secret_hash: str | None, settings: ApplicationSettings, now: datetime
+) -> None:
+    """Add an application. Raises IntegrityError where its id or name is taken."""
+    row = {"tenant_id": work.tenant_id, "client_id": client_id, "secret_hash": secret_hash, "created_at": now}
+    work.run(insert(applications).values(**row, name=settings.name.lower(), settings=kept(settings)))
+
+
+def change_application(work: UnitOfWork, client_id: str, settings: ApplicationSettings, **values: Any) -> None:
+    """State an application anew. Raises IntegrityError where its new name is taken."""
+    where = (A.tenant_id == work.tenant_id, A.client_id == client_id)
+    work.run(update(applications).where(*where).values(**values, name=settings.name.lower(), settings=kept(settings)))
+
+
+def remove_application(work: UnitOfWork, client_id: str) -> None:
+    """Remove an application; its tokens stop with it, because every use looks the client up."""
+    work.run(delete(applications).where(A.tenant_id == work.tenant_id, A.client_id == client_id))
+
+
+def kept(settings: ApplicationSettings) -> dict[str, Any]:
+    """Return what the store keeps of stated settings: nothing that stands at its default."""
+    return settings.model_dump(mode="json", exclude_unset=True)
+
+
+_COLUMNS = (
+    T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active,
+    T.service_secrets, T.named_by_file,
+)  # fmt: skip
+
+
+def _tenant(row: Any) -> HeldTenant:
+    parts = (row.tenant_id, row.name, row.api_key, row.api_secret, row.version, dict(row.settings), dict(row.brand))
+    sealed = {"captcha_secret": row.captcha_secret, "service_secrets": row.service_secrets}
+    return HeldTenant(*parts, is_active=row.is_active, **sealed, named_by_file=row.named_by_file)

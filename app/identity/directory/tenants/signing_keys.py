@@ -1,0 +1,193 @@
+"""Signing keys per tenant: made on first need, published before use, loaded once (checking an RSA key costs 36 ms)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from sqlalchemy import delete, insert, select, update
+
+from app.identity.directory.tenants.tables import signing_keys
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.database import StoreUnavailable
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
+from app.kit.clock import Clock, monotonic
+
+ALGORITHM = "RS256"
+OVERLAP = timedelta(days=2)  # a retired key stays published longer than any token it signed lives
+LEAD = timedelta(minutes=20)  # a new key is published this long before it signs: longer than clients cache
+_FRESH_SECONDS = 5.0
+_K = signing_keys.c
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """A tenant's keys at one moment."""
+
+    signer: RSAKey
+    kid: str
+    public: tuple[dict[str, Any], ...]
+    jwks: bytes  # the published document, made once
+
+
+def new_private_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+class Keyring:
+    """Signs for tenants."""
+
+    def __init__(
+        self, encryption: Encryption, clock: Clock, new_key: Callable[[], rsa.RSAPrivateKey] = new_private_key
+    ) -> None:
+        self._vault = encryption
+        self._clock = clock
+        self._new_key = new_key
+        self._held: dict[str, tuple[float, str, KeySet]] = {}
+        self._loaded: dict[tuple[str, str], RSAKey] = {}
+        self._lock = threading.Lock()
+        self._dropped = 0
+        self._versions: dict[str, int] = {}
+
+    def of(self, work: UnitOfWork) -> KeySet:
+        """Return the tenant's key set; makes the first key where there is none."""
+        held = self._held.get(work.tenant_id)
+        if held is not None and monotonic() - held[0] < _FRESH_SECONDS * 60:
+            return held[2]
+        return self._refresh(work, held)
+
+    def published(self, work: UnitOfWork) -> KeySet:
+        """Return the key set for verifiers; the cached one if the store does not answer."""
+        try:
+            return self.of(work)
+        except StoreUnavailable:
+            if (held := self._held.get(work.tenant_id)) is None:
+                raise
+            return held[2]
+
+    def _refresh(self, work: UnitOfWork, held: tuple[float, str, KeySet] | None) -> KeySet:
+        with self._lock:
+            dropped = self._dropped
+            rows = self._rows(work)
+            if not rows:
+                made: dict[tuple[str, str], RSAKey] = {}
+                with work.apart() as own:
+                    if not self._rows(own):
+                        kid, key = self._add(own, active_at=self._clock.now())
+                        made[(work.tenant_id, kid)] = key
+                self._loaded.update(made)
+                rows = self._rows(work)
+            mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
+            keys = (
+                held[2]
+                if held is not None and held[1] == mark and self._signs(rows) == held[2].kid
+                else self._assemble(work, rows)
+            )
+            if dropped == self._dropped:  # else a change may have come while we read
+                self._held[work.tenant_id] = (monotonic(), mark, keys)
+            return keys
+
+    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
+        """Return a compact RS256 JWT of the claims under the tenant's active key."""
+        keys = self.of(work)
+        work.cost.signatures += 1
+        return jwt.encode({"alg": ALGORITHM, "kid": keys.kid, "typ": kind}, claims, keys.signer, algorithms=[ALGORITHM])
+
+    def rotate(self, work: UnitOfWork) -> str:
+        """Publish a new key that signs after `LEAD`; retire the present one then. Returns the new key's id."""
+        now = self._clock.now()
+        begins = now + LEAD
+        alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
+        work.run(update(signing_keys).where(alive).values(retired_at=begins))
+        kid, _ = self._add(work, active_at=begins)
+        self.drop(work.tenant_id)
+        return kid
+
+    def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
+        """Withdraw a published key, the one that signs where none is named; returns its id, and that of the one which signs now.
+
+        The next key, which `rotate` had published, takes its turn early, else a new one, which no application has fetched yet.
+        Raises LookupError where there is no such key.
+        """
+        now, rows = self._clock.now(), self._rows(work)
+        signs = self._signs(rows) if rows else None
+        gone = kid or signs
+        left = [row for row in rows if row.kid != gone]
+        if gone is None or signs is None or len(left) == len(rows):
+            raise LookupError(kid or "")
+        work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == gone))
+        self.drop(work.tenant_id)
+        lasting = [row.kid for row in left if row.retired_at is None or row.retired_at > now]
+        if not lasting:
+            return gone, self._add(work, active_at=now)[0]
+        last: dict[str, Any] = {"retired_at": None} if all(row.retired_at for row in left) else {}
+        last |= {} if signs in lasting else {"active_at": now}
+        if last:
+            work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == lasting[-1]).values(last))
+        return gone, signs if signs in lasting else lasting[-1]
+
+    def learn(self, tenant_id: str, version: int) -> None:
+        """Read a tenant's keys anew where something of the tenant has changed."""
+        if self._versions.get(tenant_id) != version:
+            self._versions[tenant_id] = version
+            self.drop(tenant_id)
+
+    def drop(self, tenant_id: str) -> None:
+        """Read a tenant's keys anew."""
+        self._dropped += 1
+        self._held.pop(tenant_id, None)
+
+    def forget(self) -> None:
+        """Read every tenant's keys anew."""
+        self._held.clear()
+
+    def _rows(self, work: UnitOfWork) -> list[Any]:
+        gone = self._clock.now() - OVERLAP
+        where = (signing_keys.c.tenant_id == work.tenant_id) & (
+            signing_keys.c.retired_at.is_(None) | (signing_keys.c.retired_at > gone)
+        )
+        return list(work.all(select(signing_keys).where(where).order_by(signing_keys.c.active_at, signing_keys.c.kid)))
+
+    def _signs(self, rows: list[Any]) -> str:
+        now = self._clock.now()
+        lasting = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
+        ready = [row for row in lasting if row.active_at <= now]
+        return str((ready or lasting)[-1].kid)
+
+    def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
+        kid = self._signs(rows)
+        row = next(row for row in rows if row.kid == kid)
+        signer = self._loaded.get((work.tenant_id, kid))
+        if signer is None:
+            signer = RSAKey.import_key(self._vault.open(row.private_key, f"{work.tenant_id} {kid}"))
+            self._loaded[(work.tenant_id, kid)] = signer
+        public = tuple(json.loads(row.public_jwk) for row in rows)
+        return KeySet(signer, kid, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
+
+    def _add(self, work: UnitOfWork, active_at: datetime) -> tuple[str, RSAKey]:
+        private = self._new_key()
+        pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        kid = randomness.token(12)
+        made = RSAKey.import_key(private)
+        public = made.as_dict(private=False)
+        public.update({"kid": kid, "use": "sig", "alg": ALGORITHM})
+        row = {
+            "tenant_id": work.tenant_id,
+            "kid": kid,
+            "algorithm": ALGORITHM,
+            "public_jwk": json.dumps(public, separators=(",", ":")),
+            "private_key": self._vault.seal(pem, f"{work.tenant_id} {kid}"),
+            "published_at": self._clock.now(),
+            "active_at": active_at,
+        }
+        work.run(insert(signing_keys).values(row))
+        return kid, made

@@ -1,0 +1,79 @@
+"""Reads tenants and applications. The look-ups of host, key and secret are the only queries without a tenant (design section 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.engine import Row
+
+from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.identity.directory.tenants.changes import secret_digest
+from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tenant import Application, Tenant
+
+NOBODY = "lookup"  # the tenant of a unit of work that looks a tenant up: owns no row
+
+
+def by_name(work: UnitOfWork, name: str) -> Tenant | None:
+    """Return the active tenant of that name."""
+    return _tenant(work.one(select(tenants).where(tenants.c.name == name, tenants.c.is_active)))
+
+
+def by_key(work: UnitOfWork, api_key: str) -> Tenant | None:
+    """Return the active tenant of that API key."""
+    return _tenant(work.one(select(tenants).where(tenants.c.api_key == api_key, tenants.c.is_active)))
+
+
+def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
+    """Return the one active tenant of that API secret; None where several share it: those must bring their key."""
+    found = work.all(
+        select(tenants).where(tenants.c.api_secret_hash == secret_digest(api_secret), tenants.c.is_active).limit(2)
+    )
+    return _tenant(found[0]) if len(found) == 1 else None
+
+
+def version(work: UnitOfWork, tenant_id: str) -> int | None:
+    """Return the present version of a tenant's configuration; None where the tenant is gone."""
+    row = work.one(select(tenants.c.version).where(tenants.c.tenant_id == tenant_id, tenants.c.is_active))
+    return int(row[0]) if row else None
+
+
+def application(work: UnitOfWork, *, client_id: str | None = None, name: str | None = None) -> Application | None:
+    """Return the tenant's application by client id or by name (names ignore letter case)."""
+    where = (
+        applications.c.client_id == client_id if client_id is not None else applications.c.name == (name or "").lower()
+    )
+    return _application(work.one(select(applications).where(applications.c.tenant_id == work.tenant_id, where)))
+
+
+def origins(work: UnitOfWork) -> frozenset[str]:
+    """Return the web origins that the tenant's active applications registered, as browsers write them."""
+    rows = work.all(select(applications.c.settings).where(applications.c.tenant_id == work.tenant_id))
+    held = [ApplicationSettings.model_validate(row.settings) for row in rows]
+    return frozenset(
+        origin.rstrip("/").lower() for settings in held if settings.is_active for origin in settings.cors_origins
+    )
+
+
+def _tenant(row: Row[Any] | None) -> Tenant | None:
+    if row is None:
+        return None
+    return Tenant(
+        tenant_id=row.tenant_id,
+        name=row.name,
+        api_key=row.api_key,
+        sealed_api_secret=row.api_secret,
+        version=row.version,
+        settings=TenantSettings.model_validate(row.settings),
+        brand=Brand.model_validate(row.brand),
+        sealed_captcha_secret=row.captcha_secret,
+        sealed_service_secrets=row.service_secrets,
+    )
+
+
+def _application(row: Row[Any] | None) -> Application | None:
+    if row is None:
+        return None
+    return Application(row.client_id, row.secret_hash, ApplicationSettings.model_validate(row.settings))

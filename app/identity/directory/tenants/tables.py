@@ -1,0 +1,47 @@
+"""Tenants, their applications and their signing keys."""
+
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
+
+from app.identity.platform.store.tables import Free, Id, Instant, metadata, tenant_table
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("tenant_id", Id, primary_key=True),
+    Column("name", String(63), nullable=False, unique=True),
+    Column("api_key", String(64), nullable=False, unique=True),
+    Column("api_secret", LargeBinary, nullable=False),  # sealed: the signature of webhooks and requests needs it back
+    Column("api_secret_hash", String(64)),  # digest: finds the tenant where the secret alone is shown; not unique
+    Column("captcha_secret", LargeBinary),  # sealed: the captcha provider asks for it
+    Column(
+        "service_secrets", LargeBinary
+    ),  # sealed: what services outside gave the tenant, by their name (services.py)
+    Column("version", Integer, nullable=False, default=1),
+    Column("settings", Free, nullable=False),
+    Column("brand", Free, nullable=False),
+    Column("named_by_file", Free),  # which keys the last file named: configuration/origins.py
+    Column("is_active", Boolean, nullable=False, default=True),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_tenants_api_secret_hash", "api_secret_hash"),
+)
+
+applications = tenant_table(
+    "applications",
+    Column("client_id", String(128), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("secret_hash", String(64)),  # digest of a random secret
+    Column("settings", Free, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("uq_applications_name", "tenant_id", "name", unique=True),
+)
+
+signing_keys = tenant_table(
+    "signing_keys",
+    Column("kid", Id, primary_key=True),
+    Column("algorithm", String(16), nullable=False),
+    Column("public_jwk", Text, nullable=False),
+    Column("private_key", LargeBinary, nullable=False),  # sealed PEM
+    Column("published_at", Instant, nullable=False),
+    Column("active_at", Instant, nullable=False),  # signs from then on
+    Column("retired_at", Instant),  # no longer signs; published until the last token it signed is over
+)

@@ -1,0 +1,251 @@
+"""Who calls: admits K, S, U, C, M and H, each in the carriers that the interface names (user.md section 0, account.md section 0)."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from datetime import timedelta
+from typing import Any
+
+from pydantic_core import from_json
+
+from app.contract import errors as e
+from app.contract.values import instant
+from app.contract.visit import Visit
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import privacy_policy
+from app.identity.directory.accounts import service as accounts
+from app.identity.entry import signed_requests
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import Cost
+from app.identity.platform.tenant import Tenant
+from app.identity.protocols.oauth import clients, machine_tokens
+from app.kit.operation import AnyOperation, AuthScheme, Host
+from app.kit.proxies import read_address
+from app.kit.reading import RawRequest
+from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
+from app.settings import Settings
+
+FRESH = timedelta(minutes=10)
+_VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
+_GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
+
+
+def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
+    """Return which kind of host this is; the API host is one, where a hub apart calls another, all others are tenants'.
+
+    `is_inside`: a call of the hub in this very process, which needs no host.
+    """
+    if is_inside or (settings.inside_host and host.lower() == settings.inside_host):
+        return Host.INSIDE
+    return Host.API if host.lower() == settings.api_hostname else Host.TENANT
+
+
+def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant:
+    """Return the tenant served at a host; raises UnknownTenant without a word about others."""
+    name, _, domain = host.lower().partition(".")
+    found = services.directory.by_name(name, cost) if domain == services.settings.hub_domain else None
+    if found is None:
+        raise e.UnknownTenant
+    return found
+
+
+def visit_of(services: Services, raw: RawRequest) -> Visit:
+    """Return the visit that the hub signed; raises HubRefused, also for a call that was answered before.
+
+    A call within this process went over no wire, so nobody can repeat it.
+    """
+    visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
+    address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
+    now = int(services.clock.now().timestamp())
+    signed = read_signature(services.hub_keys, raw.method, address, raw.body, visit, signature, now)
+    if signed is None:
+        raise e.HubRefused
+    if not raw.is_inside and not raw.is_repeated and not services.nonces.take(signed.nonce, signed.at, now):
+        raise e.HubRefused
+    try:
+        return Visit.from_header(visit)
+    except ValueError:
+        raise e.HubRefused from None
+
+
+def tenant_of_key(services: Services, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
+    """Return the tenant whose API key was sent (order of checks: 908, 920, 901, 6003)."""
+    key = api_key(raw)
+    if key is None:
+        raise (
+            operation.error_profile.bad_parameter.names("apikey")
+            if operation.name.startswith("oauth.")
+            else _missing_key(operation, raw)
+        )
+    if e.MalformedKey in operation.errors and not _GUID.match(key):
+        raise e.MalformedKey
+    tenant = services.directory.by_key(key, cost)
+    if tenant is None:
+        raise e.UnknownKey
+    refuse_expired_trial(services, tenant)
+    return tenant
+
+
+def tenant_of_secret(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+    """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
+    shown = api_secret(raw)
+    if shown is None:
+        raise e.MissingSecret
+    tenant = services.directory.by_secret(shown, cost)
+    if tenant is None:
+        raise e.WrongSecret
+    refuse_expired_trial(services, tenant)
+    return tenant
+
+
+def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
+    """Name the key, and with it what else is missing where the seed has one name for both (errors.md section 5)."""
+    beside = getattr(operation.request, "beside_key", ())
+    try:
+        members = from_json(raw.body[:100_000]) if beside else None
+    except ValueError:
+        members = None
+    held = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
+    missing = next((name for name in beside if name not in held), None)
+    if (
+        not isinstance(members, dict)
+        or missing is None
+        or (missing != "password" and held & {"otp", "email", "username"})
+    ):
+        return e.BadParameter.names("apikey")
+    return e.BadParameter(f"The apikey and {missing} are required parameters.")
+
+
+def refuse_expired_trial(services: Services, tenant: Tenant) -> None:
+    """Raise 6003 once the tenant's trial is over."""
+    ends = tenant.settings.trial_ends_at
+    if ends is not None and services.clock.now() >= instant(ends):
+        raise e.TrialExpired
+
+
+def api_key(raw: RawRequest) -> str | None:
+    """Return the API key: query `apikey` (older paths: `key`) or the header `X-{vendor}-ApiKey`."""
+    older = ("key",) if raw.path.lower().startswith("/api/v2/") else ()
+    return raw.first("apikey", *older) or _vendor_header(raw, "apikey")
+
+
+def _vendor_header(raw: RawRequest, what: str) -> str | None:
+    return next(
+        (value for name, value in raw.headers.items() if name.endswith(what) and _VENDOR_HEADER.match(name)), None
+    )
+
+
+def admit_secret(context: Context) -> None:
+    """Admit S: the secret in the query or a header, or a signature in its place (account.md section 10)."""
+    tenant, raw = context.tenant, context.raw
+    _refuse_address(context)
+    held = context.services.encryption.open(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
+    if signed_requests.is_admitted(tenant.settings.request_signing, held, raw, context.now):
+        return
+    shown = api_secret(raw)
+    if shown is None:
+        raise e.MissingSecret
+    if not hmac.compare_digest(shown.lower().encode("utf-8", "surrogatepass"), held.lower()):
+        context.audit.record("secret.refused")
+        raise e.WrongSecret
+
+
+def shows_secret(raw: RawRequest) -> bool:
+    """Return whether the request brings the API secret, or a signature in its place."""
+    return api_secret(raw) is not None or "digest" in raw.headers
+
+
+def api_secret(raw: RawRequest) -> str | None:
+    """Return the API secret: query `apisecret` (older: `secret`) or the header `X-{vendor}-ApiSecret`."""
+    return raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
+
+
+def _refuse_address(context: Context) -> None:
+    settings, address = context.tenant.settings, context.raw.address
+    is_unknown = read_address(address) is None  # a list that cannot be asked refuses
+    if settings.denied_ips and (is_unknown or signed_requests.is_listed(address, settings.denied_ips)):
+        raise e.IpRefused
+    if settings.allowed_ips and not signed_requests.is_listed(address, settings.allowed_ips):
+        raise e.IpRefused
+
+
+def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
+    """Return the access token: `Authorization: Bearer`, else query, else body member `access_token`."""
+    shown = raw.bearer() or raw.first("access_token")
+    if shown is None:
+        member = next((value for name, value in body.items() if name.lower() == "access_token"), None)
+        shown = member if isinstance(member, str) else None
+    return shown
+
+
+def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+    """Admit what may stand in the body: C and U, by the first way of the statement that is fully met."""
+    schemes = operation.auth.schemes()
+    if AuthScheme.CLIENT in schemes:
+        context.client = clients.authenticate(context, raw, body)
+    if AuthScheme.ACCESS_TOKEN in schemes:
+        shown = access_token(raw, body)
+        optional = any(AuthScheme.ACCESS_TOKEN not in way for way in operation.auth.alternatives)
+        if shown is None and optional:
+            return
+        context.holder = tokens.holder_of(context, shown, operation)
+        context.audit.actor = context.holder.actor
+        _refuse_unaccepted(context, operation, context.holder.uid)
+        _refuse_unproved(context, operation, context.holder, body)
+
+
+def _refuse_unaccepted(context: Context, operation: AnyOperation, uid: str | None) -> None:
+    """Raise 1194 while the account has not accepted the present policy: its token opens what accepts it, and says what it is.
+
+    The families say which: all but what stands in `BEFORE_POLICY` waits.
+    """
+    if (
+        uid is None
+        or e.PrivacyPolicyOutdated not in operation.every_error
+        or not privacy_policy.is_strict(context.tenant.settings)
+    ):
+        return
+    account = accounts.by_uid(context, uid)
+    if account is None or not account.is_active or account.is_deleted:
+        return  # 1409 or 984, as the operation has it
+    if privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now):
+        raise e.PrivacyPolicyOutdated
+
+
+def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
+    """Raise the family's `proof_needed` where the operation is sensitive and the person's last proof is over ten minutes old.
+
+    Applies to tokens of applications, and with `fresh_proof_for_credentials` to tokens of the interface's own sign-ins. An
+    impersonation token (row A22) is always refused with `access_refused`: the account holder proved nothing.
+    """
+    if operation.access is None or not operation.access.needs_proof(body):
+        return
+    if holder.actor is not None:
+        raise (operation.error_profile.access_refused or e.NotAuthenticated)(
+            "An impersonation token cannot change credentials."
+        )
+    if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
+        return
+    at = sessions.proved_at(context, holder)
+    if at is None or context.now - at > FRESH:
+        raise operation.error_profile.proof_needed or e.NotAuthenticated
+
+
+def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
+    """Return whether the caller comes as a machine: a bearer token, and no other proof that the operation would take."""
+    schemes = operation.auth.schemes()
+    if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
+        return AuthScheme.MACHINE_TOKEN in schemes
+    return raw.bearer() is not None and api_secret(raw) is None and "digest" not in raw.headers
+
+
+def admit_machine(context: Context, operation: AnyOperation) -> None:
+    """Admit M: a machine token of this tenant with the operation's scope, or with `all`; raises 6002."""
+    context.machine = machine_tokens.claims_of(context, context.raw.bearer())
+    if not machine_tokens.may(context.machine, operation.scope):
+        raise e.MachineRefused(f"The machine token lacks the scope {operation.scope}.")
+    _refuse_address(context)
+    refuse_expired_trial(context.services, context.tenant)

@@ -1,0 +1,22 @@
+"""Every table, imported here so that migrations and tests see one schema."""
+
+from app.identity.authentication.registration import tables as registration
+from app.identity.authentication.sign_in import tables as sign_in
+from app.identity.credentials import tables as credentials
+from app.identity.credentials.captcha import tables as captcha
+from app.identity.credentials.one_time_tokens import tables as proofs
+from app.identity.credentials.tokens import tables as tokens
+from app.identity.directory.accounts import tables as accounts
+from app.identity.directory.consents import tables as consent_forms
+from app.identity.directory.custom_objects import tables as custom_objects
+from app.identity.directory.tenants import tables as tenants
+from app.identity.messaging import tables as letters
+from app.identity.platform import tables as tasks
+from app.identity.platform.continuation_tokens import tables as tickets
+from app.identity.platform.store.tables import metadata
+from app.identity.protocols.oauth import tables as oauth
+
+__all__ = [
+    "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",
+    "registration", "sign_in", "tasks", "tenants", "tickets", "tokens",
+]  # fmt: skip

@@ -1,0 +1,186 @@
+"""What people do to their own second factors on our pages. Every change asks for a proof that is a few minutes old at most."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_own_factors as contract
+from app.contract import hub_second_factors as shared
+from app.contract.hub_self_service import Done, Proved
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in.second_factor import Pending, Way
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors import service as factors
+from app.identity.directory.accounts.account import Account
+from app.identity.hosted import account_settings, freshness
+from app.identity.hosted.freshness import FRESH
+from app.identity.hosted.recovery import label_of
+from app.identity.hosted.second_factor import factor_shown
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import OPEN, Ticket, TicketKind
+from app.identity.programs.self_service import second_factors as own_factors
+from app.identity.protocols.oauth import views
+from app.kit.clock import iso
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
+"""Kinds that have pages of their own."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.read_one)(read_one)
+    server.implements(contract.begin)(begin)
+    server.implements(contract.add)(add)
+    server.implements(contract.remove)(remove)
+    server.implements(shared.make_backup_codes)(make_backup_codes)
+
+
+def read(context: Context, req: contract.OwnFactorsRead) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
+    _refuse_off(context)
+    session, account = account_settings.owner(context)
+    return view(context, session, account)
+
+
+def view(context: Context, session: BrowserSession, account: Account) -> contract.FactorsView:
+    """Return the second factors of an account, and those that it could have."""
+    settings, known = context.tenant.settings, factors.person(context, account)
+    usable = [kind for kind in factors.enrolled(settings, known) if kind not in APART]
+    others = [kind for kind in factors.offered(settings) if kind not in APART and kind not in usable]
+    has_paper = settings.second_factors.backup_codes
+    return contract.FactorsView(
+        person=views.person(account),
+        held=[_held(known, kind) for kind in usable],
+        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(known)) for kind in others],
+        backup_codes=len(known.enrolled(FactorKind.BACKUP_CODE)) if has_paper else None,
+        is_required=settings.two_factor == "required",
+        has_password=account.password_hash is not None,
+        must_confirm=freshness.must_confirm(context, session, account),
+        needs_password=_is_stale(context, session),
+    )
+
+
+def read_one(context: Context, req: contract.OwnFactorRead) -> contract.OwnFactorView:
+    """A seed that somebody reads with an old session would open the account once its owner took it on: first the proof."""
+    _refuse_off(context)
+    session, account = account_settings.owner(context)
+    return _one(context, session, account, req.kind)
+
+
+def begin(context: Context, req: contract.OwnFactorChosen) -> contract.FactorBegun:
+    """Send what has to be sent; what went out a moment ago is not sent twice: a second click goes on as the first."""
+    _refuse_off(context)
+    known, address = account_settings.proved(context, req), None
+    found = _pending(context, factors.person(context, known.account), keeps=True)
+    wish = Wish(email=req.target, phone=req.target, is_own=True)
+    if not factors.authenticator(context, req.kind).is_enrolled(found.person):
+        try:
+            with suppress(e.TooManyRequests):
+                address = second_factor.challenge(context, found, req.kind, wish)[1].address
+        except ApiError as refusal:
+            raise _with_view(context, refusal, req.kind) from None
+    return contract.FactorBegun(session=account_settings.done(context, known).session, address=address)
+
+
+def add(context: Context, req: shared.FactorProof) -> contract.FactorAdded:
+    _refuse_off(context)
+    known = account_settings.proved(context, Proved())
+    person = factors.person(context, known.account)
+    if factors.authenticator(context, req.kind).is_enrolled(person):
+        return contract.FactorAdded()  # a second click
+    try:
+        own_factors.enrol(context, person, req.kind, Answer(req.code, None, req.answers, req.credential, req.state))
+    except ApiError as refusal:
+        raise _with_view(context, refusal, req.kind) from None
+    tickets.close_all(context, known.account.uid, TicketKind.OWN_FACTOR)
+    wants = context.tenant.settings.second_factors.backup_codes and not person.enrolled(FactorKind.BACKUP_CODE)
+    return contract.FactorAdded(wants_codes=wants)
+
+
+def remove(context: Context, req: contract.FactorNamed) -> Done:
+    known = account_settings.proved(context, req)
+    person = factors.person(context, known.account)
+    if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
+        own_factors.remove(context, known.account, req.kind)
+    return account_settings.done(context, known)
+
+
+def make_backup_codes(context: Context, req: Proved) -> shared.BackupCodesShown:
+    """Whoever added a factor in the minutes after a proof is not asked again for its codes."""
+    session, account = account_settings.owner(context)
+    known = account_settings.Known(session, account) if _just_enrolled(context, session, account) else None
+    known = known or account_settings.proved(context, req)
+    codes = own_factors.renew(context, known.account)
+    done = account_settings.done(context, known)
+    return shared.BackupCodesShown(codes=codes, person=label_of(account), session=done.session)
+
+
+def _refuse_off(context: Context) -> None:
+    if context.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+
+
+def _is_stale(context: Context, session: BrowserSession) -> bool:
+    return context.now - session.authenticated_at > FRESH
+
+
+def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
+    known = factors.person(context, account)
+    if known.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * FRESH:
+        return False
+    return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in known.credentials)
+
+
+def _held(known: Person, kind: FactorKind) -> contract.FactorHeld:
+    mine = known.enrolled(kind)
+    used = [one.used_at for one in mine if one.used_at is not None]
+    return contract.FactorHeld(
+        kind=kind,
+        hint=AUTHENTICATORS[kind].hint(known),
+        since=iso(mine[0].created_at) if mine else None,
+        used_at=iso(max(used)) if used else None,
+    )
+
+
+def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
+    known = factors.person(context, account)
+    is_held = factors.authenticator(context, kind).is_enrolled(known)
+    needs_password = _is_stale(context, session)
+    hides = is_held or needs_password or kind in APART
+    return contract.OwnFactorView(
+        person=views.person(account),
+        shown=None if hides else factor_shown(context, _pending(context, known), kind, None),
+        is_held=is_held,
+        has_password=account.password_hash is not None,
+        must_confirm=freshness.must_confirm(context, session, account),
+        needs_password=needs_password,
+    )
+
+
+def _pending(context: Context, known: Person, *, keeps: bool = False) -> Pending:
+    """Return what was begun; `keeps` begins it."""
+    uid = known.account.uid
+    begun = tickets.of_account(context, TicketKind.OWN_FACTOR, uid)
+    if begun:
+        return Pending(begun[0], known, Way(()))
+    if keeps:
+        made = tickets.issue(context, TicketKind.OWN_FACTOR, uid, lives_for=second_factor.LIFETIME)
+        return Pending(made, known, Way(()))
+    return Pending(Ticket(TicketKind.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now), known, Way(()))
+
+
+def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    context.work.rollback()
+    session, account = account_settings.owner(context)
+    shown = _one(context, session, account, kind)
+    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    return refusal

@@ -1,0 +1,196 @@
+"""What people do on our pages to the addresses and the number that name their account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.contract.groups import Posted
+from app.contract.hub import AddressView
+from app.contract.mailed import MailedTo
+from app.contract.phones import NOT_TEXTED
+from app.identity.authentication.sign_in import verified_sign_in
+from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.service import Account
+from app.identity.hosted import pending_verification
+from app.identity.hosted.account_settings import done, owner, proved
+from app.identity.messaging import send_limits
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import emails
+from app.identity.programs.self_service.emails import NewAddress
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.add_email)(add_email)
+    server.implements(contract.mail_email_again)(mail_email_again)
+    server.implements(contract.confirm_email)(confirm_email)
+    server.implements(contract.remove_email)(remove_email)
+    server.implements(contract.make_primary)(make_primary)
+    server.implements(contract.ask_phone)(ask_phone)
+    server.implements(contract.text_phone_again)(text_phone_again)
+    server.implements(contract.confirm_phone)(confirm_phone)
+    server.implements(contract.remove_phone)(remove_phone)
+
+
+def addresses(context: Context, account: Account) -> list[AddressView]:
+    """Return the addresses of an account as its owner sees them, those that wait for a proof among them."""
+    waits = resend_delay.of_account(context, verification.KINDS, account.uid)
+    is_on = context.tenant.settings.email_verification != "disabled"
+    return [_view(account, entry, waits, is_on) for entry in account.emails]
+
+
+def wait_for_number(context: Context, account: Account, phone: str) -> int:
+    """Return for how many seconds the next code to the number that the account asked for has to wait."""
+    return resend_delay.of_account(context, (ProofKind.ADD_PHONE,), account.uid).get(phone, 0)
+
+
+def add_email(context: Context, req: contract.EmailEdit) -> contract.Done:
+    """What was mailed to this address a moment ago is not mailed twice: a second click goes on as the first."""
+    known = proved(context, req)
+    if not _wait_for_address(context, known.account, identifiers.normal_email(req.email)):
+        new = NewAddress(req.email, "Secondary" if known.account.email else "Primary")
+        emails.ask(context, known.account, new, hides_taken=True)
+    return done(context, known)
+
+
+def mail_email_again(context: Context, req: contract.EmailNamed) -> Posted:
+    """An address that is the account's own already is counted for the account: what the limits of its mailbox say depends
+    on what others asked for, and is kept silently."""
+    account = owner(context)[1]
+    form = identifiers.normal_email(req.email)
+    entry = next((one for one in account.emails if identifiers.normal_email(one["Value"]) == form), None)
+    if form is None or entry is None:
+        raise e.EmailNotOnProfile
+    if verification.is_verified(account, form):
+        raise e.EmailVerifiedBefore
+    shown, left = str(entry["Value"]), _wait_for_address(context, account, form)
+    try:
+        _refuse_too_soon(left)
+        if entry.get("pending"):
+            emails.ask(context, account, NewAddress(shown, str(entry["Type"])), hides_taken=True)
+        else:
+            _verify_again(context, account, shown)
+    except (e.TooManyRequests, e.MailLimitReached) as refusal:
+        raise pending_verification.with_page(refusal, MailedTo(sent_to=shown, resend_in_seconds=left)) from None
+    return Posted()
+
+
+def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
+    account = owner(context)[1]
+    try:
+        verified_sign_in.end_sessions(context, emails.confirm_code(context, account, req.email, req.code))
+    except ApiError as refusal:
+        left = _wait_for_address(context, account, identifiers.normal_email(req.email))
+        raise pending_verification.with_page(refusal, MailedTo(sent_to=req.email, resend_in_seconds=left)) from None
+    return Posted()
+
+
+def remove_email(context: Context, req: contract.EmailEdit) -> contract.Done:
+    known = proved(context, req)
+    emails.remove(context, known.account, req.email)
+    return done(context, known)
+
+
+def make_primary(context: Context, req: contract.EmailEdit) -> contract.Done:
+    known = proved(context, req)
+    emails.make_primary(context, known.account, req.email)
+    return done(context, known)
+
+
+def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.Done:
+    """As `add_email` does of an address."""
+    known = proved(context, req)
+    phone_handlers.refuse_off(context)
+    phone = identifiers.normal_phone(identifiers.international(req.phone, context.tenant.settings.default_country))
+    if phone is None:
+        raise e.MalformedPhone
+    if not wait_for_number(context, known.account, phone):
+        phones.ask(context, known.account, phone, hides_taken=True)
+    return done(context, known)
+
+
+def text_phone_again(context: Context, req: contract.PhoneNamed) -> Posted:
+    """An account asks for one number at a time: a page that shows another one is out of date."""
+    account = owner(context)[1]
+    phone_handlers.refuse_off(context)
+    phone = phones.asked(context, account)
+    if phone is None or phone != identifiers.normal_phone(req.phone):
+        raise e.NoPhoneOnProfile
+    left = wait_for_number(context, account, phone)
+    try:
+        _refuse_too_soon(left)
+        phones.ask(context, account, phone, hides_taken=True)
+    except (e.TooManyRequests, *NOT_TEXTED) as refusal:
+        raise _with_number(refusal, phone, left) from None
+    return Posted()
+
+
+def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
+    """The second click of two finds its code used, and the number taken on: it is told so."""
+    account = owner(context)[1]
+    phone_handlers.refuse_off(context)
+    asked = phones.asked(context, account)
+    try:
+        proof = phones.spend_asked(context, account, req.code)
+    except ApiError as refusal:
+        if isinstance(refusal, e.UsedSmsCode) and phones.is_asked_one_held(context, account.uid):
+            return Posted()
+        left = wait_for_number(context, account, asked) if asked else 0
+        raise _with_number(refusal, asked or "", left) from None
+    phones.confirm(context, proof)
+    return Posted()
+
+
+def remove_phone(context: Context, req: contract.Proved) -> contract.Done:
+    known = proved(context, req)
+    phone_handlers.refuse_off(context)
+    phones.remove(context, known.account)
+    return done(context, known)
+
+
+def _view(account: Account, entry: dict[str, Any], waits: dict[str, int], is_on: bool) -> AddressView:
+    form = identifiers.normal_email(entry["Value"])
+    is_asked, is_confirmed = bool(entry.get("pending")), verification.is_verified(account, entry["Value"])
+    return AddressView(
+        email=entry["Value"],
+        is_first=not is_asked and form == identifiers.normal_email(account.email or ""),
+        is_confirmed=is_confirmed,
+        is_asked=is_asked,
+        can_resend=not is_confirmed and (is_asked or is_on),
+        resend_in_seconds=waits.get(form or "", 0),
+    )
+
+
+def _verify_again(context: Context, account: Account, shown: str) -> None:
+    if context.tenant.settings.email_verification == "disabled":
+        raise e.EmailVerificationOff
+    send_limits.spend_again(context, account.uid)
+    try:
+        verification.send(context, account, Wish(), email=shown)
+    except e.MailLimitReached:
+        context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+
+
+def _wait_for_address(context: Context, account: Account, form: str | None) -> int:
+    return resend_delay.of_account(context, verification.KINDS, account.uid).get(form or "", 0)
+
+
+def _refuse_too_soon(left: int) -> None:
+    if left:
+        raise e.TooManyRequests(retry_after_seconds=left)
+
+
+def _with_number(refusal: ApiError, phone: str, left: int) -> ApiError:
+    shown = pending_verification.shown(phone, pending_verification.SMS) if phone else ""
+    return pending_verification.with_page(
+        refusal, MailedTo(sent_to=shown, resend_in_seconds=left, by=pending_verification.SMS)
+    )

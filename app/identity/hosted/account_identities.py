@@ -1,0 +1,91 @@
+"""Linked identities on our own pages: which there are, one more, one less. A change asks for a proof that is minutes old."""
+
+from __future__ import annotations
+
+from app.contract import hub_identities as contract
+from app.contract.errors import federation as refusals
+from app.contract.hub import ConnectionView, Next
+from app.contract.hub_self_service import Done
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in import sessions
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.hosted import account_settings, federated_login, freshness
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import identities
+from app.identity.protocols.oauth import views as oauth_views
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.connect)(connect)
+    server.implements(contract.disconnect)(disconnect)
+
+
+def read(context: Context, req: contract.OwnIdentitiesRead) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
+    session, account = account_settings.owner(context)
+    sessions.touch(context, session)
+    titles = {one.name: one.title for one in connections.offered(context)}
+    return contract.OwnIdentities(
+        person=oauth_views.person(account),
+        identities=[_shown(context, account, one) for one in linked_identities.of(account)],
+        connections=[
+            ConnectionView(name=name, title=title) for name, title in _open_to(context, account, titles).items()
+        ],
+        needs_password=not freshness.is_fresh(context, session),
+        must_confirm=freshness.must_confirm(context, session, account),
+    )
+
+
+def connect(context: Context, req: contract.IdentityBegun) -> Next:
+    """Lead the browser to the provider. Only this browser, with this session, finishes it."""
+    known = account_settings.proved(context, req)
+    if not context.tenant.settings.account_linking:
+        raise refusals.AccountLinkingOff
+    connection = connections.find(context, req.provider)
+    step = federated_login.lead(context, connection, None, **{federated_login.LINKS: known.session.session_id})
+    return step.model_copy(update={"session": account_settings.done(context, known).session})
+
+
+def disconnect(context: Context, req: contract.IdentityNamed) -> Done:
+    known = account_settings.proved(context, req)
+    account = accounts.change(context, known.account.uid, {}) or known.account  # its row is locked from here on
+    one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
+    if one is None:
+        raise refusals.UnknownIdentity
+    if identities.is_last_way_in(context, account, one):
+        raise refusals.NothingToUnlink
+    identities.take_away(context, account, one)
+    return account_settings.done(context, known)
+
+
+def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedView:
+    return contract.LinkedView(
+        id=_id(one),
+        provider=one.provider,
+        title=connections.title_of(context, one.provider),
+        email=one.email or "",
+        name=one.name or "",
+        since=iso(one.linked_at),
+        used_at=iso(one.used_at),
+        is_last_way=identities.is_last_way_in(context, account, one),
+    )
+
+
+def _open_to(context: Context, account: Account, titles: dict[str, str]) -> dict[str, str]:
+    """Return the connections where the account may have one more identity: none where it has one already."""
+    held = linked_identities.of(account)
+    if not context.tenant.settings.account_linking or len(held) >= linked_identities.MOST:
+        return {}
+    return {name: title for name, title in titles.items() if name not in {one.provider for one in held}}
+
+
+def _id(one: Identity) -> str:
+    """Return the name of an identity in our addresses: its subject is nobody's to read there."""
+    return randomness.digest(f"{one.provider} {one.subject}")[:32]

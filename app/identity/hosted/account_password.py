@@ -1,0 +1,49 @@
+"""The password of somebody who is signed in: another one, or the first."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.hub_self_service import Proved
+from app.identity.authentication.recovery import new_password
+from app.identity.authentication.sign_in import locks, password_change, password_reset, required_actions, sessions
+from app.identity.directory.accounts import service as accounts
+from app.identity.hosted import account_settings, views
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.change)(change)
+    server.implements(contract.set_first)(set_first)
+
+
+def change(context: Context, req: contract.OtherPassword) -> contract.PasswordTurned:
+    session = sessions.current(context)
+    account = accounts.by_uid(context, session.uid) if session else None
+    if session is None or account is None:
+        raise e.NotAuthenticated
+    if required_actions.is_barred(context, session, account):
+        raise e.NotAuthenticated
+    password_reset.spend(context)
+    after = password_change.change(context, account, req.old_password, req.new_password, locks.Proof())
+    others = len(sessions.of_account(context, account.uid)) - 1
+    password_reset.end_everything(context, after, except_session=session.session_id)
+    text = sessions.prove_again(context, session)
+    return contract.PasswordTurned(ended=max(0, others), session=views.cookie(context, session, text))
+
+
+def set_first(context: Context, req: contract.FirstPassword) -> contract.PasswordTurned:
+    """A password opens the account from anywhere: whoever has a session alone does not set one."""
+    password_reset.spend(context)
+    known = account_settings.proved(context, Proved())
+    if known.account.password_hash is not None:
+        raise e.WrongCurrentPassword
+    hashed = new_password.weighed(context, known.account, req.password)
+    fresh = new_password.locked(context, known.account)
+    if fresh.password_hash is not None:  # another tab was first
+        raise e.WrongCurrentPassword
+    new_password.write(context, fresh, hashed, is_silent=False, event="SetPassword")
+    text = sessions.prove_again(context, known.session)
+    return contract.PasswordTurned(session=views.cookie(context, known.session, text))

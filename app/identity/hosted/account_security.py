@@ -1,0 +1,117 @@
+"""The overview of an account's security on our pages: what opens it, where it is signed in, who else may read it."""
+
+from __future__ import annotations
+
+from app.contract import hub_security as contract
+from app.contract.groups import Posted
+from app.contract.hub import ScopeView
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials import store as credentials
+from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.credentials.second_factors.trusted_browsers import Trusted
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import shown_phone
+from app.identity.hosted import account_factors, account_settings, views
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorized_applications
+from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorized_applications import Access
+from app.kit.clock import iso
+from app.kit.server import Server
+from app.kit.user_agents import parse_user_agent
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.forget_browsers)(forget_browsers)
+    server.implements(contract.applications)(applications)
+    server.implements(contract.revoke_application)(revoke_application)
+
+
+def read(context: Context, req: contract.OwnRead) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
+    session, account = account_settings.owner(context)
+    settings = context.tenant.settings
+    sessions.touch(context, session)
+    return contract.SecurityView(
+        person=oauth_views.person(account),
+        has_password=account.password_hash is not None,
+        password_changed_at=iso(account.password_changed_at),
+        has_pin=account.has_pin,
+        factors=account_factors.view(context, session, account) if settings.two_factor != "disabled" else None,
+        passkeys=_passkeys(context, account) if settings.passkeys else None,
+        identities=_identities(context, account),
+        phone=shown_phone(account.phone) if account.phone else None,
+        answered=len(account.security_answers),
+        sessions=[views.session(context, held, session) for held in sessions.of_account(context, session.uid)],
+        browsers=[_browser(one) for one in trusted_browsers.of_account(context, account)],
+        applications=len(_known(context, account)),
+    )
+
+
+def forget_browsers(context: Context, req: contract.BrowserNamed) -> Posted:
+    _, account = account_settings.owner(context)
+    if req.every:
+        trusted_browsers.forget(context, account.uid)
+        context.audit.record("browser.forgotten", uid=account.uid)
+    else:
+        trusted_browsers.forget_one(context, account.uid, req.id)
+    return Posted()
+
+
+def applications(context: Context, req: contract.OwnRead) -> contract.ApplicationsView:  # noqa: ARG001 - as above
+    _, account = account_settings.owner(context)
+    listed = [_application(context, one) for one in _known(context, account)]
+    return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)
+
+
+def revoke_application(context: Context, req: contract.ApplicationNamed) -> Posted:
+    """What ends less than there was needs no proof: whoever steals a session gains nothing by it."""
+    _, account = account_settings.owner(context)
+    authorized_applications.revoke(context, account.uid, req.client_id)
+    return Posted()
+
+
+def _known(context: Context, account: Account) -> list[Access]:
+    """The applications that are still there: of one that the tenant removed nothing is left that works."""
+    return [
+        one
+        for one in authorized_applications.of_account(context, account.uid)
+        if context.application(client_id=one.client_id)
+    ]
+
+
+def _application(context: Context, one: Access) -> contract.ApplicationView:
+    client = context.application(client_id=one.client_id)
+    shown = oauth_views.relying_party(client, None) if client is not None else None
+    return contract.ApplicationView(
+        client_id=one.client_id,
+        name=(shown.name if shown else "") or one.client_id,
+        home=shown.home if shown else None,
+        scopes=[ScopeView(name=name) for name in one.scopes],
+        since=iso(one.since) or "",
+    )
+
+
+def _browser(one: Trusted) -> contract.BrowserView:
+    agent = parse_user_agent(one.agent)
+    return contract.BrowserView(
+        id=one.browser_id,
+        browser=agent.browser,
+        os=agent.system,
+        device_type=agent.device_type,
+        trusted_at=iso(one.trusted_at) or "",
+        ends_at=iso(one.ends_at) or "",
+    )
+
+
+def _identities(context: Context, account: Account) -> int | None:
+    can_link = context.tenant.settings.account_linking and connections.offered(context)
+    return len(linked_identities.of(account)) or (0 if can_link else None)
+
+
+def _passkeys(context: Context, account: Account) -> int:
+    return sum(one.is_enrolled for one in credentials.of_kind(context, account.uid, FactorKind.PASSKEY))

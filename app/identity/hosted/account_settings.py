@@ -1,0 +1,178 @@
+"""What people do to their own account on our pages."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_self_service as contract
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.registration_form import CUSTOM, FormField
+from app.contract.self_service import OwnChanges
+from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import registration_form
+from app.identity.hosted import next_step as journey
+from app.identity.hosted import views
+from app.identity.hosted.freshness import is_fresh, must_confirm
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import deletion, privacy_policy, profile
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.edit_profile)(edit_profile)
+    server.implements(contract.edit_username)(edit_username)
+    server.implements(contract.edit_answers)(edit_answers)
+    server.implements(contract.ask_deletion)(ask_deletion)
+    server.implements(contract.read_deletion)(read_deletion)
+    server.implements(contract.confirm_deletion)(confirm_deletion)
+    server.implements(contract.keep_account)(keep_account)
+    server.implements(contract.accept_policy)(accept_policy)
+    server.implements(contract.fill_missing)(fill_missing)
+
+
+def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
+    session, account = owner(context)
+    profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
+    return Posted()
+
+
+def edit_username(context: Context, req: contract.UsernameEdit) -> contract.Done:
+    known = proved(context, req)
+    profile.set_username(context, known.account, req.username.strip())
+    return done(context, known)
+
+
+def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Done:
+    known = proved(context, req)
+    given = {question: text for question, text in req.answers.items() if text.strip()}
+    if given:
+        profile.update(context, known.account, OwnChanges(security_question_answer=given))
+    return done(context, known)
+
+
+def ask_deletion(context: Context, req: contract.Proved) -> contract.Done:
+    known = proved(context, req)
+    deletion.ask(context, known.account)
+    return done(context, known)
+
+
+def read_deletion(context: Context, req: contract.DeletionRead) -> contract.DeletionView:
+    proof = deletion.peek(context, req.token)
+    account = accounts.by_uid(context, proof.uid)
+    if account is None or account.is_deleted:
+        raise e.UsedLink
+    return contract.DeletionView(email=account.email or "", days=context.tenant.settings.deletion_days)
+
+
+def confirm_deletion(context: Context, req: contract.DeletionConfirmed) -> contract.Left:
+    session = sessions.current(context)
+    account = deletion.confirm(context, req.token)
+    is_own = session is not None and session.uid == account.uid
+    return contract.Left(leaves_at=iso(account.leaves_at), ends_session=is_own)
+
+
+def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
+    if not deletion.keep_by(context, req.token):
+        raise e.WrongDeleteToken
+    return Posted()
+
+
+def accept_policy(context: Context, req: contract.PolicyAccepted) -> Next:
+    attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click, or another tab: onward all the same
+        privacy_policy.accept(context, account)
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+
+
+def fill_missing(context: Context, req: contract.MissingFields) -> Next:
+    attempt, (session, account) = interactions.find(context, req.attempt), owner(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    given = {name: text for name, text in req.fields.items() if text.strip()}
+    profile.update(context, account, _changes(context, given), session_id=session.session_id)
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+
+
+def owner(context: Context) -> tuple[BrowserSession, Account]:
+    """Return who may change something: the pages lead everybody else to a sign-in, whose steps ask for the policy."""
+    session, account = signed_in(context)
+    if required_actions.is_barred(context, session, account):
+        raise e.NotAuthenticated
+    return session, account
+
+
+def signed_in(context: Context) -> tuple[BrowserSession, Account]:
+    """Return who is signed in, whatever the tenant still wants of the account. Raises NotAuthenticated."""
+    session = sessions.current(context)
+    account = accounts.by_uid(context, session.uid) if session is not None else None
+    if session is None or account is None or not account.is_active or account.is_deleted:
+        raise e.NotAuthenticated
+    return session, account
+
+
+@dataclass(frozen=True)
+class Known:
+    """Somebody who proved who they are: a moment ago, or just now (`is_new`)."""
+
+    session: BrowserSession
+    account: Account
+    is_new: bool = False
+
+
+def done(context: Context, known: Known) -> contract.Done:
+    """Answer a change; a proof that was shown for it counts from here on, under a new cookie (design: at every such rise)."""
+    if not known.is_new:
+        return contract.Done()
+    text = sessions.prove_again(context, known.session)
+    return contract.Done(session=views.cookie(context, known.session, text))
+
+
+def proved(context: Context, req: contract.Proved) -> Known:
+    """Return the signed-in account of somebody who proved it a moment ago, or does so now. A wrong password counts.
+
+    Raises WrongCurrentPassword, and the refusals of a locked account; NotAuthenticated where the password is not enough: the
+    page then leads to one that asks for more.
+    """
+    session, account = owner(context)
+    if is_fresh(context, session):
+        return Known(session, account)
+    if must_confirm(context, session, account):
+        raise e.NotAuthenticated
+    proofs.refuse_locked(context, account)
+    if not req.password:
+        raise e.WrongCurrentPassword("The password is asked again.")
+    context.work.pause()
+    if not context.hashing.is_match(account.password_hash, req.password):
+        with context.work.apart() as own:
+            failure = login_records.count_failure(own, account, context.tenant.settings, context.now)
+        context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
+        raise e.WrongCurrentPassword
+    with context.work.apart() as own:
+        login_records.forget_failures(own, account.uid)
+    return Known(session, account, is_new=True)
+
+
+def _changes(context: Context, typed: dict[str, str]) -> OwnChanges:
+    """Return what was typed as an update of the profile: only what the tenant's form lets people change."""
+    form = contract.editable(registration_form.of(context.tenant.settings))
+    asked = [(field, typed[field.name].strip()) for field in form if field.name in typed]
+    body: dict[str, Any] = {field.member: _said(field, text) for field, text in asked if field.member}
+    custom = {field.name.removeprefix(CUSTOM): text or None for field, text in asked if field.is_custom}
+    return OwnChanges.model_validate({**body, **({"CustomFields": custom} if custom else {}), "null_support": True})
+
+
+def _said(field: FormField, text: str) -> str | None:
+    return text or ("false" if field.type == "multi" else None)

@@ -1,0 +1,79 @@
+"""Change it: the browser that registered names another address, or number, while the first is not proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import hub_verification as contract
+from app.contract.hub import Next, Step
+from app.identity.authentication.registration import change_identifier
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.directory.accounts import pending_accounts, store
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.hosted import next_step as journey
+from app.identity.hosted import pending_verification, verification
+from app.identity.hosted.pending_verification import SMS, Checking
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+_CHANGES = Rate(5, 3600)  # per attempt: a registration may not be a way to write to everybody
+
+
+def register(server: Server) -> None:
+    """Implement the operation."""
+    server.implements(contract.change_address)(change_address)
+
+
+def change_address(context: Context, req: contract.OtherAddressRequest) -> Next:
+    attempt = interactions.find(context, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    state, session = pending_verification.of(attempt), sessions.current(context)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    if state is None or session is not None:
+        return journey.advance(context, attempt, session)
+    if not state.held:
+        return verification.step(context, attempt, state)
+    try:
+        return _changed(context, attempt, state, req.to)
+    except pending_accounts.InUse:
+        context.work.rollback()
+        if state.by == SMS:
+            return Next(step=Step.LOGIN, attempt=attempt.attempt_id)
+    except ApiError as refusal:
+        raise verification.with_page(context, refusal, state) from None
+    return verification.enter_code(context, contract.CodeRequest(attempt=req.attempt))
+
+
+def _changed(context: Context, attempt: Attempt, state: Checking, typed: str) -> Next:
+    """Change it in one transaction. A second submit, or another tab, finds it done: the page shows which address it is."""
+    to = change_identifier.read(context, PHONE if state.by == SMS else EMAIL, typed)
+    if to.form == state.subject:
+        return verification.step(context, attempt, state)
+    registration.spend(context)
+    context.spend("address_changed", _CHANGES, randomness.digest(attempt.attempt_id))
+    store.change(context, str(state.held["uid"]), {})
+    proofs.close(
+        context, str(state.held["uid"])
+    )  # account, proofs, attempt: whoever proves it in this moment locks them so, too
+    latest = interactions.locked(context, attempt)
+    now = pending_verification.of(latest)
+    if now is None or latest.is_done or now.subject != state.subject:
+        context.work.rollback()
+        return verification.step(context, latest, now or state)
+    account = change_identifier.move(context, state.held, to, Wish(attempt=attempt.attempt_id))
+    changed = replace(
+        state,
+        email=pending_verification.shown(to.shown, state.by),
+        uid=account.uid if account is not None else proofs.NOBODY,
+        sent_at=int(context.now.timestamp()),
+    )
+    return verification.step(context, pending_verification.note(context, latest, changed), changed)

@@ -1,0 +1,75 @@
+"""The tenant's consent forms on our pages: answered during a sign-in, looked at and changed afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_consents as contract
+from app.contract.consents import ConsentAnswer, ConsentEvent, ConsentsGiven
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.self_service import AcceptedPolicy
+from app.identity.authentication.sign_in import interactions
+from app.identity.directory.accounts import consents, privacy_policy
+from app.identity.directory.consents import service
+from app.identity.hosted import next_step as journey
+from app.identity.hosted.account_settings import owner, signed_in
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.answer_forms)(answer_forms)
+    server.implements(contract.own_consents)(own_consents)
+    server.implements(contract.edit_consents)(edit_consents)
+
+
+def answer_forms(context: Context, req: contract.FormsAnswered) -> Next:
+    """A second submit changes nothing: what is answered is not due any more."""
+    attempt, (session, account) = interactions.find(context, req.attempt), signed_in(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    due = {form.event for form in service.due(context, account, session.authenticated_at)}
+    if due & set(req.events):
+        answers = service.read(context.tenant.settings, _given(context, req))
+        service.give(context, account, answers, is_silent=False)
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+
+
+def own_consents(context: Context, req: contract.OwnConsentsRead) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
+    _, account = owner(context)
+    kept = consents.held(account)
+    return contract.OwnConsents(
+        events=[one["Event"] for one in consents.versions(kept)],
+        agreed=[
+            contract.Agreed(option=one["ConsentOptionId"], at=one["AcceptOnDate"]) for one in kept.get("options") or ()
+        ],
+        history=[_entry(one) for one in service.history(context, account)],
+        policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
+    )
+
+
+def edit_consents(context: Context, req: contract.ConsentsEdited) -> Posted:
+    _, account = owner(context)
+    service.refuse_off(context)
+    wanted = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
+    service.change(context, account, wanted, is_silent=False)
+    return Posted()
+
+
+def _given(context: Context, req: contract.FormsAnswered) -> ConsentsGiven:
+    forms = [service.form_of(context.tenant.settings, event) for event in dict.fromkeys(req.events)]
+    events = [ConsentEvent(event=form.event, is_custom=form.is_custom) for form in forms if form is not None]
+    if len(events) < len(forms):
+        raise e.NoConsentForm
+    accepted = dict.fromkeys(req.accepted)
+    return ConsentsGiven(
+        events=events, data=[ConsentAnswer(consent_option_id=option, is_accepted=True) for option in accepted]
+    )
+
+
+def _entry(logged: dict[str, Any]) -> contract.ConsentEntry:
+    choices = [contract.Choice(option=one["ConsentId"], change=one["Event"]) for one in logged["ConsentLogs"]]
+    return contract.ConsentEntry(at=logged["LoggedOnDate"], choices=choices)

@@ -1,0 +1,253 @@
+"""Sign-in through another provider on our own pages: to it, back from it, and whose account it opens (decisions/0130)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract import hub_connections as contract
+from app.contract.hub import Next, Step
+from app.contract.registration_form import TERMS
+from app.identity.authentication.federation import linking
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import token_handoff as programs
+from app.identity.authentication.federation.service import Connection
+from app.identity.authentication.passwordless import redemption
+from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import NOBODY, Proof, ProofKind
+from app.identity.directory.accounts import first_verification, identifiers, linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.store import Taken
+from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.tenants import registration_form
+from app.identity.hosted import first_factor_passed, identity_linking, token_handoff, verification
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+LINKS: Final = "links"
+"""The member of an attempt's request that names the session whose person links an identity."""
+LANDING: Final = "/identities"
+_STARTS: Final = Rate(60, 60)
+DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.start)(start)
+    server.implements(contract.handle)(handle)
+    server.implements(contract.finish)(finish)
+    server.implements(contract.hand_over)(hand_over)
+    server.implements(contract.connected)(connected)
+
+
+def start(context: Context, req: contract.ConnectionStart) -> Next:
+    context.spend("connection", _STARTS, context.network)
+    connection = connections.find(context, req.provider)
+    attempt = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.START_AGAIN
+    if attempt is not None and attempt.is_done:
+        return journey.after_the_end(sessions.current(context))
+    if attempt is not None and LINKS in attempt.request:
+        return journey.START_AGAIN  # one form, one way there: another provider is asked for anew
+    return lead(context, connection, attempt)
+
+
+def lead(context: Context, connection: Connection, attempt: Attempt | None, **request: Any) -> Next:
+    """Lead the browser to a provider; without an attempt it begins one of that `request`. Whoever is signed in here already, or
+    comes from an application that wants a new proof, is to prove it anew there."""
+    drawn, again = interactions.draw(), _is_wished_anew(attempt) or sessions.current(context) is not None
+    named = attempt.attempt_id if attempt else drawn.attempt_id
+    try:
+        address = connections.begin(context, connection, named, again=again, hint=_hint(attempt))
+    except connections.ConnectionBroken:
+        return _back(attempt.request, BROKEN, attempt.attempt_id) if attempt is not None else _back(request, BROKEN)
+    if attempt is not None:
+        return Next(step=Step.REDIRECT, address=address, attempt=attempt.attempt_id)
+    begun, binding = interactions.open(context, journey.RETURN, request, drawn)
+    return Next(step=Step.REDIRECT, address=address, attempt=begun.attempt_id, binding=binding)
+
+
+def handle(context: Context, req: contract.ConnectionHandler) -> Next:
+    context.spend("connection", _STARTS, context.network)
+    connection = connections.find(context, req.provider)
+    wish = token_handoff.asked(context, req)
+    if wish is None:
+        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+    step = lead(context, connection, None, **token_handoff.kept(wish))
+    if wish.guid:
+        programs.expect(context, wish.guid, links=wish.links)
+    return step
+
+
+def hand_over(context: Context, req: contract.HandOver) -> Next:
+    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    if session is not None and (wanted := required_actions.step(context, session)) is not None:
+        return wanted.model_copy(update={"attempt": attempt.attempt_id})
+    return token_handoff.answered(context, attempt, session, allow=req.allow)
+
+
+def finish(context: Context, req: contract.ConnectionAnswer) -> Next:
+    """Of many answers with one state one is taken; the page of the attempt says what became of it."""
+    attempt, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    answer = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
+    try:
+        claimed, connection = connections.finish(context, req.state, answer)
+    except connections.UnknownState:
+        return journey.advance(context, attempt, session)
+    except connections.ConnectionRefused:
+        return _back(attempt.request, DENIED, attempt.attempt_id)
+    except connections.ConnectionBroken:
+        return _back(attempt.request, BROKEN, attempt.attempt_id)
+    if LINKS in attempt.request:
+        return _linked(context, attempt, claimed)
+    if _is_wished_anew(attempt) and connection.asks_anew and not claimed.is_anew:
+        return _back(attempt.request, SILENT, attempt.attempt_id)
+    wish = token_handoff.of(attempt)
+    if wish is not None and wish.links:
+        return token_handoff.with_candidate(context, attempt, wish, claimed)
+    registers = context.tenant.settings.registration and (wish is None or wish.registers)
+    return _decided(context, identity_linking.forget(context, attempt), connection, claimed, registers=registers)
+
+
+def connected(context: Context, req: contract.ConnectedRead) -> contract.Connected:
+    waits = identity_linking.still_of(context, interactions.find(context, req.attempt))
+    if waits is None:
+        raise e.UnknownAccount
+    said = {**waits.claimed.profile, "Email": waits.claimed.email}
+    form = registration_form.of(context.tenant.settings)
+    members = {field.name: "Email" if field.name == "email" else field.member for field in form}
+    fields = {name: text for name, member in members.items() if member and (text := said.get(member))}
+    return contract.Connected(title=connections.title_of(context, waits.claimed.provider), fields=fields)
+
+
+def _asked(attempt: Attempt | None) -> dict[str, Any]:
+    """Return what an application asked for; nothing where none did."""
+    return attempt.request if attempt is not None and attempt.kind == journey.AUTHORIZE else {}
+
+
+def _hint(attempt: Attempt | None) -> str:
+    """Return whom the application expects: the provider fills its form with it."""
+    return str(_asked(attempt).get("login_hint") or "")
+
+
+def _is_wished_anew(attempt: Attempt | None) -> bool:
+    """Return whether an application wants a new proof, also of whoever is not signed in here: they may just have signed out."""
+    asked = _asked(attempt)
+    names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
+    return names_anew or "login" in asked.get("prompt", ())
+
+
+def _back(request: Mapping[str, Any], problem: str, attempt_id: str | None = None) -> Next:
+    """Return to the page that had led to the provider."""
+    if LINKS in request:
+        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
+    return Next(step=Step.LOGIN, attempt=attempt_id, problem=problem)
+
+
+def _linked(context: Context, attempt: Attempt, claimed: Claimed) -> Next:
+    """Link to whoever is signed in with the session that asked: nobody else's browser may finish it, nor one whose session its
+    owner ended by taking the account back in this very moment.
+    """
+    asking = sessions.current(context)
+    account = account_store.change(context, asking.uid, {}) if asking is not None else None  # locked from here on
+    session = sessions.current(context)
+    is_same = session is not None and account is not None and session.session_id == attempt.request[LINKS]
+    if account is None or not is_same or not context.tenant.settings.account_linking:
+        return Next(step=Step.REDIRECT, address=LANDING)
+    interactions.finish(context, attempt)
+    try:
+        linking.link(context, account, claimed)
+    except Taken:
+        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
+    return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
+
+
+def _decided(context: Context, attempt: Attempt, connection: Connection, claimed: Claimed, *, registers: bool) -> Next:
+    """Return the step of whoever the provider vouches for.
+
+    Whose address it names is looked at only where the tenant trusts the provider's word for it: nobody learns it otherwise.
+    """
+    holder = linked_identities.holder(context, claimed.provider, claimed.subject)
+    if holder is not None:
+        return _known(context, attempt, holder, claimed)
+    if claimed.email and claimed.email_verified and connection.trusts_email and accounts.is_email(claimed.email):
+        known = accounts.by_email(context, claimed.email)
+        if known is not None and first_verification.is_shared(
+            known
+        ):  # whoever else may know its password would go on beside them
+            return _unlinked(context, attempt, claimed, registers=False)
+        if context.tenant.settings.account_linking if known is not None else registers and not _asks_for_terms(context):
+            return _opened(context, attempt, claimed, claimed.email)
+    return _unlinked(context, attempt, claimed, registers=registers)
+
+
+def _asks_for_terms(context: Context) -> bool:
+    return any(field.name == TERMS and field.required for field in registration_form.of(context.tenant.settings))
+
+
+def _unlinked(context: Context, attempt: Attempt, claimed: Claimed, *, registers: bool) -> Next:
+    """Let the identity wait for an account: the page of registration is filled in with it."""
+    attempt = identity_linking.note(context, attempt, claimed)
+    if not registers:
+        return Next(step=Step.LOGIN, attempt=attempt.attempt_id, problem=NOBODY_HERE)
+    return Next(step=Step.REGISTER, attempt=attempt.attempt_id, problem=claimed.provider)
+
+
+def _known(context: Context, attempt: Attempt, holder: Account, claimed: Claimed) -> Next:
+    try:
+        account = linked_identities.used(context, holder, claimed)
+    except linked_identities.NotLinked:
+        return _back(attempt.request, DENIED, attempt.attempt_id)
+    return _entered(
+        context, identity_linking.note(context, attempt, claimed, account.uid), account, is_anew=claimed.is_anew
+    )
+
+
+def _opened(context: Context, attempt: Attempt, claimed: Claimed, email: str) -> Next:
+    """Let the provider's word be a proof of the mailbox: the account that has the address is its owner's, or is made."""
+    facts = {"email": email, "registers": True}
+    proof = Proof(ProofKind.SIGN_IN, NOBODY, identifiers.normal(EMAIL, email), facts, context.now)
+    try:
+        account = redemption.account_of(context, proof, e.UnknownAccount, by=claimed)
+    except (e.EmailRefused, e.EmailDomainRefused):
+        return _back(attempt.request, UNWANTED, attempt.attempt_id)
+    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # it became another's in this very moment
+        context.work.rollback()
+        return _back(attempt.request, DENIED, attempt.attempt_id)
+    attempt = identity_linking.note(context, attempt, claimed, account.uid, is_proof=True)
+    return _entered(context, attempt, account, is_anew=claimed.is_anew)
+
+
+def _entered(context: Context, attempt: Attempt, account: Account, *, is_anew: bool) -> Next:
+    """Sign in, by a second factor where one is wanted; raises why the account may not, as only its owner sees that."""
+    session = sessions.of_person(context, account.uid)
+    if session is not None and not is_anew:  # what a browser is let in by again is no proof of who sits there
+        step = journey.advance(context, attempt, session)
+        return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
+    after = first_factor_passed.enter(context, attempt, account, Way((identity_linking.FEDERATED,)))
+    if after is not None:
+        return after
+    proofs.refuse_locked(context, account)
+    refusal = sign_in.closed(context, account, Identifier("email", ""))
+    if isinstance(refusal, e.EmailUnverified):
+        shown = (identity_linking.FEDERATED,)
+        return verification.begin(context, attempt, account.email or "", account, is_sent=False, methods=shown)
+    raise refusal or e.AccountBlocked

@@ -1,0 +1,243 @@
+"""The hub's operations: each is one use case, each answer the visitor's next step."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub
+from app.contract.captcha import Challenge
+from app.contract.hub import Next, Step
+from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.locks import Proof
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.authentication.verification import phones
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.identifiers import shown_phone
+from app.identity.directory.tenants.allowed_addresses import is_allowed
+from app.identity.hosted import (
+    account_data,
+    account_factors,
+    account_identifiers,
+    account_identities,
+    account_password,
+    account_security,
+    account_settings,
+    change_identifier,
+    confirmation,
+    consents,
+    federated_login,
+    first_factor_passed,
+    freshness,
+    identity_linking,
+    passkeys,
+    passwordless,
+    passwordless_links,
+    pending_verification,
+    pins,
+    reauthentication,
+    recovery,
+    registration,
+    second_factor,
+    security_alerts,
+    verification,
+    views,
+)
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorize, logout, own_client
+from app.identity.protocols.oauth import views as oauth_views
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the hub's operations."""
+    verification.register(server)
+    confirmation.register(server)
+    federated_login.register(server)
+    consents.register(server)
+    second_factor.register(server)
+    change_identifier.register(server)
+    account_settings.register(server)
+    account_identifiers.register(server)
+    pins.register(server)
+    account_factors.register(server)
+    account_data.register(server)
+    account_identities.register(server)
+    account_security.register(server)
+    recovery.register(server)
+    security_alerts.register(server)
+    account_password.register(server)
+    passkeys.register(server)
+    passwordless.register(server)
+    passwordless_links.register(server)
+    server.implements(hub.tenant)(read_tenant)
+    server.implements(hub.authorize)(open_authorization)
+    server.implements(hub.open_return)(open_return)
+    server.implements(hub.resume)(resume)
+    server.implements(hub.captcha)(read_captcha)
+    server.implements(hub.sign_in)(with_password)
+    registration.register(server)
+    server.implements(hub.consent)(answer_consent)
+    server.implements(hub.switch_account)(switch_account)
+    server.implements(hub.sign_out)(sign_out)
+    server.implements(hub.profile)(read_profile)
+    server.implements(hub.end_session)(end_session)
+    server.implements(hub.own_client)(read_own_client)
+
+
+def read_tenant(context: Context, req: hub.TenantRead) -> hub.TenantAnswer:
+    if req.version == str(context.tenant.version):
+        return hub.TenantAnswer()
+    return hub.TenantAnswer(tenant=views.tenant(context))
+
+
+def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
+    return authorize.open(context, req.protocol, req.app, req.parameters)
+
+
+def open_return(context: Context, req: hub.ReturnRequest) -> Next:
+    return journey.open_return(context, req.return_url, sessions.current(context), action=req.action)
+
+
+def resume(context: Context, req: hub.AttemptRequest) -> Next:
+    attempt = interactions.find(context, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    session = sessions.current(context)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    if session is None and (waits := second_factor.step(context, attempt)) is not None:
+        return waits
+    if session is None and (state := pending_verification.of(attempt)) is not None:
+        return verification.step(context, attempt, state)
+    step = journey.advance(context, attempt, session)
+    return reauthentication.told(context, step) if step.must_reauthenticate else step
+
+
+def read_captcha(context: Context, req: hub.CaptchaRead) -> Challenge:
+    return captcha.own_challenge(context)
+
+
+def with_password(context: Context, req: hub.SignInRequest) -> Next:
+    """Verify, begin the session under a new id, and go on with the attempt; all in one transaction.
+
+    A second submit of the form is answered as the first was: a browser follows the last answer alone.
+    """
+    attempt = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.START_AGAIN
+    going_on = attempt if attempt is not None and not attempt.is_done else None
+    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
+    proof = Proof(req.security_answer, captcha.of_form(req.captcha))
+    remember = first_factor_passed.remembering(context, req.remember)
+    if (waits := verification.again(context, going_on, identifier, req.password)) is not None:
+        return waits
+    try:
+        passed = sign_in.verify(context, identifier, req.password, proof, hides_unknown=True)
+    except e.EmailUnverified:
+        going_on = identity_linking.wish(context, going_on, connects=req.connects)
+        return verification.after_password(context, going_on, account_lookup.account_of(context, identifier), remember)
+    except e.PhoneUnverified:
+        return verification.after_password_by_phone(
+            context, going_on, account_lookup.account_of(context, identifier), remember
+        )
+    way = Way((sign_in.PASSWORD,), identifier.kind, opens_lock=passed.opens_lock, remember=remember)
+    attempt = identity_linking.wish(context, going_on, connects=req.connects) or attempt
+    return first_factor_passed.onward(context, attempt, passed.account, way, passed.wanted)
+
+
+def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
+    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    if attempt.kind != journey.AUTHORIZE:
+        return journey.after_the_end(session)
+    return authorize.answer_consent(context, attempt, session, req.allow)
+
+
+def switch_account(context: Context, req: hub.SwitchRequest) -> Next:
+    attempt, session = interactions.find(context, req.attempt), sessions.current(context)
+    if session is not None:
+        _end(context, session)
+    if attempt is None or attempt.is_done:
+        return journey.START_AGAIN.model_copy(update={"ends_session": True})
+    return journey.advance(context, attempt, None).model_copy(update={"ends_session": True})
+
+
+def sign_out(context: Context, req: hub.SignOutRequest) -> Next:
+    session = sessions.current(context)
+    step = logout.open(context, req, session)
+    if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
+        account = accounts.by_uid(context, session.uid)
+        return step.model_copy(update={"person": oauth_views.person(account) if account else None})
+    if session is not None:
+        _end(context, session)
+    if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
+        step = Next(step=Step.REDIRECT, address=req.return_url)
+    return step.model_copy(update={"ends_session": True})
+
+
+def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileAnswer:
+    session = _signed_in(context)
+    account = accounts.by_uid(context, session.uid)
+    if account is None or not account.is_active:
+        raise e.NotAuthenticated
+    if required_actions.is_barred(context, session, account):
+        raise e.NotAuthenticated  # the sign-in that the page then leads to asks for it
+    asked = phones.asked(context, account) if req.with_asked_phone else None
+    sessions.touch(context, session)
+    return hub.ProfileAnswer(
+        person=oauth_views.person(account),
+        profile=accounts.profile_of(account),
+        has_password=account.password_hash is not None,
+        must_confirm=freshness.must_confirm(context, session, account),
+        answered=list(account.security_answers),
+        needs_password=context.now - session.authenticated_at > freshness.FRESH,
+        phone=shown_phone(account.phone) if account.phone else None,
+        asked_phone=shown_phone(asked) if asked else None,
+        resend_in_seconds=account_identifiers.wait_for_number(context, account, asked) if asked else 0,
+        addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
+    )
+
+
+def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
+    session = _signed_in(context)
+    if req.others:
+        for held in sessions.of_account(context, session.uid):
+            if held.session_id != session.session_id and sessions.end(context, session.uid, held.session_id):
+                _revoke(context, session.uid, held.session_id)
+    elif req.id is None:
+        raise e.BadParameter.names("id")
+    elif not sessions.end(context, session.uid, req.id):
+        raise e.SessionExpired
+    else:
+        _revoke(context, session.uid, req.id)
+    ends_own = req.id == session.session_id
+    return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
+
+
+def read_own_client(context: Context, req: hub.RelyingPartyRead) -> hub.OwnClient:
+    return own_client(context, req.name)
+
+
+def _signed_in(context: Context) -> BrowserSession:
+    session = sessions.current(context)
+    if session is None:
+        raise e.NotAuthenticated
+    return session
+
+
+def _revoke(context: Context, uid: str, session_id: str) -> None:
+    """End what a session gave out, access while the person is away included: they do not know it, or not any more."""
+    tokens.revoke_session(context, uid, session_id)
+    context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")
+
+
+def _end(context: Context, session: BrowserSession) -> None:
+    sessions.end(context, session.uid, session.session_id)
+    tokens.end_with_session(context, session.session_id)
+    context.audit.record("session.ended", uid=session.uid, session=session.session_id)

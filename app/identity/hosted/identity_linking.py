@@ -1,0 +1,108 @@
+"""An identity of another provider that waits in an attempt for the one account it is to be linked to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from app.identity.authentication.federation import linking
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.verification import service as verification
+from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.store import Taken
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens.service import NOBODY
+
+FEDERATED: Final = sessions.FEDERATED
+_KEY: Final = "connected"
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a provider said, and the account that was registered with it, or came by it, in this attempt.
+
+    `is_proof`: its word proved the account's address a moment ago, so that it is to be linked.
+    """
+
+    claimed: Claimed
+    uid: str = NOBODY
+    is_proof: bool = False
+    is_wished: bool = False  # whoever signs in was told that it is connected
+
+
+def note(context: Context, attempt: Attempt, claimed: Claimed, uid: str = NOBODY, *, is_proof: bool = False) -> Attempt:
+    """Let an identity wait for the end of a sign-in."""
+    held: dict[str, Any] = {"claimed": asdict(claimed), "uid": uid, "is_proof": is_proof}
+    return interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: held})
+
+
+def wish(context: Context, attempt: Attempt | None, *, connects: bool) -> Attempt | None:
+    """Note whether the page on which somebody signs in said that what waits is connected: a browser is left with a page open, and
+    whoever sits down at it next must not get somebody else's way in into their account unawares."""
+    waits = of(attempt)
+    if attempt is None or waits is None or waits.is_wished == connects:
+        return attempt
+    held = {**asdict(waits), "is_wished": connects}
+    return interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: held})
+
+
+def forget(context: Context, attempt: Attempt) -> Attempt:
+    """Let none wait any more."""
+    return (
+        interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{_KEY: None}) if of(attempt) else attempt
+    )
+
+
+def of(attempt: Attempt | None) -> Waiting | None:
+    """Return what waits in the attempt."""
+    held = attempt.request.get(_KEY) if attempt is not None else None
+    return Waiting(**{**held, "claimed": Claimed(**held["claimed"])}) if held else None
+
+
+def still_of(context: Context, attempt: Attempt | None) -> Waiting | None:
+    """Return what waits in the attempt, where the tenant has its connection still."""
+    waits = of(attempt)
+    is_there = waits is not None and waits.claimed.provider in {one.name for one in connections.offered(context)}
+    return waits if is_there else None
+
+
+def waits_for(context: Context, attempt: Attempt | None, uid: str) -> bool:
+    """Return whether this attempt's browser came from a provider to this very account, or registered it with what it brought,
+    and nobody took that from the account since: one that waits is still its maker's."""
+    waits = of(attempt)
+    if waits is None or NOBODY in (waits.uid, uid) or waits.uid != uid:
+        return False
+    account = store.by_uid(context, uid)
+    return account is None or linked_identities.is_known(account, waits.claimed)
+
+
+def settle(context: Context, attempt: Attempt | None, account: Account) -> None:
+    """Link what waits to the account, whose sign-in is whole: to the one that was registered with it, or that has the address
+    which the provider vouches for. What its owner took away meanwhile stays away. Whoever else signs in here may not be who
+    brought it; they link it on their own page.
+    """
+    waits = still_of(context, attempt)
+    if waits is None:
+        return
+    fresh = store.change(context, account.uid, {}) or account  # locked: its owner may claim it in this very moment
+    is_its = waits.uid == account.uid
+    if not (_is_still(fresh, waits) if is_its else _is_theirs(context, fresh, waits)):
+        return
+    try:
+        linking.link(context, fresh, waits.claimed)
+    except Taken as reason:
+        context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
+
+
+def _is_still(account: Account, waits: Waiting) -> bool:
+    return waits.is_proof or linked_identities.is_known(account, waits.claimed)
+
+
+def _is_theirs(context: Context, account: Account, waits: Waiting) -> bool:
+    email = (waits.claimed.email or "") if waits.claimed.email_verified else ""
+    may = waits.is_wished and waits.uid == NOBODY and context.tenant.settings.account_linking
+    return may and bool(email) and verification.is_verified(account, email)

@@ -1,0 +1,219 @@
+"""Passkeys on our pages: sign-in by button and by autofill, one's own list, the offer after a sign-in, a lost one."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub_passkeys as contract
+from app.contract.groups import Posted
+from app.contract.hub import Next, Step
+from app.contract.hub_self_service import Done
+from app.contract.mailed import LinkRead
+from app.identity.authentication.recovery.handlers import spend
+from app.identity.authentication.sign_in import identifiers, interactions, second_factor, sessions
+from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.passkeys import management, recovery
+from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
+from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.credentials.authenticators.passkey import owner_of
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.passkeys import ceremonies, options, store
+from app.identity.credentials.passkeys.ceremonies import Use
+from app.identity.credentials.passkeys.options import FOUND_ALONE, OF_THIS_DEVICE
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.tenants import webauthn_origins
+from app.identity.hosted import account_settings, first_factor_passed, freshness, passkey_offers, verification
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+from app.kit.server import Server
+
+LOCAL = "passkey_here"
+"""The member of an attempt's request that says which offer was made."""
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin_sign_in)(begin_sign_in)
+    server.implements(contract.sign_in)(sign_in)
+    server.implements(contract.own)(read_own)
+    server.implements(contract.begin_own)(begin_own)
+    server.implements(contract.add)(add)
+    server.implements(contract.rename)(rename)
+    server.implements(contract.remove)(remove)
+    server.implements(contract.read_offer)(read_offer)
+    server.implements(contract.answer_offer)(answer_offer)
+    server.implements(contract.lost)(forgot)
+    server.implements(contract.read_lost)(read_lost)
+    server.implements(contract.begin_lost)(begin_lost)
+    server.implements(contract.finish_lost)(finish_lost)
+
+
+def begin_sign_in(context: Context, req: contract.Begin) -> contract.PasskeyOptions:  # noqa: ARG001 - it asks nothing
+    refuse_off(context)
+    return contract.PasskeyOptions(options=ceremonies.begin_request(context, Use.AUTOFILL))
+
+
+def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
+    """Sign in, unless the account may not; whoever used another device's passkey is offered one of this device."""
+    refuse_off(context)
+    attempt = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.START_AGAIN
+    try:
+        account, shown, methods = signing_in.proved(context, Use.AUTOFILL, req.credential)
+    except e.PasskeyRefused:
+        if (waits := verification.by_passkey(context, attempt, req.credential.raw_id)) is None:
+            raise
+        context.work.rollback()
+        return waits
+    way = Way(methods, remember=first_factor_passed.remembering(context, req.remember))
+    proofs.refuse_locked(context, account)
+    refusal = sign_in_service.closed(context, account, Identifier("email", ""))
+    if isinstance(refusal, e.EmailUnverified) and account.email:
+        going_on = attempt if attempt is not None and not attempt.is_done else None
+        return verification.begin(
+            context, going_on, account.email, account, is_sent=False, remember=way.remember,
+            passkey=shown.credential.facts["id"], methods=way.methods,
+        )  # fmt: skip
+    if refusal is not None:
+        raise refusal
+    is_whole = second_factor.TWO in way.methods
+    if is_whole and shown.is_elsewhere and passkey_offers.is_due_here(context, account):
+        return _offered_here(context, attempt, account, way)
+    step = first_factor_passed.enter(context, attempt, account, way)
+    if step is None:
+        raise e.AccountBlocked
+    return step
+
+
+def read_own(context: Context, req: contract.OwnPasskeysRead) -> contract.OwnPasskeys:  # noqa: ARG001 - the session says whose
+    refuse_off(context)
+    session, account = account_settings.owner(context)
+    held = store.of_account(context, account.uid)
+    owner = owner_of(account)
+    sessions.touch(context, session)
+    return contract.OwnPasskeys(
+        person=oauth_views.person(account),
+        passkeys=[store.listed(one) for one in held],
+        accepted=contract.Accepted(
+            rp_id=webauthn_origins.rp_id(context),
+            user_id=options.handle_of(account.uid),
+            name=owner.name,
+            display_name=owner.shown_name or owner.name,
+            ids=[one.facts["id"] for one in held],
+        ),
+        needs_password=context.now - session.authenticated_at > freshness.FRESH,
+        must_confirm=freshness.must_confirm(context, session, account),
+        has_password=account.password_hash is not None,
+        can_add=bool(account.email) and len(held) < store.MOST and webauthn_origins.can_have_passkeys(context),
+    )
+
+
+def begin_own(context: Context, req: contract.BeginOwn) -> contract.PasskeyOptions:
+    refuse_off(context)
+    _, account = account_settings.owner(context)
+    wanted = OF_THIS_DEVICE if req.local else FOUND_ALONE
+    return contract.PasskeyOptions(options=management.begin_adding(context, account, wanted))
+
+
+def add(context: Context, req: contract.NewOwnPasskey) -> Done:
+    refuse_off(context)
+    known = account_settings.proved(context, req)
+    management.add(context, known.account, req.credential, req.name)
+    passkey_offers.taken(context, known.account)
+    return account_settings.done(context, known)
+
+
+def rename(context: Context, req: contract.RenamedPasskey) -> Posted:
+    _, account = account_settings.owner(context)
+    management.rename(context, account, req.id, req.name)
+    return Posted()
+
+
+def remove(context: Context, req: contract.GonePasskey) -> Done:
+    known = account_settings.proved(context, req)
+    management.remove(context, known.account, req.id)
+    return account_settings.done(context, known)
+
+
+def read_offer(context: Context, req: contract.OfferRead) -> contract.Offer:
+    session, account = account_settings.owner(context)
+    attempt = _going_on(context, req.attempt)
+    if req.attempt and attempt is None:
+        return contract.Offer(next=journey.after_the_end(session))
+    is_local = bool(attempt and attempt.request.get(LOCAL))
+    return contract.Offer(is_local=is_local, person=oauth_views.person(account))
+
+
+def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
+    """The sign-in was a moment ago, so nothing is asked again: whoever comes back later is led onward without it."""
+    session, account = account_settings.owner(context)
+    attempt = _going_on(context, req.attempt)
+    is_fresh = context.now - session.authenticated_at <= freshness.FRESH
+    if req.credential is not None and is_fresh:
+        refuse_off(context)
+        management.add(context, account, req.credential)
+        passkey_offers.taken(context, account)
+    elif req.credential is None:
+        passkey_offers.not_now(context, account, is_local=bool(attempt and attempt.request.get(LOCAL)))
+    if attempt is None:
+        return journey.after_the_end(session)
+    return journey.advance(context, attempt, session)
+
+
+def forgot(context: Context, req: contract.LostPasskey) -> Posted:
+    """Nothing differs between a name that has passkeys and one that nobody has."""
+    refuse_off(context)
+    spend(context)
+    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
+    who = Sought(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    recovery.for_page(context, who, req.attempt)
+    return Posted()
+
+
+def read_lost(context: Context, req: LinkRead) -> contract.LostView:
+    held = proofs.known_link(context, recovery.KIND, req.token)
+    account = accounts.by_uid(context, held.uid) if held is not None else None
+    if held is None or account is None:
+        return contract.LostView(state="unknown")
+    context.audit.record("passkey.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    label = str(held.facts.get("email") or "")
+    try:
+        recovery.held_by(context, req.token)
+    except e.UsedLink:
+        return contract.LostView(state="used", label=label)
+    except (e.ExpiredLink, e.AccountBlocked):
+        return contract.LostView(state="expired", label=label)
+    return contract.LostView(state="open", label=label)
+
+
+def begin_lost(context: Context, req: contract.LostBegin) -> contract.PasskeyOptions:
+    return contract.PasskeyOptions(options=recovery.begin_with(context, req.token, FOUND_ALONE))
+
+
+def finish_lost(context: Context, req: contract.LostFinish) -> Next:
+    """Nobody is signed in by it: the new passkey does that in a moment, and shows that it works."""
+    recovery.finish_with(context, req.token, req.credential)
+    return journey.open_return(context, None, None).model_copy(update={"ends_session": True})
+
+
+def _going_on(context: Context, attempt_id: str | None) -> Attempt | None:
+    attempt = interactions.find(context, attempt_id) if attempt_id else None
+    return attempt if attempt is not None and not attempt.is_done else None
+
+
+def _offered_here(context: Context, attempt: Attempt | None, account: Account, way: Way) -> Next:
+    if attempt is None or attempt.is_done:
+        return first_factor_passed.enter(context, attempt, account, way) or journey.START_AGAIN
+    if not sign_in_service.enter(context, account, way.kind):
+        raise e.AccountBlocked
+    attempt = interactions.note(context, attempt, lives_for=second_factor.LIFETIME, **{LOCAL: True})
+    return first_factor_passed.session(context, attempt, account, way, step=Step.PASSKEY_OFFER)
+
+
+__all__ = ["register"]

@@ -1,0 +1,255 @@
+"""Sign-in without a password on our own pages: what is sent, what comes back here or in another browser, and on.
+
+Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_passwordless as contract
+from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_recovery import AttemptOnly, CodeRequest
+from app.contract.mailed import MailedTo
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
+from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
+from app.identity.authentication.passwordless.sending import SIGN_IN, SMART, Wish
+from app.identity.authentication.passwordless.smart_login import State
+from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, ProofKind
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.hosted import first_factor_passed, pending_verification
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.identity.protocols.oauth import views as oauth
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+WAITS: Final = timedelta(hours=1)
+_TRIES: Final = Rate(20, 600)  # per attempt, whoever's name it is
+_KEY: Final = "passwordless"
+_SHOWN: Final = {
+    State.WAITS: "waits", State.APPROVED: "approved", State.DENIED: "denied", State.USED: "over",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What an attempt waits for."""
+
+    name: str  # as it was typed
+    by: str
+    uid: str = NOBODY
+    subject: str = ""  # what the code is kept under
+    kind: str = "email"  # by what the account is named
+    value: str = ""
+    sent_at: int = 0  # seconds since 1970
+    remember: bool = False
+    ticket: str = ""  # the digest of the device that waits
+    number: str = ""  # what stands on it
+
+    def is_same(self, other: Waiting) -> bool:
+        """Return whether both wait for the same."""
+        return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
+
+
+def register(server: Server) -> None:
+    """Implement the operations; those of links are in `passwordless_links`."""
+    server.implements(contract.ask)(ask)
+    server.implements(contract.waiting)(waiting)
+    server.implements(contract.again)(again)
+    server.implements(contract.code)(code)
+    server.implements(contract.go_on)(go_on)
+
+
+def ask(context: Context, req: contract.SignInAsked) -> Next:
+    sending.spend(context)
+    return begin(context, living(context, req.attempt), req.identifier, req.by, remember=req.remember)
+
+
+def waiting(context: Context, req: AttemptOnly) -> Next:
+    attempt = interactions.find(context, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    session = sessions.current(context)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    state = _of(attempt, session)
+    return _step(context, attempt, state) if state is not None else journey.advance(context, attempt, session)
+
+
+def again(context: Context, req: AttemptOnly) -> Next:
+    attempt, state = _waiting(context, req.attempt)
+    if attempt is None or state is None:
+        return waiting(context, req)
+    sending.spend(context)
+    if left := resend_delay.seconds_left(context, state.sent_at):
+        raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
+    return begin(context, attempt, state.name, state.by, remember=state.remember)
+
+
+def code(context: Context, req: CodeRequest) -> Next:
+    attempt, state = _waiting(context, req.attempt)
+    if attempt is None or state is None or state.by == DEVICE:
+        return waiting(context, AttemptOnly(attempt=req.attempt))
+    errors = SMS_CODE if state.by == SMS else MAIL_CODE
+    name = Identifier(state.kind, state.value)
+    try:
+        context.spend("sign_in_code", _TRIES, randomness.digest(attempt.attempt_id))
+        proof = proofs.spend_code(
+            context, ProofKind.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, name=name
+        )
+        account = redemption.account_of(context, proof, errors.closed)
+        return entered(context, attempt, account, state.by, remember=state.remember)
+    except ApiError as refusal:
+        raise _with_page(context, refusal, state) from None
+
+
+def go_on(context: Context, req: AttemptOnly) -> Next:
+    """Of many at once one begins the session; the page tells the others that it is over."""
+    attempt, state = _waiting(context, req.attempt)
+    if attempt is None or state is None:
+        return waiting(context, req)
+    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, state.ticket)
+    if found is None or found.is_over(context.now) or found.state != State.APPROVED:
+        return _step(context, attempt, state)
+    return entered(context, attempt, smart_login.redeem(context, found), MAIL, remember=state.remember)
+
+
+def begin(context: Context, attempt: Attempt | None, name: str, by: str, *, remember: bool = False) -> Next:
+    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
+
+    Raises PasswordlessOff.
+    """
+    if by not in methods.offered(context):
+        raise e.PasswordlessOff
+    identifier, account, registers = methods.named(context, name, by)
+    uid, subject = (account.uid, by) if account else (NOBODY, sending.stranger(identifier.value))
+    state = Waiting(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
+    before = _of(attempt) if attempt is not None else None
+    if before is not None and before.is_same(state):
+        state = replace(state, sent_at=before.sent_at, ticket=before.ticket, number=before.number)
+    here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+    if not resend_delay.seconds_left(context, state.sent_at):
+        try:
+            state = _sent(context, here, state, account, registers)
+        except (*sending.NOT_SENT, e.UnknownAccount) as reason:
+            context.work.rollback()
+            here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+            state = _waits_in_vain(context, state)
+            context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
+    here = interactions.note(context, here, lives_for=WAITS, **{_KEY: asdict(state)})
+    return _step(context, here, state).model_copy(update={"binding": binding})
+
+
+def entered(context: Context, attempt: Attempt | None, account: Account, by: str, *, remember: bool = False) -> Next:
+    """Sign in whoever proved their mailbox or their number; raises why the account may not, as only its owner sees that."""
+    way = Way(("sms",), "phone", FactorKind.SMS) if by == SMS else Way(("otp",), "email", FactorKind.EMAIL)
+    after = first_factor_passed.enter(
+        context, attempt, account, replace(way, remember=first_factor_passed.remembering(context, remember))
+    )
+    if after is not None:
+        return after
+    proofs.refuse_locked(context, account)
+    if (refusal := sign_in.closed(context, account, Identifier(way.kind, ""))) is not None:
+        raise refusal
+    known = account.email or account.username or account.phone
+    return Next(
+        step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None, login_hint=known, problem="password"
+    )  # fmt: skip
+
+
+def living(context: Context, attempt_id: str | None) -> Attempt | None:
+    """Return the attempt that this browser began, if it still goes on."""
+    attempt = interactions.find(context, attempt_id) if attempt_id else None
+    return attempt if attempt is not None and not attempt.is_done else None
+
+
+def remembers(attempt: Attempt | None) -> bool:
+    """Return whether whoever asked in this browser wants to stay signed in."""
+    state = _of(attempt) if attempt is not None else None
+    return state is not None and state.remember
+
+
+def asking_party(context: Context, attempt_id: str) -> RelyingPartyView | None:
+    """Return the application of an attempt, whichever browser began it: to its home alone another one may be led."""
+    client = context.application(client_id=interactions.client_of(context, attempt_id)) if attempt_id else None
+    return oauth.relying_party(client, None) if client is not None else None
+
+
+def _sent(context: Context, attempt: Attempt, state: Waiting, account: Account | None, registers: bool) -> Waiting:
+    wish = Wish(attempt=attempt.attempt_id, registers=registers)
+    if state.by == DEVICE:
+        number = smart_login.number()
+        found = smart_login.begin(context, None, account, number=number, attempt=attempt.attempt_id)
+        sending.mail(context, SMART, account, state.value, wish, ticket=found.ticket_hash)
+        state = replace(state, ticket=found.ticket_hash, number=number)
+    elif state.by == MAIL:
+        sending.mail(context, SIGN_IN, account, state.value, wish)
+    elif registers:
+        sending.text_anybody(context, ProofKind.SIGN_IN, state.value, attempt=attempt.attempt_id)
+    else:
+        sending.text(context, account, state.value)
+    return replace(state, sent_at=int(context.now.timestamp()))
+
+
+def _waits_in_vain(context: Context, state: Waiting) -> Waiting:
+    """Wait as everybody does whom nothing was sent: for the next message."""
+    state = replace(state, sent_at=int(context.now.timestamp()))
+    if state.by != DEVICE or state.ticket:
+        return state
+    number = smart_login.number()
+    return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
+
+
+def _step(context: Context, attempt: Attempt, state: Waiting) -> Next:
+    return Next(
+        step=Step.SIGN_IN_SENT,
+        attempt=attempt.attempt_id,
+        attempt_lifetime_seconds=max(1, int((attempt.expires_at - context.now).total_seconds())),
+        sent_to=state.name,
+        problem=state.by,
+        resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
+        fields=_device(context, state) if state.by == DEVICE else {},
+    )
+
+
+def _device(context: Context, state: Waiting) -> dict[str, str]:
+    """Return what stands on the device that waits."""
+    found = tickets.by_hash(context, TicketKind.SMART_LOGIN, state.ticket)
+    stands = found.state if found is not None and not found.is_over(context.now) else State.USED
+    return {"number": state.number, "state": _SHOWN[State(stands)]}
+
+
+def _of(attempt: Attempt, session: BrowserSession | None = None) -> Waiting | None:
+    """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
+    held = attempt.request.get(_KEY)
+    state = Waiting(**held) if held else None
+    is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
+    return None if is_over else state
+
+
+def _waiting(context: Context, attempt_id: str) -> tuple[Attempt | None, Waiting | None]:
+    attempt = living(context, attempt_id)
+    return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
+
+
+def _with_page(context: Context, refusal: ApiError, state: Waiting) -> ApiError:
+    """Return the refusal with what the page shows."""
+    left = resend_delay.seconds_left(context, state.sent_at)
+    return pending_verification.with_page(refusal, MailedTo(sent_to=state.name, resend_in_seconds=left, by=state.by))

@@ -1,0 +1,141 @@
+"""Links of mails that sign in: one signs in the browser in which it is opened, the other says yes to a device that waits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_passwordless as contract
+from app.contract.hub import Next, Step
+from app.contract.hub_recovery import LinkRequest
+from app.contract.mailed import LinkRead
+from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless.methods import MAIL
+from app.identity.authentication.passwordless.smart_login import State
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import Proof, ProofKind
+from app.identity.hosted import next_step as journey
+from app.identity.hosted import passwordless as steps
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens.service import Ticket
+from app.kit.server import Server
+from app.kit.user_agents import parse_user_agent
+
+_STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read_link)(read_link)
+    server.implements(contract.open_link)(open_link)
+    server.implements(contract.renew_link)(renew_link)
+    server.implements(contract.read_request)(read_request)
+    server.implements(contract.decide)(decide)
+
+
+def read_link(context: Context, req: LinkRead) -> contract.LinkView:
+    held = proofs.known_link(context, ProofKind.SIGN_IN, req.token)
+    if held is None:
+        return contract.LinkView(state="unknown")
+    context.audit.record("passwordless.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    label, registers = str(held.facts.get("email") or ""), bool(held.facts.get("registers"))
+    return contract.LinkView(state=_link_state(context, req.token), label=label, registers=registers)
+
+
+def open_link(context: Context, req: LinkRequest) -> Next:
+    """A link that was used leads on as well where its person is signed in: pages are reloaded."""
+    sending.spend_try(context)
+    attempt, session = steps.living(context, req.attempt), sessions.current(context)
+    used = proofs.used_link(context, ProofKind.SIGN_IN, req.token)
+    if used is not None and session is not None and session.uid == used.uid:
+        return journey.advance(context, attempt, session) if attempt is not None else journey.after_the_end(session)
+    proof = proofs.spend_link(context, ProofKind.SIGN_IN, req.token)
+    account = redemption.account_of(context, proof, e.ExpiredLink)
+    after = steps.entered(context, attempt, account, MAIL, remember=steps.remembers(attempt))
+    asking = steps.asking_party(context, str(proof.facts.get("attempt") or "")) if attempt is None else None
+    if after.step is Step.PROFILE and asking is not None and asking.home:
+        return after.model_copy(update={"step": Step.REDIRECT, "address": asking.home})
+    return after
+
+
+def renew_link(context: Context, req: LinkRequest) -> Next:
+    sending.spend(context)
+    held = proofs.known_link(context, ProofKind.SIGN_IN, req.token)
+    if held is None:
+        raise e.UnknownLink
+    attempt = steps.living(context, req.attempt)
+    return steps.begin(context, attempt, str(held.facts["email"]), MAIL, remember=steps.remembers(attempt))
+
+
+def read_request(context: Context, req: LinkRead) -> contract.RequestView:
+    _, held, found = _request(context, req.token)
+    if held is not None:
+        context.audit.record("smart_login.looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    return _view(context, req.token, held, found)
+
+
+def decide(context: Context, req: contract.Decision) -> contract.RequestView:
+    """After three numbers that are not the device's it waits in vain."""
+    sending.spend_try(context)
+    kind, held, found = _request(context, req.token)
+    view = _view(context, req.token, held, found)
+    if view.state != "open" or held is None or found is None:
+        return view
+    is_no = not req.is_yes
+    if view.needs_number and req.is_yes:
+        try:
+            if not smart_login.is_matched(context, found, req.number):
+                return view.model_copy(update={"is_wrong": True})
+        except e.TooManyRequests:
+            is_no = True
+    proof = proofs.spend_link(context, kind, req.token)
+    if is_no:
+        smart_login.deny(context, found)
+    else:
+        smart_login.approve(context, proof)
+    return view.model_copy(update={"state": "denied" if is_no else "approved"})
+
+
+def _request(context: Context, token: str) -> tuple[ProofKind, Proof | None, Ticket | None]:
+    for kind in smart_login.KINDS:
+        if (held := proofs.known_link(context, kind, token)) is not None:
+            return kind, held, smart_login.of(context, held)
+    return ProofKind.SMART_LOGIN, None, None
+
+
+def _view(context: Context, token: str, held: Proof | None, found: Ticket | None) -> contract.RequestView:
+    if held is None:
+        return contract.RequestView(state="unknown")
+    label = str(held.facts.get("email") or "")
+    if found is None:
+        return contract.RequestView(state="expired", label=label)
+    agent, asking = parse_user_agent(str(found.facts.get("agent") or "")), str(found.facts.get("attempt") or "")
+    party = steps.asking_party(context, asking)
+    return contract.RequestView(
+        state=_STATES.get(State(found.state)) or _request_state(context, held, token),
+        label=label,
+        browser=agent.browser or "",
+        system=agent.system or "",
+        address=str(found.facts.get("address") or ""),
+        relying_party=party.name if party is not None else "",
+        needs_number=bool(found.facts.get("number")),
+    )
+
+
+def _request_state(context: Context, held: Proof, token: str) -> str:
+    try:
+        proofs.peek_link(context, held.kind, token)
+    except (e.UsedLink, e.ExpiredLink):
+        return "expired"
+    return "open"
+
+
+def _link_state(context: Context, token: str) -> str:
+    try:
+        proofs.peek_link(context, ProofKind.SIGN_IN, token)
+    except e.UsedLink:
+        return "used"
+    except e.ExpiredLink:
+        return "expired"
+    return "open"

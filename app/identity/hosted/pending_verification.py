@@ -1,0 +1,110 @@
+"""What an attempt waits for until an address or a number is proved: kept with it, sent, and sent again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.mailed import MailedTo
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.messaging import send_limits
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+
+WAITS = timedelta(hours=1)
+MAIL, SMS = "mail", "sms"
+NOT_SENT = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_KEY = "checking"
+
+
+@dataclass(frozen=True)
+class Checking:
+    """What an attempt waits for."""
+
+    email: str  # the address as it was typed, or the number
+    uid: str  # `proofs.NOBODY` where there is nothing to verify
+    sent_at: int = 0  # seconds since 1970
+    password_hash: str = ""  # of the password that was typed in this browser: it need not be typed again
+    remember: bool = False
+    by: str = MAIL
+    held: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What was registered here: it may be named another address."""
+    passkey: str = ""  # the WebAuthn id of the one that was made or shown in this browser
+    methods: list[str] = field(default_factory=list)  # its `amr`
+
+    @property
+    def subject(self) -> str:
+        return identifiers.normal(PHONE if self.by == SMS else EMAIL, self.email)
+
+
+def of(attempt: Attempt) -> Checking | None:
+    """Return what the attempt waits for, if it does."""
+    held = attempt.request.get(_KEY)
+    known = Checking.__dataclass_fields__  # another version of this program may have kept more
+    return Checking(**{name: value for name, value in held.items() if name in known}) if held else None
+
+
+def note(context: Context, attempt: Attempt, state: Checking) -> Attempt:
+    """Keep what the attempt waits for, and let it live on: mail takes its time."""
+    return interactions.note(context, attempt, lives_for=WAITS, **{_KEY: asdict(state)})
+
+
+def shown(email: str, by: str) -> str:
+    """Return an address, or a number, as the page shows it."""
+    return identifiers.shown_phone(email) if by == SMS else email
+
+
+def seconds_left(context: Context, state: Checking) -> int:
+    """Return for how long the next mail or message has to wait."""
+    return resend_delay.seconds_left(context, state.sent_at)
+
+
+def with_page(refusal: ApiError, shown: MailedTo) -> ApiError:
+    """Return the refusal with what the page shows, so that it can be drawn again without asking."""
+    refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
+    return refusal
+
+
+def sent(context: Context, attempt: Attempt, state: Checking, *, is_sent: bool) -> Checking:
+    """Send the mail where that is still to be done; a limit that is reached is kept silently."""
+    if not is_sent:
+        try:
+            _send(context, attempt, state)
+        except NOT_SENT as reason:
+            context.audit.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
+    return replace(state, sent_at=int(context.now.timestamp()))
+
+
+def sent_again(context: Context, attempt: Attempt, state: Checking) -> Checking:
+    """Send it again, which a limit may refuse.
+
+    Mails are counted for the attempt: the limits of the mailbox differ by whose address it is, and are kept silently.
+    """
+    if state.by == MAIL:
+        send_limits.spend_again(context, randomness.digest(attempt.attempt_id))
+    else:
+        _send(context, attempt, state)
+    return sent(context, attempt, state, is_sent=state.by != MAIL)
+
+
+def _send(context: Context, attempt: Attempt, state: Checking) -> None:
+    """Send link and code, or text a code. Whose number it is already is told so, and nobody else."""
+    if state.by == MAIL:
+        verification.send_again(context, state.uid, state.email, Wish(attempt=attempt.attempt_id))
+    elif state.uid != proofs.NOBODY:
+        phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
+    elif store.by_identifier(context, PHONE, state.subject) is not None:
+        phones.tell_owner(context, state.subject)
+    else:
+        phones.send_to_nobody(context, state.subject)

@@ -1,0 +1,86 @@
+"""PINs on our pages: set at sign-in where the tenant asks for one, set or changed later, reset by the link of a mail."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub_pins as contract
+from app.contract.groups import Posted
+from app.contract.hub import Next
+from app.contract.hub_recovery import LinkView
+from app.contract.hub_self_service import Done
+from app.contract.mailed import LinkRead
+from app.identity.authentication.sign_in import by_pin, identifiers, interactions, password_reset
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.pins import service
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.hosted import account_settings, freshness
+from app.identity.hosted import next_step as journey
+from app.identity.hosted.recovery import looked_at
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.set_at_sign_in)(set_at_sign_in)
+    server.implements(contract.set_own)(set_own)
+    server.implements(contract.read_link)(read_link)
+    server.implements(contract.reset)(reset)
+    server.implements(contract.by_answers)(by_answers)
+
+
+def set_at_sign_in(context: Context, req: contract.PinStep) -> Next:
+    """A second click goes on as the first did. What is offered may be left out; what is required may not."""
+    attempt, (session, account) = interactions.find(context, req.attempt), account_settings.signed_in(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    if req.skip and service.is_offered(context, account):
+        service.skip(context, account)
+    if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
+        return journey.advance(context, attempt, session)
+    if freshness.must_confirm(context, session, account):
+        held = interactions.note(context, attempt, lives_for=interactions.LIFETIME, **{journey.CHOSEN: True})
+        return journey.advance(context, held, session)
+    known = account_settings.proved(context, req)
+    service.write(context, account, service.hashed(context, req.pin), service.SET)
+    after = journey.advance(context, attempt, session)
+    return after.model_copy(update={"session": account_settings.done(context, known).session})
+
+
+def set_own(context: Context, req: contract.PinChosen) -> Done:
+    service.refuse_off(context.tenant.settings)
+    known = account_settings.proved(context, req)
+    event = service.CHANGED if known.account.has_pin else service.SET
+    service.write(context, known.account, service.hashed(context, req.pin), event)
+    return account_settings.done(context, known)
+
+
+def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
+    """Nothing differs between a name that somebody has and one that nobody has, but for right answers."""
+    service.refuse_off(context.tenant.settings)
+    shown = {question: text for question, text in req.answers.items() if text.strip()}
+    if not context.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    password_reset.spend(context)
+    identifier = identifiers.guessed(context.tenant.settings, req.identifier)
+    who = Sought(context, identifier, account_lookup.account_of(context, identifier), is_hidden=True)
+    hashed = service.hashed(context, req.pin)
+    try:
+        by_pin.reset_by_answers(context, who, shown, hashed)
+    except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
+        raise e.WrongQuestionOrAnswer from None
+    return Posted()
+
+
+def read_link(context: Context, req: LinkRead) -> LinkView:
+    return looked_at(context, ProofKind.RESET_PIN, req)
+
+
+def reset(context: Context, req: contract.PinReset) -> Posted:
+    service.refuse_off(context.tenant.settings)
+    password_reset.spend(context)
+    by_pin.by_link(context, req.token, req.pin)
+    return Posted()

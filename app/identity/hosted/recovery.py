@@ -1,0 +1,294 @@
+"""A forgotten password or PIN on our own pages: what is sent, the code or the link that comes back, and on with the sign-in.
+
+Nothing differs between a name that somebody has and one that nobody has: not the step, not the work, not the refusal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+
+from app.contract import errors as e
+from app.contract import hub_recovery as contract
+from app.contract.hub import Next, Step
+from app.contract.letters import MailKind
+from app.contract.mailed import LinkRead, MailedTo
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.recovery import pin_handlers as forgotten_pins
+from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery.handlers import spend
+from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, Forgotten, Wish
+from app.identity.authentication.sign_in import identifiers, interactions, password_reset, sessions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Proof, ProofKind
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account_lookup import Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.hosted import first_factor_passed, password_expiry, pending_verification
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.limits import Rate
+from app.kit.server import Server
+
+WAITS = timedelta(hours=1)
+CODE = "code"
+COMPLETED = "forgotpassword"  # hosted-pages.md section 3
+FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
+_TRIES = Rate(20, 600)  # per attempt, whoever's name it is
+KEY = "recovering"
+_NOT_SENT = (
+    e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recovering:
+    """What an attempt waits for."""
+
+    name: str  # as it was typed
+    uid: str  # `proofs.NOBODY` where no account has it
+    by: str = MAIL
+    sent_at: int = 0  # seconds since 1970
+    of: str = PASSWORD.name
+
+    @property
+    def forgotten(self) -> Forgotten:
+        return FORGOTTEN[self.of]
+
+    @property
+    def subject(self) -> str:
+        return self.by if self.uid != proofs.NOBODY else sending.stranger(self.name)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.forgot)(forgot)
+    server.implements(contract.recovery)(recovery)
+    server.implements(contract.again)(again)
+    server.implements(contract.reset_code)(reset_code)
+    server.implements(contract.read_reset)(read_reset)
+    server.implements(contract.reset)(reset)
+    server.implements(contract.renew_reset)(renew_reset)
+
+
+def forgot(context: Context, req: contract.ForgotRequest) -> Next:
+    if req.of == PIN.name:
+        pins.refuse_off(context.tenant.settings)
+    spend(context)
+    return _begin(context, _living(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
+
+
+def recovery(context: Context, req: contract.AttemptOnly) -> Next:
+    attempt = interactions.find(context, req.attempt)
+    if attempt is None:
+        return journey.START_AGAIN
+    session = sessions.current(context)
+    if attempt.is_done:
+        return journey.after_the_end(session)
+    state = _of(attempt, session)
+    return step(context, attempt, state) if state is not None else journey.advance(context, attempt, session)
+
+
+def again(context: Context, req: contract.AttemptOnly) -> Next:
+    attempt, state = _waiting(context, req.attempt)
+    if attempt is None or state is None:
+        return recovery(context, req)
+    spend(context)
+    if left := _seconds_left(context, state):
+        raise _with_page(context, e.TooManyRequests(retry_after_seconds=left), state)
+    return _begin(context, attempt, state.name, of=state.forgotten)
+
+
+def reset_code(context: Context, req: contract.CodeRequest) -> Next:
+    """A good code is used up for a token of the page that sets the new one: what is refused there needs no other code."""
+    attempt, state = _waiting(context, req.attempt)
+    if attempt is None or state is None:
+        return recovery(context, contract.AttemptOnly(attempt=req.attempt))
+    errors = SMS_CODE if state.by == SMS else MAIL_CODE
+    try:
+        context.spend("reset_try", _TRIES, randomness.digest(attempt.attempt_id))
+        kind = state.forgotten.proof
+        name = identifiers.guessed(context.tenant.settings, state.name)
+        proof = proofs.spend_code(context, kind, state.uid, req.code, subject=state.subject, errors=errors, name=name)
+    except ApiError as refusal:
+        raise _with_page(context, refusal, state) from None
+    account = accounts.by_uid(context, proof.uid)
+    if account is None or not sending.still_reaches(account, proof):
+        raise _with_page(context, errors.closed(), state)
+    email, phone = proof.facts.get("email"), proof.facts.get("phone")
+    token = sending.page_token(context, account, of=state.forgotten, reason=CODE, email=email, phone=phone)
+    return Next(
+        step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD, attempt=attempt.attempt_id, address=token
+    )
+
+
+def read_reset(context: Context, req: LinkRead) -> contract.LinkView:
+    return looked_at(context, ProofKind.RESET_PASSWORD, req)
+
+
+def reset(context: Context, req: contract.NewPassword) -> Next:
+    """Set the password, then sign in where the tenant wants it, or where the old password was right and only too old."""
+    password_reset.spend(context)
+    attempt = _living(context, req.attempt)
+    account, proof = password_reset.with_link(context, req.token, req.password)
+    is_step = proof.facts.get("reason") == password_expiry.REASON
+    if is_step or context.tenant.settings.login_on_password_reset:
+        sent = "sms" if proof.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
+        methods = tuple(proof.facts.get("methods") or (sent,))
+        channel = None if is_step else FactorKind.SMS if proof.facts.get("phone") else FactorKind.EMAIL
+        way = Way(methods, channel=channel, remember=is_step and bool(proof.facts.get("remember")))
+        if (onward := first_factor_passed.enter(context, attempt, account, way)) is not None:
+            return onward
+    label = str(proof.facts.get("email") or label_of(account))
+    if attempt is not None:
+        interactions.note(context, attempt, lives_for=WAITS, **{KEY: None})
+        return Next(step=Step.LOGIN, attempt=attempt.attempt_id, login_hint=label, ends_session=True)
+    opened = journey.open_return(context, None, None)
+    return opened.model_copy(update={"login_hint": label, "ends_session": True})
+
+
+def renew_reset(context: Context, req: contract.LinkRequest) -> Next:
+    spend(context)
+    held = proofs.known_link(context, ProofKind.RESET_PASSWORD, req.token)
+    account = accounts.by_uid(context, held.uid) if held is not None else None
+    if held is None or account is None:
+        raise e.UnknownLink
+    name = str(held.facts.get("email") or label_of(account))
+    return _begin(context, _living(context, req.attempt), name, account)
+
+
+def label_of(account: Account) -> str:
+    """Return by what an account is named to its owner."""
+    return account.email or account.username or account.phone or ""
+
+
+def _begin(
+    context: Context, attempt: Attempt | None, name: str, account: Account | None = None, of: Forgotten = PASSWORD
+) -> Next:
+    """Send, unless that was done for this name a moment ago; a limit that is reached is kept silently.
+
+    Nothing is left of what was not sent: the link of the mail before still works.
+    """
+    identifier = identifiers.guessed(context.tenant.settings, name)
+    by = SMS if identifier.kind == "phone" else MAIL
+    who = Sought(context, identifier, account or account_lookup.account_of(context, identifier), is_hidden=True)
+    account = forgotten_pins.reached(who, by) if of is PIN else recipient.reached(who, by)
+    uid = account.uid if account else proofs.NOBODY
+    state, before = Recovering(name, uid, by, of=of.name), _of(attempt) if attempt is not None else None
+    if before is not None and (before.subject, before.uid, before.of) == (state.subject, uid, of.name):
+        state = replace(state, sent_at=before.sent_at)
+    here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+    if not _seconds_left(context, state):
+        if not is_sent(context, here, state, account):
+            context.work.rollback()
+            here, binding = (attempt, None) if attempt is not None else interactions.open(context, journey.RETURN, {})
+        state = replace(state, sent_at=int(context.now.timestamp()))
+    here = interactions.note(context, here, lives_for=WAITS, **{KEY: asdict(state)})
+    wanted = here.request.get("return_url")
+    if (
+        of is PASSWORD
+        and here.request.get("action") == COMPLETED
+        and wanted
+        and allowed_addresses.is_allowed(context, str(wanted))
+    ):
+        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(str(wanted), action_completed=COMPLETED))
+    return step(context, here, state).model_copy(update={"binding": binding})
+
+
+def is_sent(
+    context: Context, attempt: Attempt, state: Recovering, account: Account | None, kind: MailKind | None = None
+) -> bool:
+    """Send what resets it, unless a limit is reached; of nobody's name the same work is done."""
+    wish, of = Wish(attempt=attempt.attempt_id), state.forgotten
+    try:
+        if state.by == SMS:
+            _ = sending.text(context, account, of=of) if account else sending.text_nobody(context, state.name, of=of)
+        elif account is not None:
+            sending.send(context, account, wish, email=state.name if "@" in state.name else None, kind=kind, of=of)
+        else:
+            sending.send_to_nobody(context, state.name, wish, of=of)
+    except _NOT_SENT as reason:
+        uid = account.uid if account else None
+        context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
+        return False
+    return True
+
+
+def step(context: Context, attempt: Attempt, state: Recovering) -> Next:
+    return Next(
+        step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
+        attempt=attempt.attempt_id,
+        attempt_lifetime_seconds=max(1, int((attempt.expires_at - context.now).total_seconds())),
+        sent_to=state.name,
+        problem=state.by,
+        resend_in_seconds=_seconds_left(context, state),
+    )
+
+
+def _of(attempt: Attempt, session: BrowserSession | None = None) -> Recovering | None:
+    """Return what the attempt waits for: nothing any more where the person signed in meanwhile, in another tab."""
+    held = attempt.request.get(KEY)
+    state = Recovering(**held) if held else None
+    is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
+    return None if is_over else state
+
+
+def _living(context: Context, attempt_id: str | None) -> Attempt | None:
+    attempt = interactions.find(context, attempt_id) if attempt_id else None
+    return attempt if attempt is not None and not attempt.is_done else None
+
+
+def _waiting(context: Context, attempt_id: str) -> tuple[Attempt | None, Recovering | None]:
+    attempt = _living(context, attempt_id)
+    return attempt, _of(attempt, sessions.current(context)) if attempt is not None else None
+
+
+def _seconds_left(context: Context, state: Recovering) -> int:
+    return resend_delay.seconds_left(context, state.sent_at)
+
+
+def looked_at(context: Context, kind: ProofKind, req: LinkRead) -> contract.LinkView:
+    """Return where a link stands, and note that it was looked at."""
+    held = proofs.known_link(context, kind, req.token)
+    account = accounts.by_uid(context, held.uid) if held is not None else None
+    if held is None or account is None:
+        return contract.LinkView(state="unknown")
+    context.audit.record("password.link_looked_at", uid=held.uid, by="machine" if req.is_machine else "browser")
+    state = _state(context, kind, req.token)
+    if (
+        kind in (ProofKind.RESET_PASSWORD, ProofKind.RESET_PIN)
+        and state == "open"
+        and not sending.still_reaches(account, held)
+    ):
+        state = "expired"
+    return contract.LinkView(state=state, label=label(held, account), reason=str(held.facts.get("reason") or ""))
+
+
+def label(held: Proof, account: Account) -> str:
+    return str(held.facts.get("email") or label_of(account))
+
+
+def _state(context: Context, kind: ProofKind, token: str) -> str:
+    try:
+        proofs.peek_link(context, kind, token)
+    except e.UsedLink:
+        return "used"
+    except e.ExpiredLink:
+        return "expired"
+    return "open"
+
+
+def _with_page(context: Context, refusal: ApiError, state: Recovering) -> ApiError:
+    """Return the refusal with what the page shows."""
+    return pending_verification.with_page(
+        refusal, MailedTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
+    )

@@ -1,0 +1,223 @@
+"""Registration on our page: the same rules as by the operations, but the answer never tells who has an account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract import hub_registration as contract
+from app.contract.accounts import EmailEntry, PinInfo
+from app.contract.captcha import Lock
+from app.contract.hub import Next, Step
+from app.contract.hub_passkeys import PasskeyOptions
+from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.registration.service import Ask, Outcome
+from app.identity.authentication.sign_in import interactions, risks, second_factor, sessions
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.interactions import Attempt, Drawn
+from app.identity.authentication.sign_in.passkeys import registration as sign_up
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import Made, Use
+from app.identity.credentials.passkeys.options import FOUND_ALONE, Owner
+from app.identity.credentials.second_factors import service as factors
+from app.identity.directory.accounts import identifiers, linked_identities
+from app.identity.directory.accounts.account import name_in
+from app.identity.directory.tenants import allowed_addresses, registration_form
+from app.identity.hosted import first_factor_passed, identity_linking, pending_verification, token_handoff, verification
+from app.identity.hosted import next_step as journey
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+COMPLETED = "register"
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.register)(submit)
+    server.implements(contract.begin_with_passkey)(begin_with_passkey)
+
+
+@dataclass
+class Typed:
+    """What was typed into the form of a page, as the registration model."""
+
+    form: tuple[FormField, ...]
+    fields: dict[str, str]
+    country: str | None
+    names: dict[str, str] = field(default_factory=dict)  # that another provider said
+    email: list[EmailEntry] | None = None
+    user_name: str | None = None
+    phone_id: str | None = None
+    uid: str | None = None
+    password: str | None = None
+    security_question_answer: dict[str, str] | None = None
+    pin_info: PinInfo | None = None  # a step of its own
+
+    def __post_init__(self) -> None:
+        address = self.said("email")
+        self.email = [EmailEntry(type="Primary", value=address)] if address else None
+        self.user_name = self.said("username") or None
+        self.phone_id = identifiers.international(self.said("phone"), self.country) or None
+        self.password = self.fields.get("password") or None
+
+    def said(self, name: str) -> str:
+        """Return what stands in a field, without the spaces around it."""
+        return self.fields.get(name, "").strip()
+
+    @property
+    def free(self) -> dict[str, Any]:
+        """What fills the free profile: only what the form has, and only where something was typed."""
+        given = [(one, text) for one in self.form if (text := self.said(one.name))]
+        free: dict[str, Any] = {one.member: text for one, text in given if one.member}
+        custom = {one.name.removeprefix(CUSTOM): text for one, text in given if one.is_custom}
+        return {**self.names, **free, **({"CustomFields": custom} if custom else {})}
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What stands in the place of a password: a passkey, or the identity of another provider that waits in the attempt."""
+
+    methods: tuple[str, ...]
+    passkey: str = ""  # its WebAuthn id
+
+
+def submit(context: Context, req: contract.RegisterRequest) -> Next:
+    """Register within an attempt or without one: onward with a session, or to the page that says to look into the mail."""
+    attempt = interactions.find(context, req.attempt) if req.attempt else None
+    if req.attempt and attempt is None:
+        return journey.START_AGAIN
+    if attempt is not None and attempt.is_done:
+        return journey.after_the_end(sessions.current(context))
+    registration.refuse_off(context)
+    wish = token_handoff.of(attempt)
+    if wish is not None and not wish.registers:
+        raise e.RegistrationOff
+    own = (
+        interactions.draw()
+    )  # where nobody asked: the mail names this browser all the same, as its proof shows one person
+    made, brought = _made(context, req), identity_linking.still_of(context, attempt) if req.is_connected else None
+    if req.is_connected and brought is None:
+        return journey.START_AGAIN
+    has_password = made is None and brought is None
+    typed, ask = _read(context, req, attempt.attempt_id if attempt else own.attempt_id, has_password=has_password)
+    if brought is not None:
+        typed.names, ask = linked_identities.names(brought.claimed), replace(ask, brought=brought.claimed)
+    drafted = registration.draft(context, typed, ask)
+    if made is not None and made.ticket.facts.get("is_ours"):  # the captcha was answered when it began
+        return _onward(
+            context, attempt or own, typed, sign_up.registered(context, made, drafted, ask), _of_passkey(made)
+        )
+    with _captcha_first(context, req):
+        if made is not None:
+            return _onward(
+                context, attempt or own, typed, sign_up.registered(context, made, drafted, ask), _of_passkey(made)
+            )
+        outcome = registration.register(context, drafted, ask)
+        if attempt is not None and brought is not None and outcome.account is not None:
+            attempt = identity_linking.note(context, attempt, brought.claimed, outcome.account.uid)
+        return _onward(
+            context, attempt or own, typed, outcome, Instead((identity_linking.FEDERATED,)) if brought else None
+        )
+
+
+def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
+    """Whatever is wrong is said before there is a passkey that no account has; whose the address is, is not looked at."""
+    sign_up.refuse_off(context)
+    registration.refuse_off(context)
+    ceremonies.refuse_misconfigured(context)
+    ceremonies.spend_lookup(context)
+    typed, ask = _read(context, req, "", has_password=False)
+    drafted = registration.weighed(context, typed, ask)
+    if not drafted.addresses.primary or "email" not in context.tenant.settings.login_kinds:
+        raise e.PasskeyNeedsEmail
+    registration.refuse_taken_names(context, drafted)
+    owner = Owner(drafted.uid, drafted.addresses.primary, name_in(drafted.profile) or "")
+    with _captcha_first(context, req):
+        told = ceremonies.begin_creation(context, Use.SIGN_UP, owner, wanted=FOUND_ALONE, is_ours=True)
+    return PasskeyOptions(options=told)
+
+
+@contextmanager
+def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[None]:
+    """Demand the captcha, where the tenant asks for one; with a refusal after it goes another one, as this one is used up."""
+    if not context.tenant.settings.registration_captcha:
+        yield
+        return
+    captcha.demand(context, captcha.of_form(req.captcha))
+    try:
+        yield
+    except ApiError as refusal:
+        refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(context)).told()}
+        raise
+
+
+def _made(context: Context, req: contract.RegisterRequest) -> Made | None:
+    """Return the passkey that stands in the place of the password, if one does."""
+    if req.credential is None:
+        return None
+    sign_up.refuse_off(context)
+    return ceremonies.made(context, Use.SIGN_UP, req.credential)
+
+
+def _of_passkey(made: Made) -> Instead:
+    return Instead(sign_up.methods(made), made.facts["id"])
+
+
+def _read(context: Context, req: contract.RegisterRequest, attempt_id: str, *, has_password: bool) -> tuple[Typed, Ask]:
+    form = registration_form.of(context.tenant.settings)
+    asked = {one.name for one in form if has_password or "password" not in (one.name, one.matches)}
+    given = {name: text for name, text in req.fields.items() if name in asked}
+    typed = Typed(form, given, context.tenant.settings.default_country)
+    ask = Ask(
+        Wish(attempt=attempt_id),
+        source=f"{context.issuer}/register",
+        accepts_terms=bool(given.get(TERMS)) if TERMS in asked else None,
+        has_password=has_password,
+        hides_taken=True,
+    )
+    return typed, ask
+
+
+def _onward(context: Context, begun: Attempt | Drawn, typed: Typed, outcome: Outcome, instead: Instead | None) -> Next:
+    attempt = begun if isinstance(begun, Attempt) else None
+    if outcome.account is None or not outcome.may_sign_in:
+        if isinstance(begun, Attempt) or not outcome.waits_for:
+            return _waiting(context, attempt, typed, outcome, instead)
+        own, binding = interactions.open(context, journey.RETURN, {}, begun)
+        return _waiting(context, own, typed, outcome, instead).model_copy(update={"binding": binding})
+    way = Way(instead.methods if instead else (sign_in.PASSWORD,))
+    wanted = None if second_factor.TWO in way.methods else factors.wanted(context, outcome.account)
+    if wanted is None:
+        risks.note(context, outcome.account)
+    return first_factor_passed.onward(context, attempt, outcome.account, way, wanted)
+
+
+def _waiting(
+    context: Context, attempt: Attempt | None, typed: Typed, outcome: Outcome, instead: Instead | None
+) -> Next:
+    """Where nobody is signed in yet: back to a return address that says so itself (hosted-pages.md section 3), else our page."""
+    wanted = attempt.request.get("return_url") if attempt is not None and attempt.kind == journey.RETURN else None
+    if attempt is not None and wanted and allowed_addresses.is_allowed(context, wanted):
+        interactions.finish(context, attempt)
+        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(wanted, action_completed=COMPLETED))
+    if outcome.waits_for == "email":
+        shown = instead or Instead(())
+        known, held = outcome.password_hash, outcome.held
+        return verification.begin(
+            context, attempt, typed.said("email"), outcome.account, is_sent=True, password_hash=known, held=held,
+            passkey=shown.passkey, methods=shown.methods,
+        )  # fmt: skip
+    if outcome.waits_for == "phone":
+        number, account, known, held = typed.phone_id or "", outcome.account, outcome.password_hash, outcome.held
+        return verification.begin(
+            context, attempt, number, account, is_sent=True, password_hash=known, by=pending_verification.SMS, held=held
+        )
+    return Next(step=Step.LOGIN, attempt=attempt.attempt_id if attempt else None)

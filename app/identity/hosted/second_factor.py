@@ -1,0 +1,226 @@
+"""The second factor on our pages, for every authenticator: what is shown, what is sent, what is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_second_factors as contract
+from app.contract.hub import Next, Session, Step
+from app.contract.second_factors.challenge import FactorKind, Question
+from app.identity.authentication.sign_in import interactions, second_factor, sessions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.second_factor import Pending
+from app.identity.credentials.authenticators.protocol import Answer, Shown, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.hosted import first_factor_passed, views
+from app.identity.hosted import next_step as journey
+from app.identity.hosted.first_factor_passed import STEP_UP
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit import randomness
+from app.kit.errors import ApiError
+from app.kit.server import Server
+
+KEYS: Final = {"hwk", "swk", second_factor.TWO}
+"""What a session says that a passkey opened."""
+OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read_factor)(read)
+    server.implements(contract.choose_factor)(choose)
+    server.implements(contract.prove_factor)(prove)
+
+
+def step(context: Context, attempt: Attempt) -> Next | None:
+    """Return the step of an attempt whose first factor is passed; None where that is not so, or over."""
+    if not attempt.request.get(first_factor_passed.KEY):
+        return None
+    try:
+        _pending(context, attempt)
+    except OVER:
+        return None
+    return Next(step=Step.SECOND_FACTOR, attempt=attempt.attempt_id)
+
+
+def read(context: Context, req: contract.FactorRead) -> contract.FactorStep:
+    attempt = interactions.find(context, req.attempt)
+    try:
+        found = _found(context, attempt)
+        return contract.FactorStep(view=view(context, attempt, found, req.kind))
+    except OVER:
+        return contract.FactorStep(next=_elsewhere(context, attempt))
+
+
+def choose(context: Context, req: contract.FactorChosen) -> contract.FactorStep:
+    """Send what has to be sent, at most once in half a minute, or begin to enrol."""
+    attempt = interactions.find(context, req.attempt)
+    try:
+        found = _found(context, attempt)
+    except OVER:
+        return contract.FactorStep(next=_elsewhere(context, attempt))
+    try:
+        found, shown = _begun(context, found, req.kind, Wish(email=req.target, phone=req.target, attempt=req.attempt))
+    except ApiError as refusal:
+        raise _with_view(context, refusal, attempt, req.kind) from None
+    return contract.FactorStep(view=view(context, attempt, found, req.kind, shown))
+
+
+def prove(context: Context, req: contract.FactorProof) -> Next:
+    """Prove, or enrol by the first proof; then the session begins."""
+    attempt = interactions.find(context, req.attempt)
+    try:
+        found = _found(context, attempt)
+    except OVER:
+        return _elsewhere(context, attempt)
+    answer = Answer(req.code, None, req.answers, req.credential, req.state, is_alone=_is_alone(attempt, found))
+    is_new = not factors.enrolled(context.tenant.settings, found.person)
+    try:
+        found = second_factor.prove(context, found, req.kind, answer)
+        if attempt is not None and _is_step_up(attempt):
+            return _confirmed(context, attempt, found)
+        account = second_factor.finish(context, found)
+    except OVER:
+        return _elsewhere(context, attempt)
+    except e.LockedDuringStep:
+        raise
+    except ApiError as refusal:
+        raise _with_view(context, refusal, attempt, req.kind) from None
+    paper = is_new and context.tenant.settings.second_factors.backup_codes
+    after = first_factor_passed.session(context, attempt, account, found.way, step=Step.BACKUP_CODES if paper else None)
+    kept = trusted_browsers.trust(context, account) if req.trust and not found.person.lent else None
+    cookie = Session(token=kept[0], lifetime_seconds=kept[1]) if kept else None
+    return after.model_copy(update={"trusted": cookie})
+
+
+def _is_alone(attempt: Attempt | None, found: Pending) -> bool:
+    """Return whether a second factor is all that is shown: at /confirm, or beside a passkey that opened the session."""
+    if attempt is None or not _is_step_up(attempt):
+        return False
+    return "landing" in attempt.request or not set(found.way.methods) - KEYS
+
+
+def _confirmed(context: Context, attempt: Attempt, found: Pending) -> Next:
+    """Go on in the session of whoever proved once more who they are. Of many at once one does."""
+    session = sessions.current(context)
+    is_same = session is not None and session.session_id == attempt.request[STEP_UP]
+    if session is None or not is_same or session.uid != found.account.uid:
+        raise e.UnknownFactorToken
+    if not tickets.spend(context, found.ticket):
+        raise e.UnknownFactorToken
+    text = sessions.prove_again(context, session, found.way.methods)
+    context.audit.record("step_up.passed", uid=session.uid, by="page")
+    cookie = {"session": views.cookie(context, session, text)}
+    if (landing := attempt.request.get("landing")) is not None:
+        interactions.finish(context, attempt)
+        return Next(step=Step.REDIRECT, address=str(landing)).model_copy(update=cookie)
+    renewed = replace(
+        session, session_hash=randomness.digest(text), authenticated_at=context.now, methods=found.way.methods
+    )
+    return journey.advance(context, attempt, renewed).model_copy(update=cookie)
+
+
+def view(
+    context: Context,
+    attempt: Attempt | None,
+    found: Pending,
+    kind: FactorKind | None = None,
+    shown: Shown | None = None,
+) -> contract.FactorView:
+    """Return the page: the factor that was asked for, else the preferred one; the others are choices."""
+    settings, known = context.tenant.settings, found.person
+    held = factors.enrolled(settings, known)
+    usable = held or factors.offered(settings, known)
+    chosen = kind if kind in usable else (usable[0] if held or len(usable) == 1 else None)
+    others = [one for one in usable if one != chosen]
+    is_step_up = attempt is not None and _is_step_up(attempt)
+    can_trust = bool(held) and not known.lent and not is_step_up
+    return contract.FactorView(
+        shown=factor_shown(context, found, chosen, shown) if chosen is not None else None,
+        choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(known)) for one in others],
+        must_enrol=not held,
+        is_elsewhere=found.is_demanded,
+        trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
+        landing=str(attempt.request.get("landing") or "") if attempt is not None and is_step_up else "",
+    )
+
+
+def factor_shown(context: Context, found: Pending, kind: FactorKind, shown: Shown | None) -> contract.FactorShown:
+    """Return what it takes to prove a factor, or to enrol it: `shown`, or what is known without asking for anything."""
+    authenticator, known = AUTHENTICATORS[kind], found.person
+    is_enrolled = authenticator.is_enrolled(known)
+    told = shown or authenticator.recall(context, known)
+    sent = found.ticket.facts.get("sent", {}).get(kind.value) or second_factor.NEVER
+    texts = context.tenant.settings.security_questions
+    return contract.FactorShown(
+        kind=kind,
+        is_enrolled=is_enrolled,
+        secret=told.secret,
+        uri=told.uri,
+        sent_to=told.sent_to if shown else sent.get("to"),
+        targets=list(told.targets),
+        resend_in_seconds=resend_delay.seconds_left(context, sent["at"]),
+        questions=[Question(question_id=one, question=texts.get(one, one)) for one in told.questions],
+        answers_needed=min(len(told.questions), context.tenant.settings.second_factors.minimum_questions),
+        options=dict(told.options) if told.options is not None else None,
+        address=told.address,
+        number=told.number,
+        state=told.state,
+        app=told.app,
+        stores=dict(told.stores),
+    )
+
+
+def _begun(context: Context, found: Pending, kind: FactorKind, wish: Wish) -> tuple[Pending, Shown]:
+    authenticator = factors.authenticator(context, kind)
+    held = factors.enrolled(context.tenant.settings, found.person)
+    if held and kind not in held:
+        raise authenticator.missing
+    return second_factor.challenge(context, found, kind, wish)
+
+
+def _found(context: Context, attempt: Attempt | None) -> Pending:
+    if attempt is None or attempt.is_done:
+        raise e.UnknownFactorToken
+    return _pending(context, attempt)
+
+
+def _pending(context: Context, attempt: Attempt) -> Pending:
+    named = str(attempt.request.get(first_factor_passed.KEY) or "")
+    found = second_factor.pending(context, tickets.by_hash(context, TicketKind.SECOND_FACTOR, named))
+    if _is_step_up(attempt) and not factors.enrolled(context.tenant.settings, found.person):
+        raise e.UnknownFactorToken  # removed meanwhile: whoever proves it once more enrols nothing
+    return found
+
+
+def _is_step_up(attempt: Attempt) -> bool:
+    return attempt.request.get(STEP_UP) is not None
+
+
+def _elsewhere(context: Context, attempt: Attempt | None) -> Next:
+    """Where somebody belongs who has nothing to prove here: onward, or back to the beginning."""
+    session = sessions.current(context)
+    if attempt is None:
+        return journey.START_AGAIN
+    return journey.after_the_end(session) if attempt.is_done else journey.advance(context, attempt, session)
+
+
+def _with_view(context: Context, refusal: ApiError, attempt: Attempt | None, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that it can be drawn again without asking."""
+    context.work.rollback()
+    try:
+        shown = view(context, attempt, _found(context, attempt), kind)
+    except OVER:
+        return refusal
+    refusal.data = {**(refusal.data or {}), "View": shown.model_dump(by_alias=True, mode="json")}
+    return refusal
+
+
+__all__ = ["factor_shown", "register", "step"]

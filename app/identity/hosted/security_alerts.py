@@ -1,0 +1,67 @@
+"""The link of a mail about a change: "this was not me", and "it was me"."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.contract import hub_recovery as contract
+from app.contract.hub import Next, Step
+from app.contract.letters import MailKind
+from app.contract.mailed import LinkRead
+from app.identity.authentication.recovery import restoration, sending
+from app.identity.authentication.recovery.sending import MAIL
+from app.identity.authentication.sign_in import interactions, password_reset
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.directory.accounts import service as accounts
+from app.identity.hosted import next_step as journey
+from app.identity.hosted import recovery
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read_alarm)(read_alarm)
+    server.implements(contract.own_doing)(own_doing)
+    server.implements(contract.alarm)(alarm)
+
+
+def read_alarm(context: Context, req: LinkRead) -> contract.LinkView:
+    view = recovery.looked_at(context, ProofKind.ALARM, req)
+    held = proofs.known_link(context, ProofKind.ALARM, req.token)
+    account = accounts.by_uid(context, held.uid) if held is not None else None
+    if held is None or account is None:
+        return view
+    if view.state == "open" and restoration.is_closed(context, account):
+        return view.model_copy(update={"state": "closed"})
+    is_over = view.state == "expired" and not sending.still_reaches(account, held)
+    return view.model_copy(update={"state": "moved"}) if is_over else view
+
+
+def own_doing(context: Context, req: contract.AlarmRequest) -> contract.LinkView:
+    password_reset.spend(context)
+    ended = restoration.acknowledge(context, req.token)
+    return contract.LinkView(state="own", label=str(ended.facts["email"]))
+
+
+def alarm(context: Context, req: contract.AlarmRequest) -> Next:
+    """Nobody gets in with the password that the other one set; whoever holds the mailbox sets the next."""
+    password_reset.spend(context)
+    proofs.peek_link(context, ProofKind.ALARM, req.token)
+    context.work.pause()
+    account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
+    password_reset.end_everything(context, account)
+    here, binding = interactions.open(context, journey.RETURN, {})
+    state = recovery.Recovering(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
+    if account.email and recovery.is_sent(context, here, state, account, MailKind.ALARM):
+        here = interactions.note(context, here, lives_for=recovery.WAITS, **{recovery.KEY: asdict(state)})
+        return recovery.step(context, here, state).model_copy(update={"binding": binding, "ends_session": True})
+    # No mail may go, and who holds the link of the alarm proved the mailbox already.
+    token = sending.page_token(context, account, proofs.RESET_MINUTES, reason=recovery.CODE, email=account.email)
+    lasts = max(1, int((here.expires_at - context.now).total_seconds()))
+    return Next(
+        step=Step.NEW_PASSWORD, attempt=here.attempt_id, binding=binding, address=token, ends_session=True,
+        attempt_lifetime_seconds=lasts,
+    )  # fmt: skip

@@ -1,0 +1,138 @@
+"""A program's visitor goes to another provider, and afterwards back to the program (interface user.md rows U13, U14, U30)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_connections as contract
+from app.contract.hub import Next, Step
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import OWN
+from app.identity.directory.identity_provider import Claimed
+from app.identity.directory.tenants.allowed_addresses import is_allowed, is_registered, with_query
+from app.identity.hosted import identity_linking
+from app.identity.platform.context import Context
+
+DONE, NO = "done", "no"
+_KEY: Final = "handing"
+_QUERY, _HASH = "querystring", "hash"
+
+
+@dataclass(frozen=True)
+class Handing:
+    """What a program's link asks for."""
+
+    callback: str = ""
+    by: str = ""  # how the callback gets it: posted, unless it is `querystring` or `hash`
+    is_access_token: bool = False
+    links: bool = False
+    registers: bool = True
+    guid: str = ""
+
+
+def of(attempt: Attempt | None) -> Handing | None:
+    """Return what the attempt ends with, where a program's link began it."""
+    held = attempt.request.get(_KEY) if attempt is not None else None
+    return Handing(**held) if held else None
+
+
+def asked(context: Context, req: contract.ConnectionHandler) -> Handing | None:
+    """Return what a link asks for; None where its callback may not be called. Raises UnknownKey, BadParameter, and 1160.
+
+    The access token itself is returned only if the tenant has `token_in_return_url`, and then only to a callback that exactly
+    matches an entry of the whitelist; with the setting off the one-time request token is returned.
+    """
+    if req.api_key is not None and req.api_key.lower() != context.tenant.api_key.lower():
+        raise e.UnknownKey
+    callback = req.callback or ""
+    is_access_token = req.is_access_token and context.tenant.settings.token_in_return_url
+    if not (req.callback_guid or callback):
+        raise e.BadParameter.names("callback")
+    if req.callback_guid:
+        token_handoff.refuse_off(context)
+    elif not (is_registered if is_access_token else is_allowed)(context, callback):
+        return None
+    return Handing(
+        callback="" if req.callback_guid else callback,
+        by=req.callback_type.lower(),
+        is_access_token=is_access_token,
+        links=req.ac_linking,
+        registers=not req.disable_sign_up,
+        guid=req.callback_guid or "",
+    )
+
+
+def kept(wish: Handing) -> dict[str, object]:
+    """Return the member of an attempt's request."""
+    return {_KEY: asdict(wish)}
+
+
+def with_session(context: Context, attempt: Attempt, session: BrowserSession, wish: Handing) -> Next:
+    """Return the end of an attempt whose person is signed in: the callback, or the question before another device gets in.
+
+    If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
+    the tokens of the account that is signed in to the browser.
+    """
+    if wish.guid:
+        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
+    account = accounts.by_uid(context, session.uid)
+    if account is None or wish.links or not _came_back(attempt, account) or not interactions.finish(context, attempt):
+        return Next(step=Step.PROFILE)
+    provider = _provider(attempt, session)
+    if wish.is_access_token and context.tenant.settings.token_in_return_url:
+        ends_with = (session.session_id, session.expires_at)
+        text = token_handoff.access_token(context, account, session.methods, provider, ends_with).access_token
+    else:
+        text = token_handoff.request_token(context, account, session.methods, provider)
+    return _to_callback(wish, text)
+
+
+def with_candidate(context: Context, attempt: Attempt, wish: Handing, claimed: Claimed) -> Next:
+    """Return the end of an attempt that brings an identity to be linked: nobody is signed in by it."""
+    if wish.guid:
+        identity_linking.note(context, attempt, claimed)
+        return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id)
+    interactions.finish(context, attempt)
+    return _to_callback(wish, token_handoff.candidate(context, claimed))
+
+
+def answered(context: Context, attempt: Attempt, session: BrowserSession | None, *, allow: bool) -> Next:
+    """Let the program that asks by its GUID have what was finished here, once the person said so."""
+    wish, waits = of(attempt), identity_linking.of(attempt)
+    account = accounts.by_uid(context, session.uid) if session is not None else None
+    if wish is None or not wish.guid or not interactions.finish(context, attempt):
+        return Next(step=Step.PROFILE if session else Step.START_AGAIN)
+    is_given = False
+    if allow and wish.links and waits is not None:
+        is_given = token_handoff.finished_to_link(context, wish.guid, waits.claimed)
+    elif allow and not wish.links and session is not None and account is not None and _came_back(attempt, account):
+        is_given = token_handoff.finished(context, wish.guid, account, session.methods, _provider(attempt, session))
+    return Next(step=Step.ELSEWHERE, attempt=attempt.attempt_id, problem=DONE if is_given else NO)
+
+
+def _came_back(attempt: Attempt, account: Account) -> bool:
+    """Return whether the provider sent back an identity of this account."""
+    waits = identity_linking.of(attempt)
+    return waits is not None and linked_identities.is_known(account, waits.claimed)
+
+
+def _provider(attempt: Attempt, session: BrowserSession) -> str:
+    """Return by whom somebody signed in: who had come back from a provider may have shown a password after all."""
+    waits = identity_linking.of(attempt)
+    return waits.claimed.provider if waits is not None and identity_linking.FEDERATED in session.methods else OWN
+
+
+def _to_callback(wish: Handing, text: str) -> Next:
+    if wish.by == _QUERY:
+        return Next(step=Step.REDIRECT, address=with_query(wish.callback, token=text))
+    if wish.by == _HASH:
+        return Next(step=Step.REDIRECT, address=f"{wish.callback.partition('#')[0]}#lr-token={text}")
+    return Next(step=Step.FORM_POST, address=wish.callback, fields={"token": text})

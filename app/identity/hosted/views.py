@@ -1,0 +1,85 @@
+"""What the hub's pages are shown of a tenant and of a session."""
+
+from __future__ import annotations
+
+from app.contract import hub
+from app.contract.captcha import Widget
+from app.contract.configuration import Captcha
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.passwordless import methods
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.tenants import registration_form
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.user_agents import parse_user_agent
+
+
+def tenant(context: Context) -> hub.TenantView:
+    """Return what pages need of the tenant's configuration."""
+    settings, brand = context.tenant.settings, context.tenant.brand
+    return hub.TenantView(
+        name=context.tenant.name,
+        display_name=context.tenant.display_name,
+        version=str(context.tenant.version),
+        brand=hub.BrandView(
+            color=brand.color,
+            logo=brand.logo,
+            sentence=brand.sentence,
+            signature=brand.signature,
+            radius_px=brand.radius_px,
+            links=brand.links,
+        ),
+        locales=list(settings.locales),
+        default_locale=settings.default_locale,
+        identifiers=list(settings.login_kinds),
+        remember_me=settings.remember_me,
+        connections=[hub.ConnectionView(name=one.name, title=one.title) for one in connections.offered(context)],
+        ways=methods.offered(context),
+        one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
+        passkeys=settings.passkey_settings.selection if settings.passkeys else "",
+        related_origins=list(settings.passkey_settings.related_origins),
+        registration=settings.registration,
+        security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
+        every_question=settings.security_questions,
+        registration_form=list(registration_form.of(settings)),
+        consent_forms=list(settings.consent_forms),
+        has_privacy_policy=bool(settings.privacy_policy.versions),
+        registration_captcha=settings.registration_captcha,
+        captcha=_widget(settings.captcha),
+        pin=settings.pin,
+        password_policy=settings.password_policy,
+        uses_https=context.services.settings.public_scheme == "https",
+    )
+
+
+def _widget(captcha: Captcha) -> Widget | None:
+    if captcha.provider == "own":
+        return None
+    return Widget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)
+
+
+def cookie(context: Context, session: BrowserSession, text: str) -> hub.Session:
+    """Return the session for the hub's cookie: it stays after the browser closes only where remembered."""
+    life = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
+    return hub.Session(token=text, lifetime_seconds=life)
+
+
+def session(context: Context, held: BrowserSession, current: BrowserSession) -> hub.SessionView:
+    """Return one row of the list of devices."""
+    names = [
+        found.display_name for client_id in held.relying_parties if (found := context.application(client_id=client_id))
+    ]
+    agent = parse_user_agent(held.agent)
+    own = context.application(client_id=held.client_id) if held.client_id else None
+    return hub.SessionView(
+        id=held.session_id,
+        application=own.display_name if own else held.client_id,
+        is_current=held.session_id == current.session_id,
+        browser=agent.browser,
+        os=agent.system,
+        device_type=agent.device_type,
+        address=held.address or None,
+        signed_in_at=iso(held.authenticated_at) or "",
+        last_seen_at=iso(held.seen_at) or "",
+        relying_parties=names,
+    )

@@ -1,0 +1,109 @@
+"""Every mail and message in every state, for the gallery, the pictures and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from app.contract.letters import NEW_PLACE_TEXTS, MailKind, SmsKind
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.messaging.message import Facts
+from app.identity.messaging.send_limits import NEW_PLACES
+
+_DAY: Final = 24 * 60
+_LINK: Final = "https://acme.example.com/auth.aspx?vtype={}&vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
+_PLAIN: Final = Facts(to="ada@example.com", name="Ada", email="ada@example.com", username="ada")
+
+
+def _states(vtype: str, minutes: int) -> dict[str, Facts]:
+    both = replace(_PLAIN, url=_LINK.format(vtype), otp="482913", minutes=minutes, otp_minutes=5)
+    return {
+        "link and code": both,
+        "link": replace(both, otp="", otp_minutes=0),
+        "code": replace(both, url="", minutes=5, otp_minutes=0),
+    }
+
+
+_NOTICE: Final = {"notice": _PLAIN}
+_STRANGER: Final = replace(_PLAIN, name="")
+_KINDS: Final = tuple(kind.value for kind in FactorKind)
+_ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
+
+
+def _objected(kinds: Iterable[str]) -> dict[str, Facts]:
+    return {
+        "notice": _ADDED,
+        **{f"link, {kind}": replace(_ADDED, factor=kind, url=_LINK.format("alarm")) for kind in kinds},
+    }
+
+
+_PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0.113.7")
+_ELSEWHERE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
+_GLOBEX: Final = replace(_PLAIN, provider="Globex")
+_CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_LINK.format("alarm"))}
+MAILS: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
+    MailKind.VERIFICATION: {
+        **_states("emailverification", 3 * _DAY),
+        "long names": replace(
+            _states("emailverification", 3 * _DAY)["link and code"],
+            name="Wolfeschlegelsteinhausenbergerdorff Keihanaikukauakahihuliheekahaunaele",
+            to="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
+            email="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
+        ),
+    },
+    MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
+    MailKind.RESET: _states("reset", _DAY),
+    MailKind.RESET_PIN: _states("resetpin", _DAY),
+    MailKind.PIN_CHANGED: _NOTICE,
+    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.ALARM: _states("reset", _DAY),
+    MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
+    MailKind.ADD_EMAIL: {
+        name: replace(said, added_by="a***@e***.com") for name, said in _states("emailverification", 3 * _DAY).items()
+    },
+    MailKind.EMAIL_CHANGED: {
+        "notice": replace(_PLAIN, email="lovelace@example.org"),
+        "link": replace(_PLAIN, email="lovelace@example.org", url=_LINK.format("alarm")),
+    },
+    MailKind.USERNAME_CHANGED: _NOTICE,
+    MailKind.PHONE_CHANGED: _NOTICE,
+    MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.FACTOR_ADDED: _objected(_KINDS),
+    MailKind.FACTOR_REMOVED: _objected(_KINDS[:3]),
+    MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    **dict.fromkeys(NEW_PLACES, _ELSEWHERE),
+    MailKind.PASSKEY_REMOVED: _NOTICE,
+    **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
+    MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
+    MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
+    MailKind.ACCOUNT_EXISTS: {
+        "link": replace(_STRANGER, url="https://acme.example.com/login"),
+        "notice": _STRANGER,
+    },
+    MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
+    MailKind.SIGN_IN: _states("oneclicksignin", 60),
+    MailKind.SMART_LOGIN: {
+        name: replace(said, device="Chrome, Windows · 203.0.113.7") for name, said in _states("autologin", 15).items()
+    },
+    MailKind.ONE_TOUCH: {name: replace(said, name="") for name, said in _states("oneclicksignin", 60).items()},
+    MailKind.NO_ACCOUNT: {
+        "link": replace(_STRANGER, url="https://acme.example.com/register"),
+        "notice": _STRANGER,
+    },
+}
+
+_CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
+
+_TOLD: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
+"""These bear no code."""
+MESSAGES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
+    kind: {
+        "notice" if kind in _TOLD else "code": replace(
+            _CODE, otp="", url="https://acme.example.com/login", device=_PLACE.device
+        )
+        if kind in _TOLD
+        else _CODE
+    }
+    for kind in SmsKind
+}

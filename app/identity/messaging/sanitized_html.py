@@ -1,0 +1,214 @@
+"""The HTML of a tenant's own mail: read strictly, and written anew from what was read, so that no mail program reads more in
+it than was checked. What is not known to be harmless is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from html.parser import HTMLParser
+from typing import Final
+
+from app.identity.messaging.placeholders import LINKS, Parts, Slot, parts_of
+from app.identity.messaging.plain_text import VOID, Words
+from app.kit.web_addresses import is_web_address
+
+_MOST_DEPTH, _MOST_PROBLEMS, _MOST_DECLARATIONS = 100, 20, 500
+_DOCUMENT: Final = "html head title meta style body"
+_WITHIN: Final = """
+    table thead tbody tfoot tr td th caption colgroup col div p span a img h1 h2 h3 h4 h5 h6 ul ol li dl dt dd br hr
+    strong b em i u s small sup sub blockquote pre code center font abbr bdi bdo address main section article header
+    footer figure figcaption
+"""
+_GIVEN: Final = """
+    style class id dir lang role title align valign width height bgcolor border cellpadding cellspacing colspan rowspan
+    color face size alt src href target rel name content charset hidden start type xmlns aria-hidden aria-label
+"""
+_OF_A_DOCUMENT: Final = frozenset(_DOCUMENT.split())
+_ELEMENTS: Final = _OF_A_DOCUMENT | frozenset(_WITHIN.split())
+_ATTRIBUTES: Final = frozenset(_GIVEN.split())
+_META: Final = frozenset(
+    ("viewport", "color-scheme", "supported-color-schemes", "format-detection", "x-apple-disable-message-reformatting")
+)
+OUR_CLASSES: Final = ("button", "code", "small")
+"""What paragraphs in our frame may be called, to look like ours."""
+_BAD_STYLE: Final = re.compile(
+    r"url\s*\(|@import|expression\s*\(|javascript|behavior\s*:|-moz-binding|\\|<", re.IGNORECASE
+)
+_MAILTO: Final = re.compile(r"(mailto:[^\s<>\"]+@[^\s<>\"]+|tel:\+?[0-9() .-]+)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """The place of what makes a plain element look like those of our own mails."""
+
+    name: str  # of the element, or of one of our classes
+    has_class: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and in which line of the text."""
+
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.sentence} (in its line {self.line})"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read: the HTML in parts, the same as plain text, and what is wrong with it."""
+
+    parts: tuple[str | Slot | Looks, ...]
+    text: Parts
+    is_document: bool
+    problems: tuple[Problem, ...]
+
+
+def read(html: str) -> Read:
+    """Read the HTML of a template, its sections left out or kept already."""
+    reader = _Reader()
+    if html.count("<!") > _MOST_DECLARATIONS:
+        reader.problems.append(Problem(1, f"at most {_MOST_DECLARATIONS} comments"))
+    else:
+        reader.feed(html)
+        reader.end()
+    is_document = bool(reader.used & _OF_A_DOCUMENT)
+    return Read(tuple(reader.parts), reader.words.parts(), is_document, tuple(reader.problems))
+
+
+class _Reader(HTMLParser):
+    """Collects the parts and the problems of one text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str | Slot | Looks] = []
+        self.problems: list[Problem] = []
+        self.open: list[tuple[str, int]] = []
+        self.used: set[str] = set()
+        self.words = Words()
+
+    def end(self) -> None:
+        """Read to the end: what is open there is broken."""
+        self.close()
+        for tag, line in self.open:
+            self._problem(f"</{tag}> after <{tag}>", line)
+        if "html" in self.used and "body" not in self.used:
+            self._problem("<body> in <html>", 1)
+        if self.used & _OF_A_DOCUMENT and "html" not in self.used:
+            self._problem("<html> around the whole, or nothing of a document's own", 1)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if len(self.open) >= _MOST_DEPTH:
+            self._problem(f"at most {_MOST_DEPTH} levels")
+            return
+        self.used.add(tag)
+        if tag not in _ELEMENTS:
+            self._problem(f"an element that mails may hold; found <{tag}>")
+        held: dict[str, str] = {}
+        for name, value in attrs:
+            held.setdefault(name, value or "")
+        self.words.start(tag, held)
+        self.parts.append(f"<{tag}")
+        for name, value in held.items():
+            self._attribute(tag, name, value)
+        if tag == "a" and "href" not in held:
+            self._problem("<a> with a href")
+        if tag == "img" and "alt" not in held:
+            self._problem("<img> with an alt, an empty one where it says nothing")
+        if "style" not in held:
+            named = next((name for name in held.get("class", "").split() if name in OUR_CLASSES), "")
+            self.parts.append(Looks(named or tag, "class" in held))
+        self.parts.append(">")
+        if tag not in VOID:
+            self.open.append((tag, self.getpos()[0]))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        if not self.open or self.open[-1][0] != tag:
+            expected = f"</{self.open[-1][0]}>" if self.open else "nothing to end here"
+            self._problem(f"{expected}; found </{tag}>")
+            while any(name == tag for name, _ in self.open) and self.open[-1][0] != tag:
+                self.open.pop()
+            if not self.open:
+                return
+        self.open.pop()
+        self.words.end(tag)
+        self.parts.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        within = self.open[-1][0] if self.open else ""
+        if within == "style":
+            if _BAD_STYLE.search(data):
+                self._problem("styles without url(), @import, scripts, < and backslashes")
+            self.parts.append(data)
+            self._refuse_slots(data, "styles")
+            return
+        if "<" in data:
+            self._problem("&lt; in the place of <, or a whole element")
+        for part in parts_of(data):
+            self.parts.append(escape(part, quote=False) if isinstance(part, str) else part)
+        if within != "title":
+            self.words.say(parts_of(data))
+
+    def handle_comment(self, data: str) -> None:
+        """A comment says nothing to people, and to some mail programs too much: it is not sent."""
+        self._refuse_slots(data, "comments")
+        if data.lstrip().lower().startswith("[if"):
+            self._problem("no conditional comments: no part is for one mail program alone")
+
+    def handle_decl(self, decl: str) -> None:
+        if decl.split()[:1] == ["doctype"] or decl.lower().startswith("doctype"):
+            self.parts.append("<!doctype html>")
+        else:
+            self._problem("no declaration but <!doctype html>")
+
+    def unknown_decl(self, data: str) -> None:
+        self._problem(f"no declaration but <!doctype html>; found <![{data[:20]}")
+
+    def handle_pi(self, data: str) -> None:
+        self._problem(f"no instructions; found <?{data[:20]}")
+
+    def _attribute(self, tag: str, name: str, value: str) -> None:
+        if name not in _ATTRIBUTES:
+            kind = "an event" if name.startswith("on") else "an attribute"
+            self._problem(f"attributes that mails may hold; found {kind}, {name}")
+            return
+        if name == "href":
+            self.parts += [' href="', *self._address(value), '"']
+            return
+        self._refuse_slots(value, f"the attribute {name}")
+        if name == "src" and not (value.startswith("https://") and is_web_address(value)):
+            self._problem(f"a picture at an https address; found {value[:60]!r}")
+        if name == "style" and _BAD_STYLE.search(value):
+            self._problem("a style without url(), scripts and backslashes")
+        if tag == "meta" and name == "name" and value.lower() not in _META:
+            self._problem(f"a meta that mails need ({', '.join(sorted(_META))}); found {value[:40]!r}")
+        self.parts.append(f' {name}="{escape(value)}"')
+
+    def _address(self, value: str) -> Sequence[str | Slot]:
+        """A link is the letter's own as a whole, or a whole address with values behind the host."""
+        found = parts_of(value.strip())
+        if found == (Slot("Url"),):
+            return (Slot("Url", is_in_address=True),)
+        said = "".join(part if isinstance(part, str) else "x" for part in found)
+        first = found[0] if found else ""
+        is_whole = isinstance(first, str) and (first.count("/") >= 3 or len(found) == 1)
+        if Slot("Url") in found or not ((is_web_address(said) and is_whole) or _MAILTO.match(value.strip())):
+            self._problem(f"#Url# alone, or a whole web address in href; found {value[:60]!r}")
+            return ()
+        return [escape(part) if isinstance(part, str) else Slot(part.name, is_in_address=True) for part in found]
+
+    def _refuse_slots(self, text: str, where: str) -> None:
+        for part in parts_of(text):
+            if isinstance(part, Slot):
+                what = "a link in text or in href" if part.name in LINKS else "a value in text or in href"
+                self._problem(f"{what}; found #{part.name}# in {where}")
+
+    def _problem(self, sentence: str, line: int | None = None) -> None:
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(Problem(line or self.getpos()[0], sentence))

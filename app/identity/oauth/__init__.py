@@ -1,5 +1,0 @@
-"""OAuth 2 and OpenID Connect: this tenant as authorization server."""
-
-from app.identity.oauth.issuers import own_client
-
-__all__ = ["own_client"]

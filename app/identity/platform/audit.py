@@ -1,0 +1,68 @@
+"""The audit trail of one call. Entries of a call that succeeds stand in its transaction; those of one that was refused are
+written after it was rolled back: a refusal leaves its trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tables import audit
+from app.kit import randomness
+from app.kit.clock import Clock
+
+_ADD = insert(audit)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that happened to an account."""
+
+    at: datetime
+    event: str
+    client_id: str | None
+    address: str | None
+    facts: dict[str, Any]
+
+
+class AuditLog:
+    """Collects entries until the call ends."""
+
+    def __init__(self, clock: Clock, address: str = "", reference: str = "") -> None:
+        self._clock = clock
+        self._common = {"address": address[:64], "reference": reference[:64] or None}
+        self._entries: list[dict[str, Any]] = []
+        self.actor: str | None = None
+        """Who acts for the account of this call: every entry says so."""
+
+    def record(self, event: str, *, uid: str | None = None, client_id: str | None = None, **facts: Any) -> None:
+        """Note what happened. Facts carry ids and codes, never passwords, tokens or whole bodies."""
+        now = self._clock.now()
+        entry_id = f"{int(now.timestamp() * 1000):012x}{randomness.token(9)}"
+        self._entries.append(
+            {"entry_id": entry_id, "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
+        )
+
+    def write(self, work: UnitOfWork) -> None:
+        """Write what was collected into the unit of work."""
+        entries, self._entries = self._entries, []
+        if entries:
+            rows = [{**entry, "tenant_id": work.tenant_id, **self._common} for entry in entries]
+            if self.actor is not None:
+                rows = [{**row, "facts": {**row["facts"], "act": self.actor}} for row in rows]
+            work.run(_ADD, rows if len(rows) > 1 else rows[0])
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._entries
+
+
+def of_account(work: UnitOfWork, uid: str, most: int) -> list[Entry]:
+    """Return what happened to an account, the newest first."""
+    columns = [audit.c[name] for name in Entry.__dataclass_fields__]
+    where = (audit.c.tenant_id == work.tenant_id, audit.c.uid == uid)
+    rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(most))
+    return [Entry(**row._mapping) for row in rows]

@@ -1,0 +1,61 @@
+"""The outbox as a measurement: asked of the store when somebody looks, so that all processes tell the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.lanes import LANES, lane_of
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.kit.clock import Clock, SystemClock
+
+STATES = ("waiting", "dead")
+
+
+class OutboxGauge(Collector):
+    """`gatehouse_outbox_messages` by state (waiting, dead) and lane; `gatehouse_outbox_oldest_seconds` by lane."""
+
+    def __init__(self, database: Database, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock or SystemClock()
+
+    def describe(self) -> Iterable[Metric]:
+        """Say nothing at registration: the store may not be there yet."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        try:
+            rows = claims.depths(self._database)
+        except StoreUnavailable:
+            return
+        yield _messages(rows)
+        yield self._oldest(rows)
+
+    def _oldest(self, rows: Sequence[Any]) -> Metric:
+        ages = dict.fromkeys((lane.name for lane in LANES), 0.0)
+        now = self._clock.now()
+        for row in rows:
+            if row.state == "waiting":
+                name = lane_of(row.kind).name
+                ages[name] = max(ages[name], (now - row.oldest).total_seconds())
+        says = "How long the oldest message that waits has waited, 0 where none does."
+        gauge = GaugeMetricFamily("gatehouse_outbox_oldest_seconds", says, labels=("lane",))
+        for name, age in ages.items():
+            gauge.add_metric((name,), age)
+        return gauge
+
+
+def _messages(rows: Sequence[Any]) -> Metric:
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        counts[row.state, lane_of(row.kind).name] += row.messages
+    gauge = GaugeMetricFamily("gatehouse_outbox_messages", "Messages in the outbox.", labels=("state", "lane"))
+    for state in STATES:
+        for lane in LANES:
+            gauge.add_metric((state, lane.name), counts[state, lane.name])
+    return gauge

@@ -1,0 +1,207 @@
+"""Complete and consistent backups, taken while writes go on, and their verification after a restore.
+
+Beside the copy stands a manifest (`FILE.json`): the schema's revision, the rows of each table and the copy's digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TextIO
+
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from app.identity.platform.store.database import StoreUnavailable
+from app.kit.database_address import own_parameters
+from app.settings import of_child
+
+_SEES_ALL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+_TABLES = {
+    "postgresql": """SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+                     AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname""",
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+}
+
+
+class BackupRefused(Exception):
+    """There is no backup, or it is not whole; the text says why."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a copy holds."""
+
+    revision: str
+    rows: dict[str, int]
+    sha256: str = ""
+
+    @property
+    def total(self) -> int:
+        return sum(self.rows.values())
+
+    def write(self, file: Path) -> None:
+        with _private(file) as out:
+            out.write(json.dumps(asdict(self), indent=1) + "\n")
+
+
+def manifest_of(file: Path) -> Path:
+    """Return where the manifest of a copy stands."""
+    return file.with_name(f"{file.name}.json")
+
+
+def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
+    """Copy the database at `url` into `file`, which must not exist, and write the manifest beside it.
+
+    PostgreSQL: an archive of `pg_dump`, for `pg_restore`; SQLite: a database file.
+
+    Raises:
+        BackupRefused: the role does not see every row, or the copy could not be made; no file is left.
+        StoreUnavailable: the database cannot be reached.
+    """
+    for each in (file, manifest_of(file)):
+        if each.exists():
+            raise BackupRefused(f"{each} exists; a backup is never written over another.")
+    try:
+        held = _of_sqlite(url, file) if url.startswith("sqlite") else _of_postgres(url, file, pg_dump)
+        made = Manifest(held.revision, held.rows, _digest(file))
+        made.write(manifest_of(file))
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    return made
+
+
+def check(url: str, file: Path) -> Manifest:
+    """Compare a copy and the database that it was restored into with the manifest; a SQLite copy is checked itself.
+
+    Raises:
+        BackupRefused: the copy was changed or cut off, or the database does not hold what the manifest says.
+        StoreUnavailable: the database cannot be reached.
+    """
+    try:
+        wanted = Manifest(**json.loads(manifest_of(file).read_text()))
+    except (ValueError, TypeError):
+        raise BackupRefused(f"{manifest_of(file)} is no manifest of a backup.") from None
+    if _digest(file) != wanted.sha256:
+        raise BackupRefused(f"{file} is not as it was written: its digest differs from the manifest's.")
+    held = _looked_at(file) if url.startswith("sqlite") else _counted(url)
+    if held.revision != wanted.revision:
+        raise BackupRefused(f"The restored database is at schema {held.revision}, the backup at {wanted.revision}.")
+    names = sorted(wanted.rows.keys() | held.rows.keys())
+    wrong = [
+        f"{name}: {held.rows.get(name, 'none')} instead of {wanted.rows.get(name, 'none')}"
+        for name in names
+        if held.rows.get(name) != wanted.rows.get(name)
+    ]
+    if wrong:
+        raise BackupRefused("The restored database does not hold what was backed up: " + "; ".join(wrong) + ".")
+    return wanted
+
+
+def _of_sqlite(url: str, file: Path) -> Manifest:
+    source = Path(make_url(own_parameters(url)[0]).database or "")
+    if not source.is_file():
+        raise BackupRefused(f"There is no database at {source}.")
+    with _private(file):
+        pass
+    with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(file)) as copy:
+        read.backup(copy, pages=-1)  # in one step: one moment of the database, whatever is written meanwhile
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+    return _looked_at(file)
+
+
+def _looked_at(file: Path) -> Manifest:
+    engine = create_engine(f"sqlite:///{file}", poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
+            if found != "ok":
+                raise BackupRefused(f"{file} is damaged: {found}")
+            return _counts(connection)
+    except DBAPIError as problem:
+        raise BackupRefused(f"{file} is damaged: {problem.orig}") from problem
+    finally:
+        engine.dispose()
+
+
+def _of_postgres(url: str, file: Path, pg_dump: str) -> Manifest:
+    address = make_url(own_parameters(url)[0])
+    engine = create_engine(address, poolclass=NullPool, isolation_level="REPEATABLE READ")
+    try:
+        with engine.begin() as connection:
+            _refuse_blind(connection)
+            snapshot = str(connection.execute(text("SELECT pg_export_snapshot()")).scalar_one())
+            held = _counts(connection)
+            plain = address.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
+            _dump([pg_dump, "--format=custom", f"--snapshot={snapshot}", f"--dbname={plain}"], file, address.password)
+            return held
+    except DBAPIError as problem:
+        raise StoreUnavailable(f"The database cannot be backed up: {str(problem.orig).splitlines()[0]}") from problem
+    finally:
+        engine.dispose()
+
+
+def _dump(command: list[str], file: Path, password: object) -> None:
+    environ = of_child({"PGPASSWORD": str(password)} if password else {})
+    try:
+        with _private(file) as out:
+            done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=environ, check=False)  # noqa: S603 - no shell
+    except FileNotFoundError:
+        raise BackupRefused(f"{command[0]} is not installed; --pg-dump names it.") from None
+    if done.returncode != 0:
+        raise BackupRefused(f"{command[0]} failed: {done.stderr.decode(errors='replace').strip()[-500:]}")
+
+
+def _counted(url: str) -> Manifest:
+    engine = create_engine(own_parameters(url)[0], poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            _refuse_blind(connection)
+            return _counts(connection)
+    except DBAPIError as problem:
+        raise StoreUnavailable(
+            f"The restored database cannot be read: {str(problem.orig).splitlines()[0]}"
+        ) from problem
+    finally:
+        engine.dispose()
+
+
+def _refuse_blind(connection: Connection) -> None:
+    """Refuse a role that row-level security binds: the owner, too, sees no tenant's rows, and no error says so."""
+    if not connection.execute(text(_SEES_ALL)).scalar():
+        raise BackupRefused(
+            f"The role {connection.engine.url.username!r} sees no row of any tenant (row-level security binds it, and the owner too): "
+            "give GATEHOUSE_BACKUP_URL the backup role of deploy/postgres-roles.sql."
+        )
+
+
+def _counts(connection: Connection) -> Manifest:
+    names = [str(row[0]) for row in connection.execute(text(_TABLES[connection.dialect.name]))]
+    if "alembic_version" not in names:
+        raise BackupRefused("This is not a Gatehouse database.")
+    rows = {
+        name: int(connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one())  # noqa: S608 - names of tables
+        for name in names
+    }
+    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
+    return Manifest(str(revision), rows)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as held:
+        return hashlib.file_digest(held, "sha256").hexdigest()
+
+
+def _private(file: Path) -> TextIO:
+    """Open a new file that only its owner may read: it holds all tenants' data."""
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return os.fdopen(handle, "w")

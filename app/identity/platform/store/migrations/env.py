@@ -1,0 +1,44 @@
+"""What Alembic runs: the revisions over the connection that `store/migrate.py` opened."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+
+from alembic import context
+from alembic.autogenerate.api import AutogenContext
+from alembic.runtime.migration import MigrationContext, MigrationInfo
+
+from app.identity.entry.tables import metadata
+from app.identity.platform.store.standing import note_oldest_code
+from app.identity.platform.store.tables import Free, Instant
+
+
+def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:
+    """Write our column types as they are spelt in `store/tables.py`."""
+    if kind != "type":
+        return False
+    if isinstance(item, Instant):
+        autogen.imports.add("from app.identity.platform.store.tables import Free, Id, Instant")
+        return "Instant()"
+    if item is Free or (isinstance(item, type(Free)) and item._variant_mapping):
+        return "Free"
+    return False
+
+
+def note(ctx: MigrationContext, step: MigrationInfo, heads: Collection[str], run_args: Mapping[str, Any]) -> None:  # noqa: ARG001 - Alembic's signature
+    """Leave what the migration states beside its revision, in its own transaction."""
+    if heads and ctx.connection is not None:
+        (head,) = heads
+        note_oldest_code(ctx.connection, context.script.get_revision(head).module.oldest_code)
+
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_item=render,
+    compare_type=True,
+    transactional_ddl=True,
+    transaction_per_migration=True,  # on SQLite the transaction around all of them wins
+    on_version_apply=note,
+)
+with context.begin_transaction():
+    context.run_migrations()

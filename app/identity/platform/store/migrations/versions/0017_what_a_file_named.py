@@ -1,0 +1,20 @@
+"""Which keys of a tenant's configuration the last file named: what it did not name stays as operations set it."""
+
+from alembic import op
+from sqlalchemy import Column
+
+from app.identity.platform.store.tables import Free
+
+revision = "0017"
+down_revision = "0016"
+oldest_code = "0013"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("tenants", Column("named_by_file", Free))
+
+
+def downgrade() -> None:
+    op.drop_column("tenants", "named_by_file")

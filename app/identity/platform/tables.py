@@ -1,0 +1,34 @@
+"""The outbox and the audit trail: written in the transaction of the change they speak of."""
+
+from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
+
+from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+
+outbox = tenant_table(
+    "outbox",
+    Column("message_id", Id, primary_key=True),
+    Column("kind", String(32), nullable=False),  # mail, sms, webhook, backchannel_logout, push, nothing
+    Column("payload", Free, nullable=False),  # holds nothing since schema 0009
+    Column("sealed", LargeBinary),  # what it says, with its links and codes: outbox.py; None once it is forgotten
+    Column("state", String(12), nullable=False, default="waiting"),  # waiting, sent, dead
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("due_at", Instant, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("finished_at", Instant),
+    Column("last_problem", Text),
+    Index("ix_outbox_due", "state", "due_at"),  # for a worker of the version before; goes with it
+    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # the tenants take turns: claims.py
+)
+
+audit = tenant_table(
+    "audit",
+    Column("entry_id", Id, primary_key=True),  # sorts by time
+    Column("at", Instant, nullable=False),
+    Column("event", String(64), nullable=False),
+    Column("uid", Id),
+    Column("client_id", String(128)),
+    Column("address", String(64)),
+    Column("reference", String(64)),  # the id of the request, as logs and answers name it
+    Column("facts", Free, nullable=False),
+    Index("ix_audit_uid", "tenant_id", "uid", "at"),
+)

@@ -1,0 +1,106 @@
+"""Changes of an account by the tenant's servers (interface account.md row A05)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.accounts import AccountChanges, Names
+from app.identity.authentication.recovery import new_password
+from app.identity.authentication.registration.drafts import WRITERS
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials import notifications
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import identifiers, privacy_policy, store
+from app.identity.directory.accounts.account import Account, limit_column
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.refusals import refuse_policy_version
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import account_changes
+from app.identity.programs.self_service.account_changes import Changed, Columns
+
+UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
+LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}
+
+
+def change(context: Context, account: Account, req: AccountChanges, names: Names | None) -> Account:
+    """Change an account and return it as it is then.
+
+    An account that is closed, or gets another password, loses its sessions and tokens.
+
+    Raises UnknownPolicyVersion, and what `changing` refuses.
+    """
+    refuse_policy_version(context.tenant.settings, req.privacy_policy)
+    drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
+    wanted = account_changes.read(
+        context, account, req, names, writers=WRITERS, clears=req.null_support, drops_username=drops
+    )
+
+    def more(fresh: Account, values: Columns) -> Columns:
+        _verify(context, req, fresh, values)
+        return {**_switches(req), **_source(context, req, fresh, values), **_policy(context, req, fresh, values)}
+
+    changed = account_changes.write(context, account.uid, wanted, more)
+    _end_sessions(context, changed)
+    notifications.tell_changes(context, changed.before, changed.after)
+    if changed.has_new_password:
+        new_password.follow(context, changed.after, "UpdateProfile")
+    events.emit(context, "UpdateProfile", changed.after, req.is_silent)
+    if changed.before.is_active and not changed.after.is_active:
+        events.emit(context, "BlockAccount", changed.after, req.is_silent)
+    return changed.after
+
+
+def _switches(req: AccountChanges) -> Columns:
+    stated = {
+        "is_active": req.is_active,
+        "is_deleted": req.is_deleted,
+        "email_verified": req.email_verified,
+        "phone_verified": req.phone_id_verified,
+        "login_disabled": req.disable_login,
+    }
+    values: Columns = {name: value for name, value in stated.items() if value is not None}
+    if req.is_deleted is False:
+        values["leaves_at"] = None
+    if req.session_limit is not None or ("session_limit" in req.model_fields_set and req.null_support):
+        values["session_limit"] = limit_column(req.session_limit)
+    if req.is_login_locked is not None:
+        values.update(LOCKED if req.is_login_locked else UNLOCKED)
+    return values
+
+
+def _source(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
+    profile = values.get("profile", fresh.profile)
+    if not req.registration_source or profile.get("RegistrationSource") == req.registration_source:
+        return {}
+    return {"profile": {**profile, "RegistrationSource": req.registration_source}, "profile_modified_at": context.now}
+
+
+def _policy(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
+    version = req.privacy_policy.version if req.privacy_policy else None
+    if not version or privacy_policy.accepted(fresh) == version:
+        return {}
+    accepted = privacy_policy.acceptance(fresh, version, "API", context.now)
+    return {"private": {**accepted, **values.get("private", {}), **_only_policy(accepted)}}
+
+
+def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
+    return {name: held for name, held in private.items() if name.startswith("privacy_policy")}
+
+
+def _verify(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> None:
+    email, phone = values.get("email", fresh.email), values.get("phone", fresh.phone)
+    if req.email_verified is not None and email:
+        store.verify(context, fresh.uid, EMAIL, identifiers.normal_email(email), req.email_verified)
+    if req.phone_id_verified is not None and phone:
+        store.verify(context, fresh.uid, PHONE, phone, req.phone_id_verified)
+
+
+def _end_sessions(context: Context, changed: Changed) -> None:
+    before, after = changed.before, changed.after
+    is_closed = not after.is_active or after.is_deleted or after.login_disabled
+    was_closed = not before.is_active or before.is_deleted or before.login_disabled
+    if (is_closed and not was_closed) or changed.has_new_password:
+        sessions.end_all(context, after.uid)
+        tokens.revoke_all(context, after.uid)
+        context.audit.record("sessions.ended", uid=after.uid, reason="closed" if is_closed else "password")

@@ -1,0 +1,71 @@
+"""The operations by which the tenant's servers write accounts."""
+
+from __future__ import annotations
+
+from app.contract import accounts as contract
+from app.contract import errors as e
+from app.contract.profile import Profile
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.store import removal
+from app.identity.programs.management import second_factors, step_up
+from app.identity.programs.management.account_creation import create
+from app.identity.programs.management.account_update import change
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    second_factors.register(server)
+    step_up.register(server)
+    server.implements(contract.create)(create_account)
+    server.implements(contract.update)(update)
+    server.implements(contract.update_by_identifier)(update_by_identifier)
+    server.implements(contract.delete_by_uid)(delete_by_uid)
+    server.implements(contract.delete_by_identifier)(delete_by_identifier)
+
+
+def create_account(context: Context, req: contract.CreateAccount) -> Profile:
+    if not context.raw.body.strip():
+        raise e.BadPostBody("The body is empty.")
+    return _answer(create(context, req), req.fields_)
+
+
+def update(context: Context, req: contract.UpdateAccount) -> Profile:
+    _refuse_empty(context)
+    return _answer(change(context, accounts.known(context, req.uid), req, req), req.fields_)
+
+
+def update_by_identifier(context: Context, req: contract.UpdateIdentified) -> Profile:
+    _refuse_empty(context)
+    account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    return _answer(change(context, account, req, None), req.fields_)
+
+
+def delete_by_uid(context: Context, req: contract.DeleteAccountByUid) -> contract.AccountDeleted:
+    return _delete(context, accounts.known(context, req.uid), req.is_silent)
+
+
+def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contract.AccountDeleted:
+    if not (req.email or req.username or req.phone):
+        raise e.EmailMissing
+    account = accounts.addressed(context, email=req.email, username=req.username, phone=req.phone)
+    return _delete(context, account, req.is_silent)
+
+
+def _delete(context: Context, account: Account, is_silent: bool) -> contract.AccountDeleted:
+    """Nothing of the account stays but the audit trail: a later account of the same id inherits nothing."""
+    removal.rows_of_account(context.work, account.uid)
+    events.emit(context, "DeleteAccount", account, is_silent)
+    return contract.AccountDeleted()
+
+
+def _refuse_empty(context: Context) -> None:
+    if not context.raw.body.strip():
+        raise e.BadPutBody("The body is empty.")
+
+
+def _answer(account: Account, fields: str | None) -> Profile:
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))

@@ -1,0 +1,172 @@
+"""Tokens and codes that sign in, or approve a sign-in, brought by the tenant's servers (interface account.md rows A20, A21)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+from app.contract import brought as contract
+from app.contract import errors as e
+from app.contract.smart_login import GUID
+from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMART, SMS, TOUCH, Kind, Wish
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+Made = tuple[str, int]
+
+
+def mailed(context: Context, kind: str, req: contract.MailTokenAsked) -> contract.MailToken:
+    """Return what a mail of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
+    account, (token, minutes) = MAILED[kind](context, req)
+    context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
+    providers = ["Email"] if account is not None and account.password_hash else []
+    return contract.MailToken(token=token, expires_in=end(context, minutes * 60), identity_providers=providers)
+
+
+def texted(context: Context, kind: str, req: contract.SmsCodeAsked) -> contract.SmsCode:
+    """Return the code that a message of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff."""
+    account, code = TEXTED[kind](context, req)
+    context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
+    return contract.SmsCode(token=code, expires_in=end(context, proofs.CODE_MINUTES * 60))
+
+
+def addressed(context: Context, req: contract.MailTokenAsked) -> Account:
+    """Return the account that the first of uid, email and username names."""
+    if req.uid:
+        return accounts.known(context, req.uid)
+    if req.email:
+        return accounts.with_email(context, req.email)
+    account = accounts.by_username(context, req.username) if req.username else None
+    if account is None:
+        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
+    return account
+
+
+def with_phone(context: Context, phone: str | None) -> Account:
+    if not phone:
+        raise e.PhoneMissing
+    account = accounts.by_phone(context, phone)
+    if account is None:
+        raise e.UnknownPhone
+    return account
+
+
+def end(context: Context, seconds: int) -> str:
+    """Return when something ends that is good for so long."""
+    return iso(context.now + timedelta(seconds=seconds)) or ""
+
+
+def _sign_in_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    if not context.tenant.settings.passwordless_email:
+        raise e.PasswordlessOff
+    account = addressed(context, req)
+    proofs.spend_brought(context, account.uid, is_code=False)
+    return account, _made(context, SIGN_IN, account, req.email or account.email or "", Wish())
+
+
+def _smart_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    if not context.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = addressed(context, req)
+    proofs.spend_brought(context, account.uid, is_code=False)
+    ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, _made(context, SMART, account, req.email or account.email or "", Wish(), ticket)
+
+
+def _touch_mail(context: Context, req: contract.MailTokenAsked) -> tuple[Account | None, Made]:
+    """Whoever is new is registered by the token, so there need not be an account."""
+    if not context.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    if not req.email:
+        raise e.EmailMissing
+    if not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    account = accounts.by_email(context, req.email)
+    if account is None:
+        redemption.refuse_new(context, email=req.email)
+    proofs.spend_brought(context, account.uid if account else sending.stranger(req.email), is_code=False)
+    wish = Wish(registers=True, name=req.name or "")
+    ticket = smart_login.begin(context, _guid(req.client_guid), None, **wish.kept).ticket_hash
+    return account, _made(context, TOUCH, None, req.email, wish, ticket)
+
+
+def _made(
+    context: Context, kind: Kind, account: Account | None, name: str, wish: Wish, ticket: str | None = None
+) -> Made:
+    """A code in place of the token where the tenant's mails of that type hold codes alone."""
+    if sending.carries_code(context, kind):
+        return sending.code(context, kind.proof, account, name, MAIL, wish, ticket)
+    return sending.link(context, kind, account, name, wish, ticket), sending.minutes(context)
+
+
+def _sign_in_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    if not context.tenant.settings.passwordless_sms:
+        raise e.PasswordlessOff
+    account = _proved(context, req)
+    return account, sending.code(context, ProofKind.SIGN_IN, account, "", SMS, Wish())[0]
+
+
+def _smart_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    """`clientguid` names the device: a code that approves whichever waits would approve a stranger's."""
+    if not context.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = _proved(context, req)
+    ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, sending.code(context, ProofKind.SMART_LOGIN, account, "", SMS, Wish(), ticket)[0]
+
+
+def _touch_text(context: Context, req: contract.SmsCodeAsked) -> tuple[Account | None, str]:
+    if not context.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    _refuse_numbers_off(context)
+    if not req.phone:
+        raise e.PhoneMissing
+    form = identifiers.normal_phone(req.phone)
+    if form is None:
+        raise e.UnknownPhone
+    account = accounts.by_phone(context, form)
+    if account is None:
+        redemption.refuse_new(context)
+    proofs.spend_brought(context, account.uid if account else sending.stranger(form), is_code=True)
+    wish = Wish(registers=True, name=req.name or "")
+    return account, sending.code(context, ProofKind.ONE_TOUCH, None, form, SMS, wish)[0]
+
+
+def _proved(context: Context, req: contract.SmsCodeAsked) -> Account:
+    """Return the account that has the number, proved."""
+    _refuse_numbers_off(context)
+    account = with_phone(context, req.phone)
+    if not account.phone_verified:
+        raise e.PhoneUnverified
+    proofs.spend_brought(context, account.uid, is_code=True)
+    return account
+
+
+def _refuse_numbers_off(context: Context) -> None:
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def _guid(given: str | None) -> str:
+    if not given or not re.match(GUID, given):
+        raise e.BadParameter.names("clientguid")
+    return given
+
+
+MAILED: dict[str, Callable[[Context, contract.MailTokenAsked], tuple[Account | None, Made]]] = {
+    "passwordlesslogin": _sign_in_mail,
+    "autologin": _smart_mail,
+    "onetouchlogin": _touch_mail,
+}
+TEXTED: dict[str, Callable[[Context, contract.SmsCodeAsked], tuple[Account | None, str]]] = {
+    "passwordlesslogin": _sign_in_text,
+    "smartlogin": _smart_text,
+    "onetouchlogin": _touch_text,
+}

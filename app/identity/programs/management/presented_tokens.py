@@ -1,0 +1,173 @@
+"""Tokens and codes that the tenant's servers bring to people themselves (interface account.md rows A18 to A21)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.contract import brought as contract
+from app.contract import errors as e
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.programs.management import presented_sign_ins
+from app.identity.programs.self_service import deletion, emails
+from app.identity.programs.self_service.emails import NewAddress
+from app.kit.server import Server
+
+FORGOT_PIN = "forgotpin"
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.verify_token)(verify_token)
+    server.implements(contract.read_verify_token)(read_verify_token)
+    server.implements(contract.mail_token)(mail_token)
+    server.implements(contract.sms_code)(sms_code)
+
+
+def _uid(req: contract.MailTokenAsked | contract.SmsCodeAsked) -> str:
+    if not req.uid:
+        raise e.BadParameter.names("uid")
+    return req.uid
+
+
+def verify_token(context: Context, req: contract.VerifyTokenAsked) -> contract.VerifyToken:
+    return _verify_token(context, req.email, proofs.LINK_MINUTES * 60)
+
+
+def read_verify_token(context: Context, req: contract.VerifyTokenRead) -> contract.VerifyToken:
+    if req.vtype.lower() != "email":
+        raise e.BadParameter("The vtype is not formatted correctly: email is expected.")
+    return _verify_token(context, req.email, req.expires_in or proofs.LINK_MINUTES * 60)
+
+
+def mail_token(context: Context, req: contract.MailTokenAsked) -> contract.MailToken:
+    kind = req.token_type.lower().removesuffix("token")
+    if kind in presented_sign_ins.MAILED:
+        return presented_sign_ins.mailed(context, kind, req)
+    if kind not in _MAIL_TOKENS:
+        raise e.WrongTokenType
+    if kind == FORGOT_PIN:
+        pins.refuse_off(context.tenant.settings)
+    account = accounts.known(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
+    proofs.spend_brought(context, account.uid, is_code=False)
+    token, minutes = _MAIL_TOKENS[kind](context, account, req)
+    context.audit.record("token.made", uid=account.uid, kind=kind)
+    providers = ["Email"] if account.password_hash else []
+    return contract.MailToken(
+        token=token, expires_in=presented_sign_ins.end(context, minutes * 60), identity_providers=providers
+    )
+
+
+def sms_code(context: Context, req: contract.SmsCodeAsked) -> contract.SmsCode:
+    kind = req.sms_otp_type.lower()
+    if kind in presented_sign_ins.TEXTED:
+        return presented_sign_ins.texted(context, kind, req)
+    if kind not in _SMS_CODES:
+        raise e.WrongCodeType
+    if kind == FORGOT_PIN:
+        pins.refuse_off(context.tenant.settings)
+    if not context.tenant.settings.phone_login and kind not in ("deleteuser", FORGOT_PIN):
+        raise e.PhoneLoginOff
+    account = (
+        accounts.known(context, _uid(req)) if kind == "addphone" else presented_sign_ins.with_phone(context, req.phone)
+    )
+    proofs.spend_brought(context, account.uid, is_code=True)
+    code = _SMS_CODES[kind](context, account, req)
+    context.audit.record("code.made", uid=account.uid, kind=kind)
+    minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else proofs.CODE_MINUTES
+    return contract.SmsCode(token=code, expires_in=presented_sign_ins.end(context, minutes * 60))
+
+
+def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerifyToken:
+    account = accounts.with_email(context, email)
+    _refuse_verified(context, account, email or "")
+    proofs.spend_brought(context, account.uid, is_code=False)
+    token = verification.token_only(context, account, email or "", max(1, seconds // 60))
+    context.audit.record("token.made", uid=account.uid, kind="emailverification")
+    return contract.VerifyToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
+
+
+def _refuse_verified(context: Context, account: Account, email: str) -> None:
+    if context.tenant.settings.email_verification == "disabled":
+        raise e.EmailVerificationOff
+    if verification.is_verified(account, email):
+        raise e.EmailVerifiedBefore
+
+
+def _of_verification(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    email = req.email or account.email or ""
+    _refuse_verified(context, account, email)
+    if context.tenant.settings.email_verification_codes:
+        return verification.code_only(context, account, email), proofs.CODE_MINUTES
+    return verification.token_only(context, account, email), proofs.LINK_MINUTES
+
+
+def _of_another_address(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    return emails.token_only(context, account, NewAddress(req.email or "", req.type or "")), proofs.LINK_MINUTES
+
+
+def _of_a_reset(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    if context.tenant.settings.reset_password_codes:
+        return sending.code_only(context, account, sending.MAIL, email=req.email)
+    return sending.token_only(context, account, sending.Wish(), email=req.email), proofs.RESET_MINUTES
+
+
+def _of_a_pin(context: Context, account: Account, req: contract.MailTokenAsked) -> tuple[str, int]:
+    _refuse_without_pin(account)
+    return sending.token_only(context, account, sending.Wish(), email=req.email, of=sending.PIN), proofs.RESET_MINUTES
+
+
+def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
+    _refuse_without_pin(account)
+    return sending.code_only(context, account, sending.SMS, of=sending.PIN)[0]
+
+
+def _refuse_without_pin(account: Account) -> None:
+    if not account.has_pin:
+        raise e.NoPin
+
+
+def _of_the_end(context: Context, account: Account, _: contract.MailTokenAsked) -> tuple[str, int]:
+    return deletion.token_only(context, account), proofs.LINK_MINUTES
+
+
+def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeAsked) -> str:
+    if not req.phone:
+        raise e.PhoneMissing
+    form = identifiers.normal_phone(req.phone)
+    if form is None:
+        raise e.UnknownPhone
+    holder = accounts.by_phone(context, form)
+    if holder is not None and holder.uid != account.uid:
+        raise e.PhoneTaken
+    return proofs.new_code(context, ProofKind.PHONE, account.uid, subject=form)
+
+
+def _of_the_number(context: Context, account: Account, _: contract.SmsCodeAsked) -> str:
+    if account.phone_verified:
+        raise e.PhoneVerifiedBefore
+    return proofs.new_code(context, ProofKind.PHONE, account.uid, subject=account.phone or "")
+
+
+_MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.MailTokenAsked], tuple[str, int]]] = {
+    "emailverification": _of_verification,
+    "addemail": _of_another_address,
+    "forgotpassword": _of_a_reset,
+    FORGOT_PIN: _of_a_pin,
+    "deleteuser": _of_the_end,
+}
+_RESETS = ("forgotpassword", FORGOT_PIN)
+_SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeAsked], str]] = {
+    "addphone": _of_a_new_number,
+    "phoneidverification": _of_the_number,
+    "forgotpassword": lambda context, account, _: sending.code_only(context, account, sending.SMS)[0],
+    FORGOT_PIN: _of_a_pin_by_sms,
+    "deleteuser": lambda context, account, _: deletion.code_only(context, account),
+}

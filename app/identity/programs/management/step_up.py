@@ -1,0 +1,42 @@
+"""The operations by which the tenant's servers check that somebody proved once more who they are (mfa.md rows M75 to M77)."""
+
+from __future__ import annotations
+
+import re
+
+from app.contract import errors as e
+from app.contract import step_up as contract
+from app.contract.step_up import Proved
+from app.identity.credentials.second_factors import step_up
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.check_factor)(check_factor)
+    server.implements(contract.check_password)(check_password)
+    server.implements(contract.check_pin)(check_pin)
+
+
+def check_factor(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
+    return _checked(context, req, Proved.FACTOR, refuses=True)
+
+
+def check_password(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
+    return _checked(context, req, Proved.PASSWORD, refuses=True)
+
+
+def check_pin(context: Context, req: contract.TokenCheck) -> contract.TokenIsValid:
+    return _checked(context, req, Proved.PIN)
+
+
+def _checked(context: Context, req: contract.TokenCheck, by: Proved, *, refuses: bool = False) -> contract.TokenIsValid:
+    """Two of the rows refuse what cannot be a token at all (decisions/0090)."""
+    account = accounts.known(context, req.uid)
+    if refuses and not _FORM.match(req.second_factor_validation_token):
+        raise e.WrongValidationToken
+    return contract.TokenIsValid(is_valid=step_up.is_good(context, account, req.second_factor_validation_token, by))

@@ -1,0 +1,50 @@
+"""People open the lock of their own account while they are still signed in (interface user.md row U25)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import CAP, LOCK
+from app.contract.self_service import Unlock
+from app.identity.authentication.sign_in import locks
+from app.identity.credentials.captcha import service as captcha
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts.account_lookup import Identifier, Sought
+from app.identity.directory.accounts.service import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+
+def unlock(context: Context, account: Account, req: Unlock) -> None:
+    """Unlock an account that too many failures locked for a captcha or a security question.
+
+    Raises:
+        BadPutBody: nothing was shown.
+        UnlockedAlready: there is no lock.
+        LockedForAWhile, AccountBlocked: this lock opens by waiting, or not by its owner.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
+    """
+    if captcha.of_parameters(req).is_empty and not req.security_answer:
+        raise e.BadPutBody("One answer is needed.")
+    if not account.is_locked_now:
+        raise e.UnlockedAlready
+    open_lock(context, account, req, req)
+    login_records.forget_failures(context.work, account.uid, is_lock_open=True)
+    context.audit.record("account.unlocked", uid=account.uid)
+    events.emit(context, "UpdateProfile", account, req.is_silent)
+
+
+def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_answer: CAP) -> bool:
+    """Return whether a lock of the account was just opened; False where none holds.
+
+    Raises the lock's refusal, or that of a wrong answer, which counts.
+    """
+    lock = login_records.lock_of(account)
+    if lock is None:
+        return False
+    who = Sought(context, Identifier("email", account.email or ""), account, is_hidden=False)
+    shown = locks.Proof(lock_answer.security_answer, captcha.of_parameters(captcha_answer))
+    context.work.pause()
+    if not locks.open(context, who, lock, shown):
+        context.audit.record("unlock.refused", uid=account.uid)
+        raise e.WrongQuestionOrAnswer
+    return True

@@ -1,0 +1,165 @@
+"""People delete their account: asked for by mail or by a code, then kept for a while, then removed (user.md rows U18 to U21)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from app.contract import errors as e
+from app.contract.letters import MailKind, SmsKind
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.sign_in import deletion_revert, sessions
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Proof, ProofKind
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.messaging import service as letters
+from app.identity.messaging.service import PLAINLY, TextWish
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.store import removal
+from app.kit.clock import iso
+
+VTYPE = "deleteuser"
+PATH = "/delete-account"
+
+
+def ask(context: Context, account: Account, url: str | None = None, template: str | None = None) -> None:
+    """Mail a link that deletes the account.
+
+    Raises:
+        NoEmailOnProfile: there is no address to mail to.
+        NotProcessable: the address is not verified, so it may be somebody else's.
+        VerificationUrlRefused: the page is not on the tenant's whitelist.
+        MailLimitReached.
+    """
+    if not account.email:
+        raise e.NoEmailOnProfile
+    if not account.email_verified and context.tenant.settings.email_verification != "disabled":
+        raise e.NotProcessable
+    if url and not allowed_addresses.is_mailable(context, url):
+        raise e.VerificationUrlRefused
+    token = token_only(context, account)
+    facts = {
+        "url": allowed_addresses.with_query(url or f"{context.issuer}{PATH}", vtype=VTYPE, vtoken=token),
+        "token": token,
+        "minutes": str(proofs.LINK_MINUTES),
+    }
+    letters.mail(
+        context, MailKind.DELETE_ACCOUNT, account.email, account=account, facts=facts, template=template,
+        language=notifications.language(context),
+    )  # fmt: skip
+    context.audit.record("deletion.asked", uid=account.uid)
+
+
+def token_only(context: Context, account: Account) -> str:
+    """Return the token of a link that the caller brings to its owner."""
+    return proofs.new_link(
+        context, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
+    )
+
+
+def code_only(context: Context, account: Account) -> str:
+    """Return a code that the caller brings to its owner. Raises NoPhoneOnProfile."""
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    return proofs.new_code(context, ProofKind.DELETE_ACCOUNT, account.uid, subject=account.phone)
+
+
+def peek(context: Context, token: str) -> Proof:
+    """Return what a link stands for, without using it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    try:
+        return proofs.peek_link(context, ProofKind.DELETE_ACCOUNT, token)
+    except e.UnknownLink:
+        raise e.WrongDeleteToken from None
+
+
+def confirm(context: Context, token: str) -> Account:
+    """Use a link: its account leaves. Of many at once one wins. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    proof = peek(context, token)
+    fresh = store.change(context, proof.uid, {})
+    if fresh is not None and not sending.still_reaches(fresh, proof):
+        raise e.ExpiredLink
+    try:
+        proofs.spend_link(context, ProofKind.DELETE_ACCOUNT, token)
+    except e.UnknownLink:  # the account is gone meanwhile, and its links with it
+        raise e.WrongDeleteToken from None
+    return leave(context, proof.uid)
+
+
+def send_code(context: Context, account: Account, wish: TextWish = PLAINLY) -> str:
+    """Send a code that deletes the account; return the message's Sid.
+
+    A number that nobody proved may be anybody's: whoever holds no more than a session could write their own there.
+
+    Raises NoPhoneOnProfile, RequestInvalid where nothing sends text messages, SmsLimitReached, SharedSmsLimitReached.
+    """
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    facts = {"otp": code_only(context, account), "minutes": str(proofs.CODE_MINUTES)}
+    try:
+        sid = letters.sms(context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, wish=wish)
+    except e.NoSmsConfiguration:
+        raise e.RequestInvalid from None
+    context.audit.record("deletion.asked", uid=account.uid)
+    return sid
+
+
+def confirm_code(
+    context: Context, account: Account, code: str, *, is_lock_open: bool = False, is_silent: bool = False
+) -> None:
+    """Use a code: the account leaves. Raises NoPhoneOnProfile, and what `proofs.spend_code` does."""
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    proofs.spend_code(
+        context, ProofKind.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
+        is_lock_open=is_lock_open,
+    )  # fmt: skip
+    leave(context, account.uid, is_silent=is_silent)
+
+
+def leave(context: Context, uid: str, *, is_silent: bool = False) -> Account:
+    """Delete an account: at once, or, where the tenant keeps such accounts for some days, after these.
+
+    Until then nobody is signed in to it, and whoever knows its password may keep it; so may the mailbox that was told of
+    a change, by its alarm: a thief would delete what they cannot hold.
+
+    Raises WrongDeleteToken: it is gone already, or on its way.
+    """
+    account = store.change(context, uid, {})
+    if account is None or account.is_deleted:
+        raise e.WrongDeleteToken
+    days = context.tenant.settings.deletion_days
+    if not days:
+        removal.rows_of_account(context.work, uid)
+        context.audit.record("account.deleted", uid=uid)
+        events.emit(context, "DeleteAccount", account, is_silent)
+        return account
+    leaves_at = context.now + timedelta(days=days)
+    after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
+    sessions.end_all(context, uid)
+    tokens.revoke_all(context, uid)
+    proofs.close(context, uid, but=ProofKind.ALARM)
+    notifications.tell(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
+    context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
+    events.emit(context, "DeleteAccount", after, is_silent)
+    return after
+
+
+def keep_by(context: Context, token: str) -> bool:
+    """Undo a deletion by the token that a refused sign-in gave; returns whether there was one to undo."""
+    uid = deletion_revert.uid_of(context, token)
+    return uid is not None and keep(context, uid)
+
+
+def keep(context: Context, uid: str) -> bool:
+    """Undo a deletion while the account is still there; returns whether there was one."""
+    account = store.change(context, uid, {})
+    if account is None or account.leaves_at is None or account.leaves_at <= context.now:
+        return False
+    after = store.change(context, uid, {"is_deleted": False, "leaves_at": None}) or account
+    context.audit.record("account.kept", uid=uid)
+    events.emit(context, "UpdateProfile", after, False)
+    return True

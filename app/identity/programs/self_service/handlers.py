@@ -1,0 +1,151 @@
+"""The operations by which people change their own accounts, with an access token of theirs."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import self_service as contract
+from app.contract.accounts import ReadOwnAccount
+from app.contract.accounts import read_own as read_own_account
+from app.contract.groups import Deleted, Posted, PostedSms, SmsSent, Uid
+from app.contract.profile import Profile
+from app.identity.authentication.recovery.handlers import refuse_captcha
+from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in.second_factor import way_of
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import service as letters
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import (
+    account_unlock,
+    deletion,
+    emails,
+    identities,
+    passkeys,
+    privacy_policy,
+    profile,
+    second_factors,
+    sent_factors,
+    step_up,
+)
+from app.identity.programs.self_service.emails import NewAddress
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the area's operations."""
+    identities.register(server)
+    second_factors.register(server)
+    sent_factors.register(server)
+    passkeys.register(server)
+    step_up.register(server)
+    server.implements(read_own_account)(read_own)
+    server.implements(contract.update)(update)
+    server.implements(contract.set_username)(set_username)
+    server.implements(contract.add_email)(add_email)
+    server.implements(contract.remove_email)(remove_email)
+    server.implements(contract.unlock)(unlock)
+    server.implements(contract.send_welcome)(send_welcome)
+    server.implements(contract.accept_policy)(accept_policy)
+    server.implements(contract.policy_history)(policy_history)
+    server.implements(contract.managed_policy_history)(managed_policy_history)
+    server.implements(contract.ask_deletion)(ask_deletion)
+    server.implements(contract.confirm_deletion)(confirm_deletion)
+    server.implements(contract.send_deletion_code)(send_deletion_code)
+    server.implements(contract.delete_by_code)(delete_by_code)
+
+
+def read_own(context: Context, req: ReadOwnAccount) -> Profile:
+    """The welcome mail that may be asked for goes once in an account's life, and not to an address that is yet to be proved."""
+    account = accounts.own(context)
+    is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
+    if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
+        account = verification.welcome(context, account, req.welcome_email_template)
+    return _profile(account, req.fields_)
+
+
+def update(context: Context, req: contract.OwnChanges) -> contract.OwnProfile:
+    if not context.raw.body.strip():
+        raise e.BadPutBody("The body is empty.")
+    own = accounts.own(context)
+    refuse_captcha(context, req, "update_profile")
+    account = profile.update(context, own, req)
+    return contract.OwnProfile(data=_profile(account, req.fields_))
+
+
+def set_username(context: Context, req: contract.NewUsername) -> Posted:
+    profile.set_username(context, accounts.own(context), req.username, is_silent=req.is_silent)
+    return Posted()
+
+
+def add_email(context: Context, req: contract.NewEmail) -> Posted:
+    new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
+    emails.ask(context, accounts.own(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
+    return Posted()
+
+
+def remove_email(context: Context, req: contract.OldEmail) -> Deleted:
+    emails.remove(context, accounts.own(context), req.email, is_silent=req.is_silent)
+    return Deleted()
+
+
+def unlock(context: Context, req: contract.Unlock) -> Posted:
+    account_unlock.unlock(context, accounts.own(context), req)
+    return Posted()
+
+
+def send_welcome(context: Context, req: contract.WelcomeMail) -> Posted:
+    account = accounts.own(context)
+    if not account.email:
+        raise e.NoEmailOnProfile
+    verification.welcome(context, account, req.welcome_email_template, is_asked_for=True)
+    return Posted()
+
+
+def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
+    """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
+    account = privacy_policy.accept(context, accounts.own(context))
+    way = context.account.facts.get(tenant_requirements.BEFORE)
+    if isinstance(way, dict) and not tenant_requirements.are_clear(context, account, tenant_requirements.POLICY):
+        tokens.revoke_both(context, context.account.token_hash)
+        tenant_requirements.refuse(context, account, way_of(way), tenant_requirements.POLICY)
+    return _profile(account, req.fields_)
+
+
+def policy_history(context: Context, req: contract.PolicyHistoryRead) -> contract.PolicyHistory:
+    return privacy_policy.history(context, accounts.own(context))
+
+
+def managed_policy_history(context: Context, req: Uid) -> contract.PolicyHistory:
+    return privacy_policy.history(context, accounts.known(context, req.uid))
+
+
+def ask_deletion(context: Context, req: contract.AskDeletion) -> contract.DeletionAsked:
+    deletion.ask(context, accounts.own(context), req.delete_url, req.email_template)
+    return contract.DeletionAsked()
+
+
+def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
+    """A HEAD request, which scanners of mail send, uses nothing up."""
+    if context.raw.method == "HEAD":
+        deletion.peek(context, req.delete_token)
+    else:
+        deletion.confirm(context, req.delete_token)
+    return Posted()
+
+
+def send_deletion_code(context: Context, req: contract.DeletionCode) -> PostedSms:
+    sid = deletion.send_code(context, accounts.own(context), req)
+    return PostedSms(data=SmsSent(account_sid=letters.account_sid(context), sid=sid))
+
+
+def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
+    account = accounts.own(context)
+    is_open = account_unlock.open_lock(context, account, req, req)
+    deletion.confirm_code(context, account, req.otp, is_lock_open=is_open, is_silent=req.is_silent)
+    return Deleted()
+
+
+def _profile(account: Account, fields: str | None) -> Profile:
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))

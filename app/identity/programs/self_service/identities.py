@@ -1,0 +1,175 @@
+"""Identities of other providers: signed in with, linked and unlinked by programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import linking as contract
+from app.contract.errors import federation as refusals
+from app.contract.groups import Deleted, Posted
+from app.contract.sign_in import Login
+from app.identity.authentication.federation import linking, token_handoff
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in.second_factor import Way
+from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.identity_provider import Claimed
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import service as tickets
+from app.identity.platform.continuation_tokens.service import TicketKind
+from app.kit.server import Server
+
+_OWN: Final = linked_identities.OWN.lower()
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.sign_in)(sign_in)
+    server.implements(contract.link)(link)
+    server.implements(contract.link_by_guid)(link_by_guid)
+    server.implements(contract.unlink)(unlink)
+
+
+def sign_in(context: Context, req: contract.Ping) -> Login:
+    """The browser's sign-in was whole, and is counted: this is the session of it that the program gets."""
+    account, methods, provider = token_handoff.signed_in(context, token_handoff.found(context, _guid(req.client_guid)))
+    before = replace(account, logins=max(0, account.logins - 1))
+    return completion.plain(completion.session(context, before, Way(methods, provider), req.fields_))
+
+
+def link(context: Context, req: contract.Link) -> Posted:
+    account = accounts.own(context)
+    _refuse_off(context)
+    if not req.candidate_token:
+        if req.client_guid:
+            return _linked_by_guid(context, account, req.client_guid, is_silent=req.is_silent)
+        raise e.BadParameter.names("candidatetoken")
+    found = token_handoff.candidate_of(context, req.candidate_token)
+    if found is None:
+        raise _not_linkable(context, account, req.candidate_token)
+    claimed, ticket = found
+    _link(context, account, claimed, is_silent=req.is_silent)
+    if not tickets.spend(context, ticket):
+        raise refusals.WrongCandidate
+    return Posted()
+
+
+def link_by_guid(context: Context, req: contract.LinkByGuid) -> Posted:
+    account = accounts.own(context)
+    _refuse_off(context)
+    return _linked_by_guid(context, account, _guid(req.client_guid), is_silent=req.is_silent)
+
+
+def unlink(context: Context, req: contract.Unlink) -> Deleted:
+    account = accounts.own(context)
+    if not req.provider:
+        raise e.BadParameter.names("provider")
+    if not req.provider_id:
+        raise e.BadParameter.names("providerid")
+    provider = req.provider.strip().lower()
+    if provider == _OWN:
+        raise refusals.OwnIdentityKept if req.provider_id == account.profile_id else refusals.UnknownIdentity
+    _refuse_not_there(context, account, provider, req.provider_id)
+    remove(context, account, provider, req.provider_id, is_silent=req.is_silent)
+    return Deleted()
+
+
+def remove(context: Context, account: Account, provider: str, subject: str, *, is_silent: bool = False) -> Account:
+    """Unlink an identity and return the account as it is then. Raises IdentityElsewhere, and LastWayIn where nothing else opens
+    the account: of two that are taken away at once the last one stays.
+    """
+    fresh = account_store.change(context, account.uid, {}) or account
+    held = next((one for one in linked_identities.of(fresh) if one.key == (provider, subject)), None)
+    if held is None:
+        raise refusals.IdentityElsewhere
+    if is_last_way_in(context, fresh, held):
+        raise refusals.LastWayIn
+    return take_away(context, fresh, held, is_silent=is_silent)
+
+
+def take_away(context: Context, fresh: Account, one: Identity, *, is_silent: bool = False) -> Account:
+    """Unlink an identity of an account, which is locked; with it goes every sign-in that is not whole yet, or not handed over to a
+    program: it may have begun by it."""
+    after = linking.unlink(context, fresh, one, is_silent=is_silent)
+    tickets.close_all(context, fresh.uid, TicketKind.SECOND_FACTOR, *token_handoff.KINDS)
+    return after
+
+
+def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
+    """Return whether nothing but this identity opens the account, as the tenant has it today."""
+    settings = context.tenant.settings
+    has_passkey = settings.passkeys and any(
+        not held.facts.get(passkeys.BESIDE) for held in passkeys.of_account(context, account.uid)
+    )
+    working = [offered.name for offered in connections.offered(context)]
+    return not linked_identities.keeps_a_way_in(
+        account, one.provider, one.subject, has_passkey=has_passkey, working=working
+    )
+
+
+def _linked_by_guid(context: Context, account: Account, guid: str, *, is_silent: bool) -> Posted:
+    found = token_handoff.found(context, guid)
+    claimed = token_handoff.claimed_of(found)
+    if claimed is None:
+        raise refusals.NotLinkable
+    _link(context, account, claimed, is_silent=is_silent)
+    token_handoff.spend(context, found)
+    return Posted()
+
+
+def _link(context: Context, account: Account, claimed: Claimed, *, is_silent: bool) -> None:
+    """What stands for the identity is spent in the same transaction, once the account is locked. Whoever was signed in when its owner
+    took it back, in this very moment, links nothing to it."""
+    try:
+        linking.link(context, account, claimed, is_silent=is_silent)
+    except linked_identities.TooMany:
+        raise refusals.NotLinkable from None
+    except linked_identities.Taken:
+        raise refusals.IdentityTaken from None
+    if tokens.find(context, context.account.token) is None:
+        raise e.NotAuthenticated
+
+
+def _refuse_off(context: Context) -> None:
+    if not context.tenant.settings.account_linking:
+        raise refusals.AccountLinkingOff
+
+
+def _not_linkable(context: Context, account: Account, token: str) -> Exception:
+    """Return why a text that is no candidate links nothing. Somebody else's sign-in has an account, which is never merged into
+    another one."""
+    holder = tokens.find(context, token)
+    if holder is None or holder.expires_at <= context.now:
+        return refusals.WrongCandidate()
+    other = accounts.by_uid(context, holder.uid)
+    is_linked = other is not None and other.uid != account.uid and holder.facts.get("provider") in _providers(other)
+    return refusals.IdentityTaken() if is_linked else refusals.NotLinkable()
+
+
+def _refuse_not_there(context: Context, account: Account, provider: str, subject: str) -> None:
+    held = {one.key for one in linked_identities.of(account)}
+    if (provider, subject) in held:
+        return
+    if provider not in contract.PROVIDERS and provider not in context.tenant.settings.connections:
+        raise refusals.UnknownProvider
+    if not held:
+        raise refusals.NothingToUnlink
+    raise refusals.IdentityElsewhere if provider in _providers(account) else refusals.UnknownIdentity
+
+
+def _providers(account: Account) -> set[str]:
+    return {one.provider for one in linked_identities.of(account)}
+
+
+def _guid(text: str | None) -> str:
+    if not text:
+        raise e.BadParameter.names("clientguid")
+    return text

@@ -1,0 +1,62 @@
+"""The operations by which people keep their own passkeys (interface mfa.md rows M57-M60)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import Deleted
+from app.contract.passkeys import own as contract
+from app.contract.passkeys.shapes import ListedPasskeys, OwnRegisterBegin, PublicKey
+from app.contract.second_factors.own import OwnFactor
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys.sign_in import refuse_off
+from app.identity.credentials.passkeys import store
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin)(begin)
+    server.implements(contract.add)(add)
+    server.implements(contract.listed)(listed)
+    server.implements(contract.remove)(remove)
+
+
+def begin(context: Context, req: OwnFactor) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
+    refuse_off(context)
+    told = management.begin_adding(context, accounts.own(context))
+    return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=told), publicKey=told)
+
+
+def add(context: Context, req: contract.NewPasskey) -> ListedPasskeys:
+    refuse_off(context)
+    account = accounts.own(context)
+    management.add(context, account, req.credential)
+    return all_of(context, account.uid)
+
+
+def listed(context: Context, req: OwnFactor) -> ListedPasskeys:  # noqa: ARG001 - as above
+    refuse_off(context)
+    return some_of(context, accounts.own(context).uid)
+
+
+def remove(context: Context, req: contract.OwnPasskey) -> Deleted:
+    management.remove(context, accounts.own(context), req.passkey_id)
+    return Deleted()
+
+
+def all_of(context: Context, uid: str) -> ListedPasskeys:
+    """Return an account's passkeys."""
+    return ListedPasskeys(credentials=[store.listed(one) for one in store.of_account(context, uid)])
+
+
+def some_of(context: Context, uid: str) -> ListedPasskeys:
+    """Return an account's passkeys; raises NoPasskey where there are none."""
+    found = all_of(context, uid)
+    if not found.credentials:
+        raise e.NoPasskey
+    return found
+
+
+__all__ = ["all_of", "register", "some_of"]

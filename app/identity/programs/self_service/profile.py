@@ -1,0 +1,118 @@
+"""People change their profile and what they are known by (interface user.md rows U16, U17, U22)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import NO_SMS
+from app.contract.profile import Write
+from app.contract.self_service import OwnChanges
+from app.identity.authentication.recovery import new_password
+from app.identity.authentication.registration import registration_data, requirements
+from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import Wish
+from app.identity.credentials import notifications
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import identifier_checks, privacy_policy, profile_edits
+from app.identity.directory.accounts.service import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.programs.self_service import account_changes
+from app.identity.programs.self_service.account_changes import Changed, Wanted
+
+WRITERS = frozenset({Write.ANYONE})
+
+
+def update(context: Context, account: Account, req: OwnChanges, *, session_id: str | None = None) -> Account:
+    """Change an account as its owner says, and return it as it is then.
+
+    Args:
+        session_id: the browser session that goes on where the password changes.
+
+    Raises:
+        PrivacyPolicyOutdated: the present privacy policy is not accepted yet.
+        FieldsRefused: what breaks a rule of the tenant's form, or empties a field that it requires.
+        SecurityQuestionsOff: the tenant asks none.
+        UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode: a link to one of the tenant's lists.
+        NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached: the code for a first number could not be sent.
+        UnknownSecurityQuestion: it is none of the tenant's, or, once there are answers, none that was answered.
+        EmailRefused, EmailDomainRefused, TooYoung: the tenant does not want that.
+        VerificationUrlRefused: the page is not on the tenant's whitelist.
+    """
+    settings = context.tenant.settings
+    if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
+        raise e.PrivacyPolicyOutdated
+    verification.refuse_url(context, req.verification_url)
+    _refuse_answers(context, account, req.security_question_answer)
+    requirements.refuse_edits(settings, req, clears=req.null_support)
+    registration_data.refuse(context, req.free, account.profile)
+    wanted = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
+    if wanted.addresses and len(wanted.addresses.forms) > identifier_checks.MOST_EMAILS:
+        raise e.EmailUpdateRefused
+    for form in wanted.addresses.forms if wanted.addresses else ():
+        requirements.refuse_address(settings.email_access, form)
+    requirements.refuse_age(context, wanted.edits.stated.get("BirthDate"))
+    changed = _written(context, account, wanted)
+    _follow_up(context, changed, req, session_id)
+    events.emit(context, "UpdateProfile", changed.after, req.is_silent)
+    return changed.after
+
+
+def set_username(context: Context, account: Account, username: str | None, *, is_silent: bool = False) -> Account:
+    """Give an account a username, or another one; its owner is told by mail.
+
+    Raises UsernameMissing, MalformedUsername, UsernameFormatRefused, UsernameTaken.
+    """
+    if not username:
+        raise e.UsernameMissing
+    wanted = Wanted(
+        profile_edits.Edits(), username=identifier_checks.username(context.tenant.settings, username, account.username)
+    )
+    changed = _written(context, account, wanted)
+    notifications.tell_changes(context, changed.before, changed.after)
+    events.emit(context, "UpdateProfile", changed.after, is_silent)
+    return changed.after
+
+
+def _written(context: Context, account: Account, wanted: Wanted) -> Changed:
+    """Write the change; raises NotAuthenticated where the account is gone in this very moment, and with it who asks."""
+    try:
+        return account_changes.write(context, account.uid, wanted)
+    except e.UnknownUid:
+        raise e.NotAuthenticated from None
+
+
+def _refuse_answers(context: Context, account: Account, answers: dict[str, str] | None) -> None:
+    if not answers:
+        return
+    if not context.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    held = account.security_answers
+    if held and any(question not in held for question in answers):
+        raise e.UnknownSecurityQuestion
+    if any(not text.strip() for text in answers.values()):
+        raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
+
+
+def _follow_up(context: Context, changed: Changed, req: OwnChanges, session_id: str | None) -> None:
+    """Do what the change asks for: mails, and the end of other sessions after a new password."""
+    before, after = changed.before, changed.after
+    if changed.has_new_password:
+        keep = session_id or (context.holder.session_id if context.holder else None)
+        sessions.end_all(context, after.uid, keep)
+        tokens.revoke_all(context, after.uid, keep, context.holder.token_hash if context.holder else None)
+        context.audit.record("sessions.ended", uid=after.uid, reason="password")
+        new_password.follow(context, after, "UpdateProfile")
+    wish = Wish(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+    )
+    if before.email is None and req.email:
+        verification.send_to_waiting(context, after, wish)
+    is_first_number = before.phone is None and after.phone is not None and context.tenant.settings.phone_login
+    if is_first_number and after.phone and not req.has_option(NO_SMS):
+        phones.send(context, after.uid, after.phone, after, wish)
+    notifications.tell_changes(context, changed.before, changed.after)

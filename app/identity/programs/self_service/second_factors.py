@@ -1,0 +1,151 @@
+"""The operations by which people keep their own second factors (interface mfa.md section 3)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.groups import Deleted
+from app.contract.letters import MailKind
+from app.contract.passkeys.own import NewPasskey
+from app.contract.passkeys.shapes import ListedPasskey, RegisterBegin
+from app.contract.profile import Profile
+from app.contract.second_factors import duo, passkeys, push
+from app.contract.second_factors import own as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in.passkeys import management, second_factor
+from app.identity.credentials import notifications
+from app.identity.credentials.authenticators.protocol import Answer, Person, Wish
+from app.identity.credentials.passkeys import store
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import views
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.read)(read)
+    server.implements(contract.prove_totp)(prove_totp)
+    server.implements(contract.make_backup_codes)(make_backup_codes)
+    server.implements(contract.renew_backup_codes)(renew_backup_codes)
+    server.implements(contract.remove_totp)(remove_totp)
+    server.implements(contract.remove_older)(remove_older)
+    server.implements(push.remove_push)(remove_push)
+    server.implements(passkeys.begin_own)(begin_passkey)
+    server.implements(passkeys.enrol_own)(enrol_passkey)
+    server.implements(passkeys.remove_own)(remove_passkey)
+    server.implements(duo.prove_duo)(prove_duo)
+    server.implements(duo.remove_duo)(remove_duo)
+
+
+def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
+    factors.refuse_off(context.tenant.settings)
+    known = factors.person(context, accounts.own(context))
+    wish = Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    return contract.OwnFactors(**views.settings(context, known, wish))
+
+
+def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
+    if not req.code:
+        raise e.FactorCodeMissing
+    return proved(context, FactorKind.TOTP, Answer(code=req.code), req.fields_)
+
+
+def proved(context: Context, kind: FactorKind, answer: Answer, fields: str | None) -> Profile:
+    """Enrol a factor by its first proof, or prove it once more, and return the profile."""
+    if context.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+    account = accounts.own(context)
+    enrol(context, factors.person(context, account), kind, answer)
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))
+
+
+def make_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
+    return contract.BackupCodes(back_up_codes=factors.make_backup_codes(context, accounts.own(context), is_first=True))
+
+
+def renew_backup_codes(context: Context, req: contract.OwnFactor) -> contract.BackupCodes:  # noqa: ARG001 - as above
+    return contract.BackupCodes(back_up_codes=renew(context, accounts.own(context)))
+
+
+def remove_totp(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return removed(context, FactorKind.TOTP)
+
+
+def remove_push(context: Context, req: push.OwnPush) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(context, FactorKind.PUSH)
+    return removed(context, FactorKind.PUSH)
+
+
+def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
+    return proved(context, FactorKind.DUO, Answer(code=req.code, state=req.state), req.fields_)
+
+
+def remove_duo(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(context, FactorKind.DUO)
+    return removed(context, FactorKind.DUO)
+
+
+def remove_older(context: Context, req: contract.OlderRemoval) -> Deleted:
+    return removed(context, older(req))
+
+
+def begin_passkey(context: Context, req: contract.OwnFactor) -> RegisterBegin:  # noqa: ARG001 - as above
+    return second_factor.beginning(context, factors.person(context, accounts.own(context)))
+
+
+def enrol_passkey(context: Context, req: NewPasskey) -> ListedPasskey:
+    account = accounts.own(context)
+    factors.authenticator(context, FactorKind.PASSKEY)
+    return store.listed(management.add_factor(context, account, req.credential))
+
+
+def remove_passkey(context: Context, req: contract.OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    factors.authenticator(context, FactorKind.PASSKEY)
+    return removed(context, FactorKind.PASSKEY)
+
+
+def older(req: contract.OlderRemoval | contract.OlderManagedRemoval) -> FactorKind:
+    """Return which of the two is meant; raises FactorRemovalRefused for neither and for both."""
+    if req.authenticator == req.otp_authenticator:
+        raise e.FactorRemovalRefused
+    return FactorKind.TOTP if req.authenticator else FactorKind.SMS
+
+
+def removed(context: Context, kind: FactorKind) -> Deleted:
+    """Remove a factor of the signed-in account."""
+    remove(context, accounts.own(context), kind)
+    return Deleted()
+
+
+def enrol(
+    context: Context,
+    known: Person,
+    kind: FactorKind,
+    answer: Answer,
+    *,
+    is_lock_open: bool = False,
+    replaces: bool = False,
+) -> None:
+    """Enrol a factor by its first proof, or prove it once more; the owner is told of a new one."""
+    if factors.prove(context, known, kind, answer, may_enrol=True, is_lock_open=is_lock_open, replaces=replaces):
+        notifications.tell_factor(context, MailKind.FACTOR_ADDED, known.account, kind)
+
+
+def remove(context: Context, account: Account, kind: FactorKind) -> None:
+    """Remove a factor, and tell the owner."""
+    factors.remove(context, account.uid, kind)
+    notifications.tell_factor(context, MailKind.FACTOR_REMOVED, account, kind)
+
+
+def renew(context: Context, account: Account) -> list[str]:
+    """Make backup codes; the owner is told where they take the place of others."""
+    had_some = bool(factors.person(context, account).enrolled(FactorKind.BACKUP_CODE))
+    codes = factors.make_backup_codes(context, account, is_first=False)
+    if had_some:
+        notifications.tell_factor(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+    return codes
+
+
+__all__ = ["enrol", "older", "proved", "register", "remove", "removed", "renew"]

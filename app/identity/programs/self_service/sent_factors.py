@@ -1,0 +1,139 @@
+"""Factors that people answer with what they know or are sent: their number, their mailbox, their questions (mfa.md section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract.groups import Deleted, Posted, SmsSent
+from app.contract.profile import Profile
+from app.contract.second_factors import email, questions, sms
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.own import OwnFactor
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.sign_in.second_factors.sent import texted
+from app.identity.authentication.verification import phone_handlers
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors import service as factors
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Unsent
+from app.identity.programs.self_service import second_factors as own_factors
+from app.identity.programs.self_service.account_unlock import open_lock
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(sms.prove_sms)(prove_sms)
+    server.implements(sms.set_own_number)(set_number)
+    server.implements(sms.remove_sms)(remove_sms)
+    server.implements(email.mail_own_code)(mail_code)
+    server.implements(email.prove_email)(prove_email)
+    server.implements(email.remove_email)(remove_email)
+    server.implements(questions.keep_answers)(keep_answers)
+    server.implements(questions.remove_questions)(remove_questions)
+
+
+def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
+    """The number that was named last takes the place of the one that is there."""
+    factors.refuse_without(context, FactorKind.SMS)
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    account = accounts.own(context)
+    known = factors.person(context, account)
+    has_new = bool(known.begun(FactorKind.SMS))
+    if not (has_new or known.enrolled(FactorKind.SMS)):
+        raise e.NoPhoneRegistered
+    is_open = open_lock(context, account, req, req)
+    answer = Answer(code=req.otp)
+    own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_open=is_open, replaces=has_new)
+    return _profile(account, req.fields_)
+
+
+def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
+    factors.refuse_without(context, FactorKind.SMS)
+    known = factors.person(context, accounts.own(context))
+    if not req.phone_no_2fa:
+        raise e.BadParameter.names("phoneno2fa")
+    wish = Wish(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
+    return texted(context, AUTHENTICATORS[FactorKind.SMS].begin(context, known, wish))
+
+
+def mail_code(context: Context, req: email.MailedAgain) -> Posted:
+    """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
+    account the answer is the same.
+    """
+    factors.refuse_without(context, FactorKind.EMAIL)
+    typed = (req.email_id or "").strip()
+    if not typed:
+        raise e.EmailMissing
+    if context.holder is not None:
+        account = accounts.own(context)
+        email_code.send(context, account, email_code.chosen(account, typed), req.email_template_2fa)
+        return Posted()
+    if identifiers.normal_email(typed) is None:
+        raise e.MalformedEmail
+    phone_handlers.spend(context, "factor_code")
+    who = recipient.named(context, "email", typed)
+    found = who.holder
+    if not who.is_hidden and found is not None:
+        recipient.refuse_closed(found)
+    if found is not None and not recipient.is_closed(found) and is_verified(found, typed):
+        to = email_code.chosen(found, typed)
+        email_code.send(context, found, to, req.email_template_2fa, is_anybodys=True)
+    elif who.is_hidden:
+        quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+        email_code.send_to_nobody(quiet, typed, req.email_template_2fa)
+    else:
+        raise e.EmailNotOnProfile
+    return Posted()
+
+
+def prove_email(context: Context, req: email.OwnEmail) -> Profile:
+    factors.refuse_without(context, FactorKind.EMAIL)
+    otp = email_code.read(req.otp)
+    account = accounts.own(context)
+    is_open = open_lock(context, account, req, req)
+    answer = Answer(code=otp, email=req.email_id or None)
+    known = factors.person(context, account)
+    own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_open=is_open)
+    return _profile(account, req.fields_)
+
+
+def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
+    factors.refuse_without(context, FactorKind.QUESTIONS)
+    known = factors.person(context, accounts.own(context))
+    if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
+        raise e.FactorEnrolledBefore
+    own_factors.enrol(context, known, FactorKind.QUESTIONS, Answer(answers=req.by_question), replaces=True)
+    return Posted()
+
+
+def remove_sms(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - the token names the account
+    return _removed(context, FactorKind.SMS)
+
+
+def remove_email(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return _removed(context, FactorKind.EMAIL)
+
+
+def remove_questions(context: Context, req: OwnFactor) -> Deleted:  # noqa: ARG001 - as above
+    return _removed(context, FactorKind.QUESTIONS)
+
+
+def _removed(context: Context, kind: FactorKind) -> Deleted:
+    """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
+    account = accounts.own(context)
+    if not factors.person(context, account).enrolled(kind) and kind is not FactorKind.SMS:
+        factors.refuse_without(context, kind)
+    own_factors.remove(context, account, kind)
+    return Deleted()
+
+
+def _profile(account: Account, fields: str | None) -> Profile:
+    return Profile.of(accounts.project(accounts.profile_of(account), fields))

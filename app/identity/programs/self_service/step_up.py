@@ -1,0 +1,180 @@
+"""The operations by which somebody who is signed in proves once more who they are (interface mfa.md section 7)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import step_up as contract
+from app.contract.groups import Posted
+from app.contract.second_factors.challenge import Challenge, FactorKind
+from app.contract.step_up import Proved, ValidationToken
+from app.identity.authentication.sign_in import completion, second_factor
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.protocol import Answer, Wish
+from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials.one_time_tokens import service as proofs
+from app.identity.credentials.one_time_tokens.service import ProofKind
+from app.identity.credentials.pins import service as pins
+from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import step_up, views
+from app.identity.credentials.second_factors.service import Wanted
+from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.identity.programs.self_service.account_unlock import open_lock
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.server import Server
+
+
+def register(server: Server) -> None:
+    """Implement the operations."""
+    server.implements(contract.begin)(begin)
+    server.implements(contract.with_app)(with_app)
+    server.implements(contract.with_sms)(with_sms)
+    server.implements(contract.with_backup_code)(with_backup_code)
+    server.implements(contract.mail_factor_code)(mail_factor_code)
+    server.implements(contract.with_factor_mail)(with_factor_mail)
+    server.implements(contract.with_answers)(with_answers)
+    server.implements(contract.with_duo)(with_duo)
+    server.implements(contract.with_password)(with_password)
+    server.implements(contract.with_pin)(with_pin)
+    server.implements(contract.mail_code)(mail_code)
+    server.implements(contract.with_mail)(with_mail)
+
+
+def begin(context: Context, req: contract.StepUpBegun) -> Challenge:
+    """The token of this challenge opens nothing: who proves is known by the access token."""
+    _refuse_off(context)
+    known = factors.person(context, accounts.own(context))
+    kinds = factors.enrolled(context.tenant.settings, known)
+    if not kinds:
+        raise e.NoSecondFactor
+    wanted, wish = Wanted(known, kinds), Wish(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    told = views.challenge(context, wanted, wish) | completion.sent(context, wanted, wish)
+    ends = iso(context.now + second_factor.LIFETIME) or ""
+    return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
+
+
+def with_app(context: Context, req: contract.AppCodeShown) -> ValidationToken:
+    return _by_factor(context, FactorKind.TOTP, Answer(code=_given(req.code)), req)
+
+
+def with_sms(context: Context, req: contract.TextedCodeShown) -> ValidationToken:
+    return _by_factor(context, FactorKind.SMS, Answer(code=_given(req.otp)), req)
+
+
+def with_backup_code(context: Context, req: contract.BackupCodeShown) -> ValidationToken:
+    return _by_factor(context, FactorKind.BACKUP_CODE, Answer(code=_given(req.backup_code)), req)
+
+
+def mail_factor_code(context: Context, req: contract.FactorMail) -> Posted:
+    _refuse_off(context)
+    known = factors.person(context, accounts.own(context))
+    found = factors.authenticator(context, FactorKind.EMAIL)
+    if not found.is_enrolled(known):
+        raise found.missing
+    if not req.email_id:
+        raise e.EmailMissing
+    found.challenge(context, known, Wish(email=req.email_id, email_template=req.email_template_2fa))
+    return Posted()
+
+
+def with_factor_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
+    named = _named("emailid", req.email_id)
+    answer = Answer(code=email_code.read(req.otp), email=named)
+    return _by_factor(context, FactorKind.EMAIL, answer, req)
+
+
+def with_answers(context: Context, req: contract.AnswersShown) -> ValidationToken:
+    return _by_factor(context, FactorKind.QUESTIONS, Answer(answers=req.by_question), None)
+
+
+def with_duo(context: Context, req: contract.DuoShown) -> ValidationToken:
+    return _by_factor(context, FactorKind.DUO, Answer(code=req.code, state=req.state), None)
+
+
+def with_password(context: Context, req: contract.PasswordShown) -> ValidationToken:
+    account, shown = accounts.own(context), _named("password", req.password)
+    check_password(context, account, shown, is_lock_open=open_lock(context, account, req, req))
+    return step_up.earned(context, account, Proved.PASSWORD)
+
+
+def check_password(context: Context, account: Account, shown: str, *, is_lock_open: bool = False) -> None:
+    """Compare the account's password, counted before it is weighed; call it before anything is written.
+
+    Raises WrongStepUpPassword, and the refusals of a lock.
+    """
+    if not is_lock_open:
+        proofs.refuse_locked(context, account)
+    tried = None if is_lock_open else attempt_limit.begin(context, account)
+    context.work.pause()
+    if not context.hashing.is_match(account.password_hash, shown):
+        refusal, attempts = attempt_limit.refused(context, account, tried, e.WrongStepUpPassword())
+        context.audit.record("password.refused", uid=account.uid, attempts=attempts)
+        raise refusal
+    if tried is None:
+        login_records.forget_failures(context.work, account.uid, is_lock_open=is_lock_open)
+    else:
+        attempt_limit.right(context, account)
+
+
+def with_pin(context: Context, req: contract.PinShown) -> ValidationToken:
+    pins.refuse_off(context.tenant.settings)
+    account, shown = accounts.own(context), _named("pin", req.pin)
+    is_open = open_lock(context, account, req, req)
+    pins.check(context, account, shown, e.WrongPin, is_lock_open=is_open)
+    return step_up.earned(context, account, Proved.PIN)
+
+
+def mail_code(context: Context, req: contract.PlainMail) -> Posted:
+    account = accounts.own(context)
+    if not req.email_id:
+        raise e.EmailMissing
+    to = email_code.chosen(account, req.email_id)
+    email_code.send(context, account, to, req.email_template, of=ProofKind.STEP_UP_EMAIL)
+    return Posted()
+
+
+def with_mail(context: Context, req: contract.MailedCodeShown) -> ValidationToken:
+    account, otp, named = accounts.own(context), _named("otp", req.otp), _named("emailid", req.email_id)
+    is_open = open_lock(context, account, req, req)
+    try:
+        email_code.spend(context, account, otp, named, is_lock_open=is_open, of=ProofKind.STEP_UP_EMAIL)
+    except e.WrongMailCode as refusal:
+        context.work.rollback()
+        raise attempt_limit.lock_of(context, account) or refusal from None
+    return step_up.earned(context, account, Proved.FACTOR)
+
+
+def _by_factor(
+    context: Context,
+    kind: FactorKind,
+    answer: Answer,
+    req: contract.AppCodeShown | contract.TextedCodeShown | contract.BackupCodeShown | contract.MailedCodeShown | None,
+) -> ValidationToken:
+    """Use a proof of a factor that is enrolled: nothing is enrolled by it."""
+    _refuse_off(context)
+    account = accounts.own(context)
+    known = factors.person(context, account)
+    is_open = open_lock(context, account, req, req) if req is not None else False
+    factors.prove(context, known, kind, answer, may_enrol=False, is_lock_open=is_open)
+    return step_up.earned(context, account, Proved.FACTOR)
+
+
+def _refuse_off(context: Context) -> None:
+    settings = context.tenant.settings
+    if settings.two_factor == "disabled" or not settings.second_factors.step_up:
+        raise e.StepUpOff
+
+
+def _given(code: str | None) -> str:
+    if not code:
+        raise e.StepUpCodeMissing
+    return code
+
+
+def _named(name: str, value: str | None) -> str:
+    if not value:
+        raise e.BadParameter.names(name)
+    return value

@@ -1,0 +1,262 @@
+"""What is next for a checked request: sign in, ask for consent, or answer. Decided from the session the service itself keeps."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from app.contract.hub import Next, ScopeView, Step
+from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in.interactions import Attempt
+from app.identity.authentication.sign_in.second_factor import TWO, channel_of
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.second_factors import service as factors
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import codes, consents, views
+from app.identity.protocols.oauth.authorize import acr_values, answers, prompt
+from app.identity.protocols.oauth.authorize.request import Authorization, Redirected
+from app.identity.protocols.oauth.codes import Code
+from app.kit import randomness
+
+
+def decide(
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession | None,
+    attempt: Attempt | None,
+) -> Next:
+    """Return LOGIN or REGISTER, CONSENT, or the answer at the redirect address."""
+    if session is None:
+        return _login(context, request, client, attempt, None)
+    account = _account(context, session, attempt)
+    step = _before_consent(context, request, client, session, attempt, account)
+    if step is not None:
+        return step
+    if _must_ask(context, request, client, session.uid):
+        return _consent(context, request, client, attempt, account or accounts.by_uid(context, session.uid))
+    return finish(context, request, client, session, attempt)
+
+
+def before_consent(
+    context: Context, request: Authorization, client: Application, session: BrowserSession | None, attempt: Attempt
+) -> Next | None:
+    """Return what stands before the answer to the question of consent: LOGIN or a refusal; None where nothing does."""
+    if session is None:
+        return _login(context, request, client, attempt, None)
+    return _before_consent(context, request, client, session, attempt, _account(context, session, attempt))
+
+
+def _is_fresh(session: BrowserSession, attempt: Attempt | None) -> bool:
+    """Return whether the person authenticated within this attempt."""
+    return attempt is not None and session.authenticated_at >= attempt.created_at
+
+
+def _account(context: Context, session: BrowserSession, attempt: Attempt | None) -> Account | None:
+    """Return the account of a session from before the attempt; whoever signed in a moment ago was looked at then."""
+    return None if _is_fresh(session, attempt) else accounts.by_uid(context, session.uid)
+
+
+def _before_consent(
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    if _is_fresh(session, attempt):
+        if request.subject not in (None, session.uid):
+            return refuse(context, request, attempt, Redirected("login_required", "Somebody else is signed in."))
+    elif not _is_enough(request, session, account, context.now):
+        return _login(context, request, client, attempt, account)
+    if (step := _second_factor(context, request, client, session, attempt, account)) is not None:
+        return step
+    return _unmet(context, request, client, session, attempt, account)
+
+
+def _second_factor(
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    """Return the step to the second factor, where two are wished, the account has them, and the session knows of one.
+
+    A wish is voluntary (OpenID Connect Core section 5.5.1.1): who has none goes on, and `acr` says so. A demand is refused.
+    """
+    if not request.wants_two or TWO in session.methods:
+        return None
+    held = account or accounts.by_uid(context, session.uid)
+    if held is None or not factors.held(context, held, channel_of(session.methods)):
+        is_short = request.demanded_acr and acr_values.met(request, session.methods) is None
+        return refuse(context, request, attempt, acr_values.unmet()) if is_short else None
+    if prompt.NONE in request.prompt:
+        return refuse(
+            context, request, attempt, Redirected("interaction_required", "The second factor must be asked for.")
+        )
+    return Next(
+        step=Step.CONFIRM,
+        attempt=attempt.attempt_id if attempt else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )
+
+
+def _unmet(
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession,
+    attempt: Attempt | None,
+    account: Account | None,
+) -> Next | None:
+    """Return the step of what the tenant still wants of the account; None where it wants nothing."""
+    step = required_actions.step(context, session, account)
+    if step is None or (step.can_skip and prompt.NONE in request.prompt):
+        return None
+    if prompt.NONE in request.prompt:
+        return refuse(context, request, attempt, Redirected("interaction_required", "The person must be asked."))
+    held = {"ui_locales": request.ui_locales, "display": request.display}
+    asking = views.relying_party(client, request.redirect_uri)
+    return step.model_copy(update={**held, "attempt": attempt.attempt_id if attempt else None, "relying_party": asking})
+
+
+def finish(
+    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+) -> Next:
+    """Answer with a code, as a second submit is answered too whose twin ended the attempt a moment ago."""
+    if attempt is not None and not interactions.finish(context, attempt, uid=session.uid):
+        return again(context, request, client, session, interactions.find(context, attempt.attempt_id))
+    return _code(context, request, client, session)
+
+
+def again(
+    context: Context,
+    request: Authorization,
+    client: Application,
+    session: BrowserSession | None,
+    attempt: Attempt | None,
+) -> Next:
+    """Answer an ended attempt once more, for a second submit of its form: a browser follows the last answer alone.
+
+    The code is a new one, so that each stays good for one exchange. It gives nothing that the session would not get at
+    the authorization endpoint: only whoever ended the attempt, who authenticated within it and whose yes still stands,
+    gets one. An attempt that ended with a refusal repeats that.
+    """
+    ended = attempt.request.get(interactions.ENDED, {}) if attempt is not None else {}
+    if problem := ended.get("problem"):
+        return answers.refusal(request.issuer, request.model_dump(), Redirected(*problem))
+    if (
+        session is None
+        or ended.get("uid") != session.uid
+        or not _may_have_another(context, request, client, session, attempt)
+    ):
+        return Next(step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri))
+    return _code(context, request, client, session)
+
+
+def _may_have_another(
+    context: Context, request: Authorization, client: Application, session: BrowserSession, attempt: Attempt | None
+) -> bool:
+    account = accounts.by_uid(context, session.uid)
+    if account is None or not _is_usable(account):
+        return False
+    is_asked_for = _is_fresh(session, attempt) and request.subject in (None, session.uid)
+    needs_yes = client.settings.require_consent or prompt.CONSENT in request.prompt
+    return (is_asked_for or _is_enough(request, session, account, context.now)) and (
+        not needs_yes or consents.covers(context, session.uid, client.client_id, request.agreed)
+    )
+
+
+def _code(context: Context, request: Authorization, client: Application, session: BrowserSession) -> Next:
+    acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
+    if request.demanded_acr and acr is None:
+        return refuse(context, request, None, acr_values.unmet())
+    sessions.touch(context, session)
+    sessions.note_relying_party(context, session, client.client_id)
+    kept = request.model_dump(
+        mode="json", exclude_defaults=True, exclude={"state", "prompt", "ui_locales", "display", "login_hint"}
+    )
+    kept.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
+    kept |= {"acr": acr} if acr is not None else {}
+    code = Code(client.client_id, session.uid, session.session_id, randomness.token(18), kept)
+    return answers.code(request, codes.issue(context, code))
+
+
+def refuse(context: Context, request: Authorization, attempt: Attempt | None, problem: Redirected) -> Next:
+    """Answer with an error and end the attempt."""
+    if attempt is not None:
+        interactions.finish(context, attempt, problem=[problem.error, problem.description])
+    context.audit.record("authorize.refused", client_id=request.client_id, error=problem.error)
+    return answers.refusal(request.issuer, request.model_dump(), problem)
+
+
+def _is_enough(request: Authorization, session: BrowserSession, account: Account | None, now: datetime) -> bool:
+    """Return whether a session from before this request answers it."""
+    if account is None or not _is_usable(account):
+        return False
+    if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
+        return False
+    if request.max_age is not None and now - session.authenticated_at > timedelta(seconds=request.max_age):
+        return False
+    return request.subject in (None, session.uid) and _is_hinted(request.login_hint, account)
+
+
+def _is_usable(account: Account) -> bool:
+    return account.is_active and not account.is_deleted and not account.login_disabled
+
+
+def _is_hinted(hint: str | None, account: Account) -> bool:
+    names = (account.email, account.username, account.phone)
+    return hint is None or hint.casefold() in [name.casefold() for name in names if name]
+
+
+def _must_ask(context: Context, request: Authorization, client: Application, uid: str) -> bool:
+    if prompt.CONSENT in request.prompt:
+        return True
+    return client.settings.require_consent and not consents.covers(context, uid, client.client_id, request.agreed)
+
+
+def _login(
+    context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+) -> Next:
+    if prompt.NONE in request.prompt:
+        return refuse(context, request, attempt, Redirected("login_required", "The person must sign in."))
+    is_same = (
+        account is not None
+        and _is_usable(account)
+        and request.subject in (None, account.uid)
+        and _is_hinted(request.login_hint, account)
+    )
+    return Next(
+        step=Step.REGISTER if prompt.CREATE in request.prompt else Step.LOGIN,
+        attempt=attempt.attempt_id if attempt is not None else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        person=views.person(account) if is_same and account is not None else None,
+        must_reauthenticate=is_same,
+        login_hint=request.login_hint,
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )
+
+
+def _consent(
+    context: Context, request: Authorization, client: Application, attempt: Attempt | None, account: Account | None
+) -> Next:
+    if prompt.NONE in request.prompt:
+        return refuse(context, request, attempt, Redirected("consent_required", "The person must be asked."))
+    return Next(
+        step=Step.CONSENT,
+        attempt=attempt.attempt_id if attempt is not None else None,
+        relying_party=views.relying_party(client, request.redirect_uri),
+        person=views.person(account) if account is not None else None,
+        scopes=[ScopeView(name=name) for name in request.agreed],
+        ui_locales=request.ui_locales,
+        display=request.display,
+    )

@@ -1,0 +1,15 @@
+"""request, request_uri, registration: not served, and said so in the words of OpenID Connect Core section 3.1.2.6."""
+
+from app.identity.protocols.oauth.authorize.request import Asked, Redirected
+
+_ERRORS = {
+    "request": "request_not_supported",
+    "request_uri": "request_uri_not_supported",
+    "registration": "registration_not_supported",
+}
+
+
+def check(asked: Asked) -> None:
+    for name, error in _ERRORS.items():
+        if name in asked.values:
+            raise Redirected(error, f"The parameter {name} is not supported.")

@@ -1,0 +1,154 @@
+"""Who asks at the back channel: authenticates a client (RFC 6749 section 2.3)."""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64decode
+from binascii import Error as NotBase64
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, unquote, unquote_plus
+
+from app.contract.errors_oauth import InvalidClient, InvalidRequest, UnauthorizedClient
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import rate_limits
+from app.kit import randomness
+from app.kit.errors import OAuthError
+from app.kit.operation import Accept
+from app.kit.reading import RawRequest
+
+_NOBODY = randomness.digest(randomness.token())  # compared where no client is, so that both ways do the same
+
+_MOST_FIELDS = 1000
+_LONGEST_ID = 128
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The credentials that a request brings; several readings where the header does not say how it is written."""
+
+    client_id: str
+    secrets: tuple[str, ...] = ()
+
+
+def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
+    """Return the client that the request proves to come from; a public one shows only its id.
+
+    Raises:
+        InvalidRequest: a parameter comes twice, no client_id, two methods at once, or no secret where the address
+            names the application.
+        InvalidClient: unknown, switched off, another application's than the address names; at the tenant-wide
+            addresses also a wrong or missing secret.
+        UnauthorizedClient: the secret is wrong, at addresses that name the application and at the machine ones (seed).
+        SlowDown: too many refusals of this address, or of this client from it.
+    """
+    _refuse_repeated(raw)
+    shown = credentials(raw, body)
+    if len(shown.client_id) > _LONGEST_ID:
+        raise InvalidClient
+    rate_limits.demand_trust(context, shown.client_id)
+    client = context.application(client_id=shown.client_id)
+    is_right = _matches(client, shown.secrets)
+    if client is None or not client.settings.is_active or not lives_at(client, raw):
+        raise _refused(context, shown, InvalidClient())
+    if client.settings.is_public:
+        if shown.secrets:
+            raise _refused(context, shown, InvalidClient("A public client has no client_secret."))
+        return client
+    if not shown.secrets:
+        raise _missing_secret(raw)
+    if not is_right:
+        raise _refused(context, shown, _wrong_secret(raw))
+    return client
+
+
+def credentials(raw: RawRequest, body: dict[str, Any]) -> Shown:
+    """Return what the request shows: HTTP Basic, or `client_id` and `client_secret` of the body."""
+    named, secret = _member(body, "client_id"), _member(body, "client_secret")
+    scheme, _, text = raw.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        if named is None:
+            raise InvalidRequest.names("client_id")
+        return Shown(named, (secret,) if secret is not None else ())
+    basic = _basic(text)
+    if secret is not None or named not in (None, basic.client_id):
+        raise InvalidRequest("The client is named twice.")
+    return basic
+
+
+def lives_at(client: Application, raw: RawRequest) -> bool:
+    """Return whether the client is the one that the address names, under its own protocol."""
+    app = raw.parameters.get("app")
+    if app is None:
+        return True
+    protocol = "oauth" if "/oauth/" in raw.path.lower() else "openid"
+    return client.name.lower() == app.lower() and client.settings.protocol == protocol
+
+
+def _refuse_repeated(raw: RawRequest) -> None:
+    """Refuse a form that says something twice (RFC 6749 section 3.2): two readers could believe different things."""
+    if raw.media_type not in Accept.FORM.value:
+        return
+    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MOST_FIELDS)]
+    if len(set(names)) != len(names):
+        raise InvalidRequest("A parameter is given more than once.")
+
+
+def _basic(text: str) -> Shown:
+    """Read HTTP Basic: both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+
+    Many clients leave that out, and some write Latin-1; a secret is compared in either reading.
+    """
+    try:
+        joined = b64decode(text.strip(), validate=True)
+    except NotBase64:
+        raise InvalidRequest("The Authorization header is malformed.") from None
+    try:
+        client_id, colon, secret = joined.decode().partition(":")
+    except UnicodeDecodeError:
+        client_id, colon, secret = joined.decode("latin-1").partition(":")
+    client_id = unquote(client_id)
+    if not colon or not client_id or not client_id.isprintable():
+        raise InvalidRequest("The Authorization header is malformed.")
+    return Shown(client_id, tuple({unquote_plus(secret), secret}) if secret else ())
+
+
+def _member(body: dict[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    if value is None:
+        value = next((held for key, held in body.items() if key.lower() == name), None)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InvalidRequest(f"The {name} is not formatted correctly.")
+    return value
+
+
+def _matches(client: Application | None, secrets: tuple[str, ...]) -> bool:
+    held = client.secret_hash if client is not None and client.secret_hash else None
+    expected = (held or _NOBODY).encode()
+    same = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
+    return any(same) and held is not None and bool(secrets)
+
+
+def _is_tenant_wide(raw: RawRequest) -> bool:
+    return "app" not in raw.parameters and not raw.path.lower().startswith("/service/oauth/")
+
+
+def _missing_secret(raw: RawRequest) -> OAuthError:
+    return (
+        InvalidClient("The client must authenticate.")
+        if _is_tenant_wide(raw)
+        else InvalidRequest.names("client_secret")
+    )
+
+
+def _wrong_secret(raw: RawRequest) -> OAuthError:
+    return InvalidClient("The client_secret is not valid.") if _is_tenant_wide(raw) else UnauthorizedClient()
+
+
+def _refused(context: Context, shown: Shown, error: OAuthError) -> OAuthError:
+    rate_limits.spend_trust(context, shown.client_id)
+    context.audit.record("client.refused", client_id=shown.client_id, error=error.code)
+    return error

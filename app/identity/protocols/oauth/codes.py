@@ -1,0 +1,83 @@
+"""Authorization codes: 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.tables import codes
+from app.kit import randomness
+
+LIFETIME = timedelta(seconds=50)
+T = codes.c
+_KEY = (T.tenant_id == bindparam("tenant"), T.code_hash == bindparam("hash"), T.client_id == bindparam("client"))
+# Made once: to build a statement costs more than to run it.
+_SPEND = (
+    update(codes)
+    .where(*_KEY, T.used_at.is_(None), T.expires_at > bindparam("now"))
+    .values(used_at=bindparam("now"))
+    .returning(T.uid, T.session_id, T.family_id, T.request)
+)
+_USED = select(T.family_id).where(*_KEY, T.used_at.is_not(None))
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a code stands for."""
+
+    client_id: str
+    uid: str
+    session_id: str | None
+    family_id: str
+    request: dict[str, Any]
+
+
+class CodeRefused(Exception):
+    """The code is unknown, over, or another client's; `family_id` is set where its own client shows it a second time."""
+
+    def __init__(self, family_id: str | None = None) -> None:
+        super().__init__("code refused")
+        self.family_id = family_id
+
+
+def issue(context: Context, code: Code) -> str:
+    """Store a code and return its text."""
+    text, now = randomness.token(), context.now
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "code_hash": randomness.digest(text),
+        "client_id": code.client_id,
+        "uid": code.uid,
+        "session_id": code.session_id,
+        "family_id": code.family_id,
+        "request": code.request,
+        "issued_at": now,
+        "expires_at": now + LIFETIME,
+    }
+    context.work.run(insert(codes), row)
+    return text
+
+
+def spend(context: Context, text: str, client_id: str) -> Code:
+    """Mark the code used, within this unit of work, and return it: of any number of racers one gets it.
+
+    Raises:
+        CodeRefused: there is nothing to spend.
+    """
+    key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
+    row = context.work.run(_SPEND, {**key, "now": context.now}).one_or_none()
+    if row is not None:
+        return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
+    used = context.work.run(_USED, key).one_or_none()
+    raise CodeRefused(used.family_id if used is not None else None)
+
+
+def drop(context: Context, uid: str, client_id: str) -> None:
+    """Delete the codes that a client has for an account."""
+    context.work.run(
+        delete(codes).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
+    )

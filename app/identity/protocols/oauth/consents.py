@@ -1,0 +1,72 @@
+"""Which scopes an account gave to which relying party."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.tables import consents
+
+T = consents.c
+
+
+@dataclass(frozen=True)
+class Given:
+    """An account's yes to an application."""
+
+    client_id: str
+    scopes: tuple[str, ...]
+    given_at: datetime
+
+
+def covers(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
+    """Return whether the account said yes to the client, and to each of these scopes."""
+    held = _held(context, uid, client_id)
+    return held is not None and held.issuperset(scopes)
+
+
+def given(context: Context, uid: str, client_id: str) -> frozenset[str]:
+    """Return the scopes that the account gave to the client."""
+    return _held(context, uid, client_id) or frozenset()
+
+
+def _held(context: Context, uid: str, client_id: str) -> frozenset[str] | None:
+    """None where the account never said yes; a yes may be to no scope at all."""
+    where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
+    row = context.work.one(select(T.scopes).where(*where))
+    return frozenset(row.scopes) if row is not None else None
+
+
+def give(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> None:
+    """Add scopes to what the account gave to the client."""
+    kept = sorted(given(context, uid, client_id) | set(scopes))
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "uid": uid,
+        "client_id": client_id,
+        "scopes": kept,
+        "given_at": context.now,
+    }
+    dialect = sqlite if context.services.database.is_sqlite else postgresql
+    added = dialect.insert(consents).values(row)
+    key = [T.tenant_id, T.uid, T.client_id]
+    context.work.run(added.on_conflict_do_update(index_elements=key, set_={"scopes": kept, "given_at": context.now}))
+
+
+def of_account(context: Context, uid: str) -> list[Given]:
+    """Return every yes of an account."""
+    where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid)
+    rows = context.work.all(select(T.client_id, T.scopes, T.given_at).where(*where))
+    return [Given(row.client_id, tuple(row.scopes), row.given_at) for row in rows]
+
+
+def take_back(context: Context, uid: str, client_id: str) -> None:
+    """Forget that the account said yes: it is asked again."""
+    context.work.run(
+        delete(consents).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
+    )

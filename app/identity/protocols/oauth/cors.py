@@ -1,0 +1,42 @@
+"""CORS (Fetch standard): answers to scripts of web origins that an application of the tenant registered, to no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.reading import RawRequest
+
+if TYPE_CHECKING:
+    from app.identity.platform.services import Services
+
+_PREFLIGHT_SECONDS = 600
+
+
+def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
+    """Yield the headers that let the asking origin read the answer; only `Vary` for anybody else."""
+    yield "Vary", "Origin"
+    origin = raw.headers.get("origin", "")
+    if not _is_registered(services, raw.host, origin):
+        return
+    yield "Access-Control-Allow-Origin", origin
+    yield "Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After"
+    if raw.method == "OPTIONS":
+        yield "Access-Control-Allow-Methods", "GET, POST, OPTIONS"
+        yield "Access-Control-Allow-Headers", "Authorization, Content-Type"
+        yield "Access-Control-Max-Age", str(_PREFLIGHT_SECONDS)
+
+
+def _is_registered(services: Services, host: str, origin: str) -> bool:
+    name, _, domain = host.lower().partition(".")
+    if domain != services.settings.hub_domain:
+        return False
+    tenant = services.directory.by_name(name)
+    if tenant is None:
+        return False
+    work = UnitOfWork(services.database, tenant.tenant_id)
+    try:
+        return origin in services.directory.origins(tenant, work)
+    finally:
+        work.rollback()

@@ -1,0 +1,31 @@
+"""The grants of the token endpoint, one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.grants import authorization_code, client_credentials, password, refresh_token
+from app.identity.protocols.oauth.issuers import Issuer
+
+Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenAnswer]
+
+GRANTS: Mapping[str, Exchange] = {
+    authorization_code.NAME: authorization_code.exchange,
+    refresh_token.NAME: refresh_token.exchange,
+    client_credentials.NAME: client_credentials.exchange,
+    password.NAME: password.exchange,
+}
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Exchange a grant for tokens, by its kind."""
+    grant = GRANTS.get(req.grant_type)
+    if grant is None:
+        raise UnsupportedGrantType
+    if req.grant_type not in client.settings.grant_types:
+        raise UnauthorizedClient("This client may not use this grant.")
+    return grant(context, client, issuer, req)

@@ -1,0 +1,88 @@
+"""Grant authorization_code (RFC 6749 section 4.1.3, RFC 7636 section 4.6)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import store as token_store
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import codes, issuing, resources
+from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
+from app.identity.protocols.oauth.codes import CodeRefused
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+
+NAME = "authorization_code"
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Spend the code and issue its tokens.
+
+    A code that is refused for its address or its verifier is not spent: whoever stole it must not be able to take it
+    from its owner. One that comes a second time revokes what the first time gave.
+    """
+    if req.code is None:
+        raise InvalidRequest.names("code")
+    if req.redirect_uri is None:
+        raise InvalidRequest.names("redirect_uri")
+    try:
+        code = codes.spend(context, req.code, client.client_id)
+    except CodeRefused as refusal:
+        _revoke(context, client, refusal)
+        raise InvalidGrant("The code is not valid.") from None
+    request = code.request
+    if request["issuer"] != issuer.url:
+        raise InvalidGrant("The code was issued by another issuer.")
+    if request["redirect_uri"] != req.redirect_uri:
+        raise InvalidGrant("The redirect_uri differs.")
+    _verify(request, req.code_verifier)
+    ends_at = sessions.held_until(context, code.session_id) if code.session_id is not None else None
+    if code.session_id is not None and ends_at is None:
+        raise InvalidGrant("The session was ended.")  # whoever signs a thief out means the codes still in flight too
+    account = issuing.living(context, code.uid)
+    kept = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
+    grant = Grant(
+        kind=NAME,
+        scope=tuple(request.get("scope") or ()),
+        uid=code.uid,
+        session_id=code.session_id,
+        session_ends_at=ends_at,
+        family_id=code.family_id,
+        nonce=request.get("nonce"),
+        resource=resources.wanted(context, client, request.get("resource"), req.resource),
+        facts={name: request[name] for name in kept if name in request},
+    )
+    return issuing.answer(context, client, issuer, grant, account)
+
+
+def _verify(request: dict[str, Any], verifier: str | None) -> None:
+    """Compare verifier and challenge; a verifier without a challenge is a downgrade (RFC 9700 section 2.1.1)."""
+    challenge = request.get("code_challenge")
+    if challenge is None:
+        if verifier is not None:
+            raise InvalidGrant("The code was asked for without a code_challenge.")
+        return
+    if verifier is None:
+        raise InvalidGrant("The code_verifier is missing.")
+    if not VERIFIER.fullmatch(verifier):
+        raise InvalidGrant("The code_verifier is not formatted correctly.")
+    digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    made = verifier if request.get("code_challenge_method") == PLAIN else digest
+    if not hmac.compare_digest(made, challenge):
+        raise InvalidGrant("The code_verifier is not valid.")
+
+
+def _revoke(context: Context, client: Application, refusal: CodeRefused) -> None:
+    if refusal.family_id is None:
+        return
+    context.work.rollback()
+    with context.work.apart() as own:
+        token_store.drop_family(own, refusal.family_id)
+    context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)

@@ -1,0 +1,26 @@
+"""Grant client_credentials (RFC 6749 section 4.4): a token for the client itself, without a person and without a refresh token."""
+
+from __future__ import annotations
+
+from app.contract.access import INTERFACE_SCOPES
+from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuing, resources
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+
+NAME = "client_credentials"
+_OF_PERSONS = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Issue a token for the client; only one that proves who it is may have it."""
+    if client.settings.is_public:
+        raise UnauthorizedClient("A public client may not use this grant.")
+    wanted = tuple(dict.fromkeys((req.scope or "").split()))
+    if not set(wanted) <= client.scopes - _OF_PERSONS:
+        raise InvalidScope
+    resource = resources.wanted(context, client, None, req.resource)
+    return issuing.answer(context, client, issuer, Grant(NAME, wanted, resource=resource), None)

@@ -1,0 +1,58 @@
+"""Grant password (RFC 6749 section 4.3), for older clients that list it: RFC 9700 section 2.4 advises against it.
+
+The same rules as on the page: one counter, the same locks, and unknown accounts answer as known ones do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.errors import TooManyRequests
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, SlowDown
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.authentication.sign_in import identifiers, sessions, tenant_requirements
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.locks import Proof
+from app.identity.authentication.verification.service import Wish
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuing, resources
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+from app.kit.errors import ApiError
+
+NAME = "password"
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Verify the password, begin a session of the application, and issue tokens; the reason of a refusal is told in its description."""
+    if req.username is None:
+        raise InvalidRequest.names("username")
+    if req.password is None:
+        raise InvalidRequest.names("password")
+    scope = tuple(dict.fromkeys((req.scope or "").split()))
+    if not set(scope) <= client.scopes:
+        raise InvalidScope
+    resource = resources.wanted(context, client, None, req.resource)
+    refreshes = "refresh_token" in client.settings.grant_types
+    scope = scope if refreshes else tuple(name for name in scope if name != issuing.OFFLINE)
+    identifier = identifiers.guessed(context.tenant.settings, req.username)
+    try:
+        passed = sign_in.verify(context, identifier, req.password, Proof(), hides_unknown=True, wish=Wish())
+    except TooManyRequests as refusal:
+        raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
+    except ApiError as refusal:
+        raise InvalidGrant(f"{refusal.message}.") from None
+    if passed.wanted is not None:
+        raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
+    account = passed.account
+    if not tenant_requirements.are_clear(context, account):
+        raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
+    facts: dict[str, Any] = {"auth_time": int(context.now.timestamp()), "amr": [sign_in.PASSWORD]}
+    if resource is not None:
+        facts["resource"] = resource
+    lives_for = issuing.refresh_life(context, client) if refreshes else issuing.access_life(context, client)
+    begun = sessions.begin_of_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lives_for)
+    granted = client.granted(scope)
+    grant = Grant(NAME, granted, account.uid, begun.session_id, begun.expires_at, resource=resource, facts=facts)
+    return issuing.answer(context, client, issuer, grant, account)

@@ -1,0 +1,55 @@
+"""Grant refresh_token (RFC 6749 section 6): rotates on use; an old one shown again ends its whole family (RFC 9700 section 4.14)."""
+
+from __future__ import annotations
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.oauth_tokens import TokenAnswer, TokenRequest
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import SID, RefreshRefused
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuing, resources
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+
+NAME = "refresh_token"
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenAnswer:
+    """Spend the refresh token and issue its successors; a narrower scope narrows this access token only.
+
+    A family that does not outlive its session ends with it: what stands for that is the session, whose end may have moved on
+    since.
+    """
+    if req.refresh_token is None:
+        raise InvalidRequest.names("refresh_token")
+    try:
+        spent = tokens.rotate(context, req.refresh_token, client_id=client.client_id)
+    except RefreshRefused:
+        raise InvalidGrant("The refresh_token is not valid.") from None
+    if spent.facts.get("issuer") != issuer.url or spent.uid is None:
+        raise InvalidGrant("The refresh_token was issued by another issuer.")
+    granted = spent.facts.get("granted") or spent.scope
+    scope = _narrowed(granted.split(), req.scope)
+    resource = resources.wanted(context, client, spent.facts.get("resource"), req.resource)
+    account = issuing.living(context, spent.uid)
+    facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
+    facts["granted"] = granted
+    session_id = spent.session_id or facts.get(SID)
+    ends_at = None
+    if session_id is not None:
+        ends_at = sessions.refreshed_until(context, session_id, issuing.refresh_life(context, client, facts))
+        if ends_at is None and not issuing.outlives_session(client, granted.split()):
+            raise InvalidGrant("The session was ended.")
+    grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, resource=resource, facts=facts)
+    return issuing.answer(context, client, issuer, grant, account)
+
+
+def _narrowed(granted: list[str], asked: str | None) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(granted)
+    wanted = tuple(dict.fromkeys(asked.split()))
+    if not set(wanted) <= set(granted):
+        raise InvalidScope("The scope is wider than what was granted.")
+    return wanted

@@ -1,0 +1,76 @@
+"""The back channel's operations."""
+
+from __future__ import annotations
+
+from app.contract import oauth_metadata as metadata_contract
+from app.contract import oauth_tokens as contract
+from app.contract.errors_oauth import InvalidClient
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import grants, introspection, issuers, machine_tokens, metadata, rate_limits, userinfo
+from app.kit.server import Server
+from app.kit.wire import Document
+
+
+def register(server: Server) -> None:
+    """Implement the back channel."""
+    server.implements(contract.token)(token)
+    server.implements(contract.token_with_key)(token)
+    server.implements(contract.introspect)(introspect)
+    server.implements(contract.revoke)(revoke)
+    server.implements(contract.machine_token)(machine_token)
+    server.implements(contract.introspect_machine)(introspect)
+    server.implements(contract.revoke_machine)(revoke_machine)
+    server.implements(metadata_contract.discovery)(read_metadata)
+    server.implements(metadata_contract.authorization_server)(read_metadata)
+    server.implements(metadata_contract.jwks)(read_keys)
+    server.implements(metadata_contract.userinfo)(read_userinfo)
+
+
+def token(context: Context, req: contract.TokenRequest) -> contract.TokenAnswer:
+    client = _client(context)
+    context.services.keyring.of(
+        context.work
+    )  # a tenant's first key is made in a transaction of its own, before anything is written
+    return grants.exchange(context, client, issuers.at(context, client), req)
+
+
+def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionAnswer:
+    return introspection.introspect(context, _client(context), req)
+
+
+def revoke(context: Context, req: contract.RevocationRequest) -> Document:
+    introspection.revoke(context, _client(context), req)
+    return Document(b"", media_type="")
+
+
+def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenAnswer:
+    client = _client(context)
+    context.services.keyring.of(context.work)
+    return machine_tokens.issue(context, client, req)
+
+
+def revoke_machine(context: Context, req: contract.RevocationRequest) -> contract.Revoked:
+    introspection.revoke(context, _client(context), req)
+    return contract.Revoked()
+
+
+def read_metadata(context: Context, req: metadata_contract.OfIssuer) -> Document:
+    return metadata.document(metadata.issuer_at(context, req.app))
+
+
+def read_keys(context: Context, req: metadata_contract.OfIssuer) -> Document:
+    metadata.issuer_at(context, req.app)
+    return metadata.key_set(context)
+
+
+def read_userinfo(context: Context, req: metadata_contract.OfIssuer) -> metadata_contract.UserinfoAnswer | Document:
+    return userinfo.read(context, req.app)
+
+
+def _client(context: Context) -> Application:
+    """Return the client that the border admitted, after it paid for the request."""
+    if context.client is None:
+        raise InvalidClient
+    rate_limits.spend_for_client(context, context.client)
+    return context.client

@@ -1,0 +1,178 @@
+"""Makes the answer of the token endpoint: access token, refresh token, id_token."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant
+from app.contract.oauth_tokens import TokenAnswer
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import claims, machine_tokens, resources
+from app.identity.protocols.oauth.issuers import Issuer
+from app.kit import randomness
+
+OPENID, OFFLINE = "openid", "offline_access"
+_SINGLE, _MULTIPLE = "1", "2"  # assurance levels: one factor, more than one
+_SEVERAL = "mfa"  # the method that says so (RFC 8176)
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a grant allows, whatever its kind.
+
+    `facts` are kept with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
+    the whole scope of a family whose access token was narrowed. `session_ends_at` is the absolute end of the session.
+    """
+
+    kind: str
+    scope: tuple[str, ...]
+    uid: str | None = None
+    session_id: str | None = None
+    session_ends_at: datetime | None = None
+    family_id: str | None = None
+    nonce: str | None = None
+    resource: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def outlives_session(client: Application, scope: Iterable[str]) -> bool:
+    """Return whether tokens of this scope go on after their session (OpenID Connect Core section 11), or the client's always do.
+
+    What the tenant took from the client since they were granted counts no more.
+    """
+    return client.settings.tokens_outlive_session or (OFFLINE in scope and OFFLINE in client.scopes)
+
+
+def refresh_life(context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})) -> timedelta:
+    """Return for how long a refresh token of the client is good, in the family of these facts or in one that begins."""
+    wanted = client.settings.refresh_token_seconds or context.tenant.settings.refresh_token_minutes * 60
+    return min(timedelta(seconds=wanted), tokens.absolute_end(context, facts) - context.now)
+
+
+def access_life(context: Context, client: Application) -> timedelta:
+    """Return for how long an access token of the client is good, where nothing ends it sooner."""
+    return timedelta(seconds=client.settings.access_token_seconds or context.tenant.settings.access_token_minutes * 60)
+
+
+def living(context: Context, uid: str) -> Account:
+    """Return the account that a grant stands for; raises InvalidGrant where it may no longer sign in."""
+    account = accounts.by_uid(context, uid)
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        raise InvalidGrant("The account may not sign in.")
+    return account
+
+
+def answer(context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None) -> TokenAnswer:
+    """Issue the tokens of a grant. They end with its session, unless they outlive it."""
+    settings = client.settings
+    scope = resources.narrowed(context, client, grant.scope, grant.resource)
+    facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
+    facts["aud"] = resources.audience(context, client, scope, grant.resource)
+    if scope != grant.scope:
+        facts.setdefault("granted", " ".join(grant.scope))
+    facts.pop(tokens.SID, None)
+    outlives = outlives_session(client, str(facts.get("granted") or "").split() or grant.scope)
+    if outlives and grant.session_id is not None:
+        facts[tokens.SID] = grant.session_id
+    ends_at = None if outlives else grant.session_ends_at
+    lifetime = _lifetime(context, client, facts, ends_at)
+    made = _signed_access_token(context, client, replace(grant, scope=scope, facts=facts), lifetime)
+    issued = tokens.issue(
+        context,
+        uid=grant.uid,
+        client_id=client.client_id,
+        session_id=None if outlives else grant.session_id,
+        session_ends_at=ends_at,
+        scope=" ".join(scope),
+        facts=facts,
+        access_seconds=lifetime,
+        refresh_seconds=settings.refresh_token_seconds,
+        with_refresh=account is not None and "refresh_token" in settings.grant_types,
+        family_id=grant.family_id,
+        access_token=made,
+    )
+    id_token = None
+    if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
+        id_token = _id_token(context, client, issuer, grant, account, issued.access_token)
+    context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
+    return TokenAnswer(
+        access_token=issued.access_token,
+        expires_in=lifetime,
+        expire_in=str(lifetime),
+        refresh_token=issued.refresh_token,
+        id_token=id_token,
+        scope=" ".join(scope) or None,
+    )
+
+
+def _lifetime(context: Context, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
+    """Return for how many seconds an access token is good."""
+    last = tokens.absolute_end(context, facts)
+    left = (min(last, session_ends_at) if session_ends_at else last) - context.now
+    return max(1, int(min(access_life(context, client), left).total_seconds()))
+
+
+def _id_token(
+    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, access_token: str
+) -> str:
+    """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
+    facts = grant.facts
+    wanted = facts.get("id_token_claims") or ()
+    held: dict[str, Any] = claims.of(accounts.profile_of(account), wanted) if wanted else {}
+    held.update(
+        iss=issuer.url,
+        sub=account.uid,
+        aud=client.client_id,
+        azp=client.client_id,
+        iat=int(context.now.timestamp()),
+        exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
+        at_hash=_half_hash(access_token),
+    )
+    optional = {
+        "nonce": grant.nonce,
+        "sid": grant.session_id,
+        "auth_time": facts.get("auth_time"),
+        "amr": facts.get("amr"),
+    }
+    held.update({name: value for name, value in optional.items() if value is not None})
+    if "amr" in held:
+        held["acr"] = facts.get("acr") or (_MULTIPLE if _SEVERAL in held["amr"] else _SINGLE)
+    return context.services.keyring.sign(context.work, held)
+
+
+def _signed_access_token(context: Context, client: Application, grant: Grant, lifetime: int) -> str | None:
+    """Return a JWT access token (RFC 9068 section 2), None for a client that wants opaque ones.
+
+    Its digest is kept like an opaque one's, so it can be revoked.
+    """
+    if client.settings.access_token_format != "jwt":
+        return None
+    now, audience = int(context.now.timestamp()), grant.facts["aud"]
+    held: dict[str, Any] = {
+        "iss": grant.facts["issuer"],
+        "sub": grant.uid or client.client_id,
+        "aud": audience[0] if len(audience) == 1 else audience,
+        "client_id": client.client_id,
+        "iat": now,
+        "exp": now + lifetime,
+        "jti": randomness.token(18),
+        "scope": " ".join(grant.scope),
+    }
+    if "auth_time" in grant.facts:
+        held["auth_time"] = grant.facts["auth_time"]
+    return context.services.keyring.sign(context.work, held, machine_tokens.KIND)
+
+
+def _half_hash(text: str) -> str:
+    """Return the left half of the SHA-256, as `at_hash` wants it."""
+    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()

@@ -1,0 +1,51 @@
+"""OpenID Connect RP-Initiated Logout 1.0: decides whether to ask and where to go; the journey ends the session."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from app.contract import hub
+from app.contract.hub import Next, Step
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import id_token_hints, views
+from app.identity.protocols.oauth.id_token_hints import Hint
+
+
+def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | None) -> Next:
+    """Return CONFIRM_SIGN_OUT where nothing proves who asks, else REDIRECT or SIGNED_OUT.
+
+    An id_token of this very session proves it, and so does the person's yes on our page; without either a foreign page
+    could sign people out. An address that the client did not register is left out, never followed.
+    """
+    hint = id_token_hints.read(context, req.id_token_hint) if req.id_token_hint else None
+    client = _client(context, req, hint)
+    shown = views.relying_party(client, None) if client else None
+    if session is not None and not req.confirmed and not _proves(hint, session):
+        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=shown)
+    context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
+    address = req.post_logout_redirect_uri
+    if client is None or not address or address not in client.settings.post_logout_redirect_uris:
+        return Next(step=Step.SIGNED_OUT, relying_party=shown)
+    return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=shown)
+
+
+def _client(context: Context, req: hub.SignOutRequest, hint: Hint | None) -> Application | None:
+    """Return the client that both the hint and the client_id name, where they name one."""
+    if req.client_id is None:
+        return hint.client if hint is not None else None
+    if req.id_token_hint is not None and (hint is None or hint.client.client_id != req.client_id):
+        return None
+    client = context.application(client_id=req.client_id)
+    return client if client is not None and client.settings.is_active else None
+
+
+def _proves(hint: Hint | None, session: BrowserSession) -> bool:
+    return hint is not None and (hint.uid, hint.session_id) == (session.uid, session.session_id)
+
+
+def _with_state(address: str, state: str | None) -> str:
+    if not state:
+        return address
+    return f"{address}{'&' if '?' in address else '?'}{urlencode({'state': state}, quote_via=quote)}"

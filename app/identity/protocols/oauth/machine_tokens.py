@@ -1,0 +1,151 @@
+"""Machine tokens (M): RS256 JWTs of /service/oauth/token, for the management operations (tenant-config.md section 1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.contract.errors import MachineRefused
+from app.contract.errors_oauth import InvalidRequest, InvalidScope, UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth_tokens import MachineTokenRequest, TokenAnswer
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens import store as token_store
+from app.identity.platform.context import Context
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import Cost
+from app.identity.platform.tenant import Application, Tenant
+from app.identity.protocols.oauth import signatures
+from app.kit import randomness
+
+KIND = "at+jwt"  # RFC 9068 section 2.1
+LIFETIME_SECONDS = 3600
+GRANT = "client_credentials"
+_NAME = re.compile(r"[a-z0-9-]{1,63}")
+_FAMILIES = ("/identity/v2/manage", "/v2/manage")  # a token of one is good for both
+
+
+def issuer(context: Context) -> str:
+    """Return the issuer of machine tokens, which the interface writes with a slash."""
+    return f"{context.issuer}/"
+
+
+def audiences(services: Services) -> frozenset[str]:
+    """Return the audiences that the management operations go by."""
+    return frozenset(services.settings.base_url + path for path in _FAMILIES)
+
+
+def claims_of(context: Context, token: str | None) -> dict[str, Any]:
+    """Return the claims of this tenant's machine token; raises MachineRefused (6002) for anything else."""
+    try:
+        claims = signatures.read(context, token or "", kinds=(KIND,))
+    except signatures.NotOurs:
+        raise MachineRefused from None
+    audience = claims.get("aud")
+    named = frozenset(audience if isinstance(audience, list) else [audience])
+    is_ours = (
+        claims.get("iss") == issuer(context)
+        and claims.get("gty") == GRANT
+        and bool(named & audiences(context.services))
+    )
+    if not is_ours or not claims.get("nbf", 0) <= context.now.timestamp() < claims.get("exp", 0):
+        raise MachineRefused
+    if token_store.access(context.work, randomness.digest(token or "")) is None:
+        raise MachineRefused("The machine token was revoked.")
+    client = context.application(client_id=str(claims.get("cid")))
+    if client is None or not client.settings.is_active:
+        raise MachineRefused("The client of the machine token is gone.")
+    return claims
+
+
+def may(claims: Mapping[str, Any], scope: str) -> bool:
+    """Return whether a machine token opens what asks for this scope (interface tenant-config.md section 1)."""
+    return bool({scope, "all"} & set(claims.get("scp") or ()))
+
+
+def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenAnswer:
+    """Issue a machine token for an audience that the client's `audience_scopes` name; without `scope` with all of its scopes."""
+    if req.grant_type != GRANT:
+        raise UnsupportedGrantType
+    if req.audience is None:
+        raise InvalidRequest.names("audience")
+    if client.settings.is_public or GRANT not in client.settings.grant_types:
+        raise UnauthorizedClient("This client may not use this grant.")
+    allowed = _allowed(context, client, req.audience)
+    if allowed is None:
+        raise UnauthorizedClient("This client may not use this audience.")
+    wanted = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
+    if not set(wanted) <= set(allowed) and "all" not in allowed:
+        raise InvalidScope
+    lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
+    claims = _claims(context, client, req.audience, wanted, lifetime)
+    facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
+    issued = tokens.issue(
+        context,
+        uid=None,
+        client_id=client.client_id,
+        scope=claims["scope"],
+        facts=facts,
+        access_seconds=lifetime,
+        with_refresh=False,
+        access_token=context.services.keyring.sign(context.work, claims, KIND),
+    )
+    context.audit.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
+    scope = claims["scope"] or None
+    return TokenAnswer(access_token=issued.access_token, expires_in=lifetime, expire_in=str(lifetime), scope=scope)
+
+
+def _claims(
+    context: Context, client: Application, audience: str, scope: tuple[str, ...], lifetime: int
+) -> dict[str, Any]:
+    now = int(context.now.timestamp())
+    return {
+        "iss": issuer(context),
+        "sub": f"{client.client_id}@client",
+        "aud": [audience],
+        "cid": client.client_id,
+        "client_id": client.client_id,
+        "gty": GRANT,
+        "scp": list(scope),
+        "scope": " ".join(scope),
+        "iat": now,
+        "nbf": now,
+        "exp": now + lifetime,
+        "jti": randomness.token(18),
+    }
+
+
+def _allowed(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
+    """Return the client's scopes at the audience; both management families stand for one another."""
+    held = client.settings.audience_scopes
+    families = audiences(context.services)
+    names = [audience, *sorted(families)] if audience in families else [audience]
+    return next((held[name] for name in names if name in held), None)
+
+
+def tenant_of(services: Services, token: str | None, cost: Cost) -> Tenant:
+    """Return the tenant whose issuer the token names; nothing is believed yet. Raises MachineRefused."""
+    name = claimed_name(services, token)
+    found = services.directory.by_name(name, cost) if name else None
+    if found is None:
+        raise MachineRefused
+    return found
+
+
+def claimed_name(services: Services, token: str | None) -> str:
+    """Return the name of the tenant whose issuer the token names; empty where it names none."""
+    try:
+        part = (token or "").split(".")[1]
+        claimed = json.loads(_decoded(part))
+        host = urlsplit(str(claimed["iss"])).netloc.lower()
+    except (IndexError, KeyError, TypeError, ValueError):
+        return ""
+    name, _, domain = host.partition(".")
+    return name if _NAME.fullmatch(name) is not None and domain == services.settings.hub_domain else ""
+
+
+def _decoded(part: str) -> bytes:
+    return urlsafe_b64decode(part.encode("ascii", "strict") + b"=" * (-len(part) % 4))

@@ -1,0 +1,98 @@
+"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2): made once per issuer, then bytes."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, get_args
+
+from app.contract.errors_oauth import UnknownApplication
+from app.contract.tenant_file import GrantType
+from app.identity.directory.tenants.signing_keys import ALGORITHM
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth.authorize import acr_values, prompt
+from app.identity.protocols.oauth.authorize.response_mode import MODES
+from app.identity.protocols.oauth.claims import SCOPES, names
+from app.identity.protocols.oauth.grants import GRANTS
+from app.identity.protocols.oauth.issuers import OIDC, Issuer
+from app.kit.wire import Document
+
+_MAX_AGE_SECONDS = 300  # below the time for which a new key is published before it signs
+_CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
+_GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # none that no application can be given
+_VARY = {"Vary": "Origin"}
+
+
+def issuer_at(context: Context, app: str | None) -> Issuer:
+    """Return the issuer that the address names; raises UnknownApplication."""
+    if app is None:
+        return issuers.tenant_wide(context)
+    client = context.application(name=app)
+    if client is None or not client.settings.is_active:
+        raise UnknownApplication
+    issuer = issuers.of_application(context, client)
+    segments = context.raw.path.lower().split("/")
+    if issuer.protocol not in segments:
+        raise UnknownApplication
+    return issuer
+
+
+def document(issuer: Issuer) -> Document:
+    """Return the issuer's metadata; one document serves both standards, whose members do not clash."""
+    return Document(_bytes(issuer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+
+
+def key_set(context: Context) -> Document:
+    """Return the tenant's public keys."""
+    return Document(
+        context.services.keyring.published(context.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY
+    )
+
+
+@lru_cache(maxsize=8192)
+def _bytes(issuer: Issuer) -> bytes:
+    return json.dumps(_members(issuer), separators=(",", ":")).encode()
+
+
+def _members(issuer: Issuer) -> dict[str, Any]:
+    is_openid = issuer.protocol == OIDC
+    keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
+    return {
+        "issuer": issuer.url,
+        "authorization_endpoint": issuer.front("authorize"),
+        "token_endpoint": issuer.token_endpoint,
+        "revocation_endpoint": issuer.back("revoke"),
+        "introspection_endpoint": issuer.back("introspect"),
+        "jwks_uri": keys.front("jwks"),
+        "response_types_supported": ["code"],
+        "response_modes_supported": list(MODES),
+        "grant_types_supported": _GRANTS,
+        "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *SCOPES],
+        "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
+        "introspection_endpoint_auth_methods_supported": [method for method in _CLIENT_METHODS if method != "none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+        **(_openid_members(issuer) if is_openid else {}),
+    }
+
+
+def _openid_members(issuer: Issuer) -> dict[str, Any]:
+    """Return what OpenID Connect adds (Discovery section 3, RP-Initiated Logout section 2.1)."""
+    about_token = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
+    return {
+        "userinfo_endpoint": issuer.front("userinfo"),
+        "end_session_endpoint": issuer.front("logout"),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "userinfo_signing_alg_values_supported": [ALGORITHM],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [*about_token, *names(SCOPES)],
+        "claims_parameter_supported": True,
+        "acr_values_supported": [acr_values.ONE, acr_values.TWO],
+        "prompt_values_supported": list(prompt.SUPPORTED),
+        "display_values_supported": ["page", "popup", "touch", "wap"],
+    }

@@ -1,0 +1,27 @@
+"""Authorization codes and what accounts consented to."""
+
+from sqlalchemy import Column, Index, String
+
+from app.identity.platform.store.tables import Free, Id, Instant, tenant_table
+
+codes = tenant_table(
+    "codes",
+    Column("code_hash", Id, primary_key=True),
+    Column("client_id", String(128), nullable=False),
+    Column("uid", Id, nullable=False),
+    Column("session_id", Id),
+    Column("family_id", Id, nullable=False),  # tokens of this code: revoked when the code comes twice (RFC 6749 4.1.2)
+    Column("request", Free, nullable=False),  # redirect_uri, scope, nonce, code_challenge, issuer, auth_time, amr ...
+    Column("issued_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Column("used_at", Instant),
+    Index("ix_codes_expiry", "tenant_id", "expires_at"),
+)
+
+consents = tenant_table(
+    "consents",
+    Column("uid", Id, primary_key=True),
+    Column("client_id", String(128), primary_key=True),
+    Column("scopes", Free, nullable=False),
+    Column("given_at", Instant, nullable=False),
+)

@@ -1,0 +1,54 @@
+"""What pages are shown of a relying party and of a person."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from app.contract.hub import PersonView, RelyingPartyView
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants import profile_client
+from app.identity.platform.tenant import Application
+from app.kit.web_addresses import is_web_address, web_address
+
+
+def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
+    """Return the application that asks; its home is what it registered, else where its redirect address stands.
+
+    The hosted pages of the tenant are no application to the person in front of them: they have neither name nor home.
+    """
+    settings = client.settings
+    origin = redirect_origin(redirect_uri) if redirect_uri else None
+    known = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
+    home = web_address(settings.client_uri) or (f"{redirect_origin(known)}/" if known else None)
+    if client.client_id == profile_client.CLIENT_ID:
+        return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
+    return RelyingPartyView(
+        name=client.display_name,
+        client_id=client.client_id,
+        home=home,
+        logo=_picture(settings.logo_uri),
+        redirect_origin=origin,
+        policy=web_address(settings.policy_uri) or None,
+        terms=web_address(settings.tos_uri) or None,
+    )
+
+
+def _picture(address: str | None) -> str | None:
+    """A picture comes over https or lies in the address itself; a browser runs nothing in either."""
+    if address and address.startswith("data:image/"):
+        return address
+    return address if address and address.startswith("https://") and is_web_address(address) else None
+
+
+def redirect_origin(uri: str) -> str:
+    """Return scheme://host[:port] of a web address, the bare scheme of any other."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+
+
+def person(account: Account) -> PersonView:
+    """Return who is signed in, as a chip shows it, and in which language to speak to them."""
+    label = account.email or account.username or account.phone or account.uid
+    language = account.profile.get("LocalLanguage") or None
+    return PersonView(uid=account.uid, label=label, name=accounts.full_name(account), language=language)

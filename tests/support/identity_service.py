@@ -1,0 +1,190 @@
+"""The house that API and page tests run in: on SQLite and on PostgreSQL, migrated, costs shown. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import count, cycle
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher, Type
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+from app.contract.configuration import Argon2
+from app.identity import create_services
+from app.identity.credentials.passwords import hashing
+from app.identity.directory.tenants.signing_keys import Keyring, new_private_key
+from app.identity.platform.services import Services
+from app.identity.platform.store import database, migrate
+from app.identity.platform.store.database import Database
+from app.kit.clock import SystemClock
+from app.settings import Settings
+from tests.support.servers import RUNTIME, Postgres, PostgresUrls
+from tests.support.services import worker_number
+
+NOWHERE = "http://127.0.0.1:9"
+CHEAP = Argon2(memory_kib=8192, iterations=1)
+"""The least that a tenant may state, which most tests' tenants do."""
+SECRET = b"a secret of the tests, long enough to be one"
+
+
+_NUMBERS = count()
+
+
+@cache
+def hasher(parameters: Argon2) -> PasswordHasher:
+    """Real argon2id; where the least is stated, at a hundredth of it: nearly every test hashes, and few ask what that takes."""
+    memory = 64 if parameters == CHEAP and "TIMINGS" not in os.environ else parameters.memory_kib
+    return PasswordHasher(parameters.iterations, memory, parameters.parallelism, type=Type.ID)
+
+
+hashing._hasher = hasher
+database.SYNCHRONOUS = (
+    "normal"  # as with PostgreSQL's fsync: no test cuts the power, and a commit takes a few hundred times as long
+)
+
+
+class MovableClock(SystemClock):
+    """The machine's clock, which a test may put forward."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+    def advance(self, **by: float) -> None:
+        """Move on by a `timedelta`'s keywords."""
+        self._ahead += timedelta(**by)
+
+
+def keys_in_turn(number: int = 24) -> Iterator[RSAPrivateKey]:
+    """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants."""
+    made: list[RSAPrivateKey] = []
+    while len(made) < number:
+        made.append(new_private_key())
+        yield made[-1]
+    yield from cycle(made)
+
+
+KEYS = keys_in_turn()
+
+
+def make_services(settings: Settings) -> Services:
+    """The services of a process, whose clock may be moved."""
+    made = create_services(settings, MovableClock())
+    made.keyring = Keyring(made.encryption, made.clock, KEYS.__next__)
+    return made
+
+
+def served(settings: Settings) -> Iterator[Services]:
+    """Migrate a database and give the services of a process over it."""
+    migrate.migrate(settings)
+    made = make_services(settings)
+    yield made
+    made.database.dispose()
+
+
+def shared_settings(folder: Path) -> Settings:
+    # A worker of any test may find the pushes of all.
+    return Settings(data_dir=folder, secrets=(SECRET,), shows_cost=True, push_url=NOWHERE)
+
+
+@pytest.fixture(scope="session")
+def sqlite_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """The services over the SQLite database that tests share."""
+    yield from served(shared_settings(tmp_path_factory.mktemp("house")))
+
+
+@pytest.fixture(scope="session")
+def postgres_house(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """The services over the PostgreSQL database that tests share."""
+    settings = shared_settings(tmp_path_factory.mktemp("house"))
+    yield from served(
+        replace(
+            settings,
+            database_url=over_psycopg(postgres.runtime_url),
+            migrate_url=over_psycopg(postgres.migrate_url),
+        )
+    )
+
+
+def over_psycopg(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Services]:
+    """The services of one process over one database; tests keep apart by tenants of their own.
+
+    A test marked `database_alone` gets an empty database of its own: one that works through the whole of it, as cleaning and
+    delivery do, would take what every other test left.
+    """
+    if request.node.get_closest_marker("database_alone") is None:
+        yield request.getfixturevalue(f"{request.param}_house")
+        return
+    with empty_database(request, tmp_path) as database:
+        settings = replace(shared_settings(tmp_path), database_url=database.url)
+        made = make_services(settings)
+        yield made
+        made.database.dispose()
+
+
+# What is refused before the store is asked is the same on every database: such a test asks on one. Whatever reaches the store
+# (tenants kept apart, races, hostile values, SQL) is asked on both. What a browser or a tool of strangers sees is one, too.
+before_the_store = on_one_database = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite database to copy."""
+    path = tmp_path_factory.mktemp("migrated") / "gatehouse.db"
+    migrate.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> str:
+    """The name of a migrated PostgreSQL database to copy."""
+    name = f"migrated_{worker_number(request.config)}"
+    migrate.upgrade(postgres_server.database(name).migrate_url, runtime_role=RUNTIME)
+    return name
+
+
+@contextmanager
+def empty_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
+    """Give a migrated database of the kind that the fixture's parameter names, with nothing in it."""
+    if request.param == "sqlite":
+        copied = shutil.copy(request.getfixturevalue("migrated_file"), folder / "gatehouse.db")
+        made = Database(f"sqlite:///{copied}")
+        yield made
+        made.dispose()
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    name = f"own_{worker_number(request.config)}_{next(_NUMBERS)}"
+    urls = server.database(name, request.getfixturevalue("migrated_postgres"))
+    made = Database(over_psycopg(urls.runtime_url))
+    yield made
+    made.dispose()
+    server.drop(name)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database of the test alone, as it serves: migrated, and nothing in it."""
+    with empty_database(request, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def own_services(own_database: Database) -> Iterator[Services]:
+    """The services of a process over a database of the test alone."""
+    made = make_services(Settings(database_url=own_database.url, secrets=(SECRET,), shows_cost=True))
+    yield made
+    made.database.dispose()
