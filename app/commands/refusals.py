@@ -50,12 +50,12 @@ def in_words() -> Iterator[None]:
 def services() -> Iterator[Services]:
     """Give the process's services over a database that is up to date, or refuse."""
     from app.identity.directory.tenants import sealed_data  # noqa: PLC0415 - as above
-    from app.identity.platform.services import Services  # noqa: PLC0415 - as above
+    from app.identity.entry.assembly import assemble  # noqa: PLC0415 - as above
     from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
 
     with in_words():
-        made = Services(settings())
+        made = assemble(settings())
         migrate.ready(made.settings, made.database)
-        sealed.refuse_foreign(made.database, made.encryption)
+        sealed_data.refuse_foreign(made.database, made.encryption)
         yield made
         made.database.dispose()

@@ -158,7 +158,7 @@ def make_ready(settings: Settings) -> None:
     try:
         migrate.ready(settings, database)
         encryption = Encryption(settings.secrets)
-        sealed.refuse_foreign(database, encryption)
+        sealed_data.refuse_foreign(database, encryption)
         claims.reseal(database, encryption, is_clear_only=True)  # what a version before wrote
         claims.try_closed(database, SystemClock().now())
         _refuse_api_host(settings, database)

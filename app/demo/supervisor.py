@@ -13,7 +13,7 @@ from pathlib import Path
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
-from app.identity.platform.services import Services
+from app.identity.entry.assembly import assemble
 from app.identity.platform.store import migrate
 from app.kit.clock import monotonic, sleep
 from app.settings import ROOT, Settings, of_child
@@ -37,7 +37,7 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
     configuration = read(text, str(FILE.relative_to(ROOT)), FILE.parent)
-    services = Services(settings)
+    services = assemble(settings)
     try:
         plan = apply(services, configuration)
     finally:

@@ -3,16 +3,17 @@
 from wsgiref.types import WSGIApplication
 
 from app.identity.entry.areas import AREAS
+from app.identity.entry.assembly import assemble
 from app.identity.entry.server import make_server
 from app.identity.platform.services import Services
-from app.kit.clock import Clock, SystemClock
+from app.kit.clock import Clock
 from app.kit.server import Server
 from app.settings import Settings
 
 
 def create_services(settings: Settings, clock: Clock | None = None) -> Services:
     """Return the services that all operations of this process share."""
-    return Services(settings, clock or SystemClock())
+    return assemble(settings, clock)
 
 
 def create_service(services: Services) -> Server:

@@ -15,6 +15,7 @@ from app.identity.administration.configuration.problems import ConfigurationErro
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reseal
 from app.identity.directory.tenants import changes, directory
+from app.identity.entry.assembly import assemble
 from app.identity.entry.tables import metadata
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
@@ -282,7 +283,7 @@ def test_what_is_exported_makes_the_same_tenant_elsewhere(ours: Services, tmp_pa
     applied(ours, ACME)
     url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
     migrate.upgrade(url)
-    elsewhere = Services(replace(ours.settings, database_url=url))
+    elsewhere = assemble(replace(ours.settings, database_url=url))
     applied(elsewhere, export(ours, "acme"))
     assert export(elsewhere, "acme") == export(ours, "acme")
 
@@ -291,7 +292,7 @@ def test_a_server_that_runs_sees_the_change_within_five_seconds(
     ours: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     applied(ours, ACME)
-    serving = Services(ours.settings)
+    serving = assemble(ours.settings)
     assert serving.directory.by_name("acme") is not None
     applied(ours, ACME.replace("#123456", "#654321"))
     monkeypatch.setattr(directory, "monotonic", lambda: monotonic() + 5)

@@ -16,7 +16,8 @@ from app.contract.hashing import HASHING
 from app.contract.operations import CATALOGUE
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
-from app.identity.credentials.passwords.hashing import HashingBusy, HashLimiter
+from app.identity.credentials.passwords.hashing import HashLimiter
+from app.identity.platform.hashing import HashingBusy
 from app.kit.admission import SHED, Application, QueueSlot, Shed, may_wait
 from app.settings import Settings
 from tests.support.identity_service import SECRET, make_services

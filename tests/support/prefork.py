@@ -13,8 +13,10 @@ import sys
 from typing import Any
 
 LOADED = (
-    "app", "app.identity.entry.areas", "app.commands.serving", "app.commands.store", "app.commands.tenants", "app.commands.configuration",
-    "app.reference", "app.identity.entry.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate", "alembic.command",
+    "app", "app.identity.entry.areas", "app.commands.serving", "app.commands.store", "app.commands.tenants",
+    "app.commands.configuration",
+    "app.reference", "app.identity.entry.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate",
+    "alembic.command",
     "app.kit.serving.worker",
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import Key, RSAKey
 
-from app.identity.authentication.federation.providers.openid import Upstreams
+from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
 from app.kit import randomness
 from tests.support.devices import keeps
@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def provider(services: Services) -> Iterator[FakeProvider]:
     """Serve one at a port of its own; whatever was heard at that port before is forgotten."""
-    services.upstreams = Upstreams(services.clock, services.upstreams.resolver)
+    services.provider_metadata = ProviderMetadataCache(services.clock, services.provider_metadata.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
     server.held = FakeProvider(services, f"http://provider.localhost:{server.server_port}")
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()

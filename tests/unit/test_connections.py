@@ -12,7 +12,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS, resolved
 from app.identity.administration.configuration.problems import ConfigurationError
 from app.identity.administration.configuration.reading import read
-from app.identity.authentication.federation.providers.openid import may_name
+from app.identity.platform.openid_metadata import may_name
 
 
 def stated(**connections: Any) -> TenantSettings:

@@ -6,7 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.identity.credentials.passwords.hashing import HashingBusy, HashLimiter
+from app.identity.credentials.passwords.hashing import HashLimiter
+from app.identity.platform.hashing import HashingBusy
 from app.kit.fair_queue import FairQueue
 
 

@@ -1,1 +1,1 @@
-"""Credentials: what an account enrolled to prove who it is, each with its authenticator's kind."""
+"""What a person proves an identity with: passwords, passkeys, PINs, second factors, one-time tokens, captchas."""

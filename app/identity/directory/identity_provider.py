@@ -8,14 +8,11 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from app.contract.connections import MEMBERS
+from app.identity.platform.outbound import ProviderUnavailable
 
 MOST_LETTERS_OF_SUBJECT: Final = 255
 _MOST_LETTERS_OF_EMAIL: Final = 320
 _MOST_LETTERS: Final = 500
-
-
-class ProviderUnavailable(Exception):
-    """The provider does not answer, does not know our client, or answers what cannot be believed. The text goes to the log."""
 
 
 class ProviderDenied(Exception):

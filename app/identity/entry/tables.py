@@ -13,8 +13,10 @@ from app.identity.directory.tenants import tables as tenants
 from app.identity.messaging import tables as letters
 from app.identity.platform import tables as tasks
 from app.identity.platform.continuation_tokens import tables as tickets
-from app.identity.platform.store.tables import metadata
+from app.identity.platform.store.tables import declare_complete, metadata
 from app.identity.protocols.oauth import tables as oauth
+
+declare_complete()
 
 __all__ = [
     "accounts", "captcha", "consent_forms", "credentials", "custom_objects", "letters", "metadata", "oauth", "proofs",

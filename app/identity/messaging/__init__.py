@@ -1,1 +1,1 @@
-"""Letters: what is said to people by mail and SMS, in their language and in the tenant's look."""
+"""Emails and text messages: templates, rendering, sending limits and senders."""

@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic_core import from_json
 
-from app.identity.directory.identity_provider import ProviderUnavailable
 from app.kit.clock import monotonic
 from app.kit.proxies import is_local
 from app.kit.public_addresses import AddressRefused, Resolver
@@ -29,6 +28,10 @@ SECONDS: Final = 5.0
 MOST_BYTES: Final = 256_000
 _PATIENCE_SECONDS: Final = 1.0  # for those who ask before
 _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
+
+
+class ProviderUnavailable(Exception):
+    """The provider does not answer, does not know our client, or answers what cannot be believed. The text goes to the log."""
 
 
 class Unbelievable(httpx.TransportError):

@@ -1,30 +1,101 @@
-"""What all operations of this process share."""
+"""The services of a process, as protocols: `entry/assembly.py` puts the implementations together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from app.identity.authentication.federation.providers.openid import Upstreams
-from app.identity.authentication.sign_in.locations.registry import locations
-from app.identity.credentials.passwords.breached_passwords import Breaches
-from app.identity.credentials.passwords.hashing import Hashing, TenantHashing
-from app.identity.directory.tenants.directory import Directory
-from app.identity.directory.tenants.signing_keys import Keyring
-from app.identity.platform.encryption import Encryption, derive
+from joserfc.jwk import RSAKey
+
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.hashing import Hashing
 from app.identity.platform.locations import Locations
+from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.database import Database
-from app.identity.platform.tenant import Tenant
-from app.kit.clock import Clock, SystemClock
+from app.identity.platform.store.unit import Cost, UnitOfWork
+from app.identity.platform.tenant import Application, Tenant
+from app.kit.clock import Clock
 from app.kit.limits import Limits
 from app.kit.lru_cache import LruCache
 from app.kit.nonces import Nonces
-from app.kit.public_addresses import Resolver
-from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
 
-_MOST_TEMPLATES = 2_000  # kinds of letters of tenants; most have none
+
+class TenantDirectory(Protocol):
+    """Finds tenants and their applications; answers from a cache that a change reaches within 5 seconds."""
+
+    def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant of this subdomain."""
+
+    def by_key(self, api_key: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant of this API key."""
+
+    def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant of this API secret."""
+
+    def known(self, kind: str, value: str) -> str:
+        """Return the name of a cached tenant by "name", "key" or "secret"; empty for any other. Makes no query."""
+
+    def application(
+        self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
+    ) -> Application | None:
+        """Return the tenant's application by client id or name."""
+
+    def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
+        """Return the web origins that the tenant's active applications registered."""
+
+    def forget(self) -> None:
+        """Drop the cache, after a change in this process."""
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """A tenant's signing keys at one moment."""
+
+    signer: RSAKey
+    kid: str
+    public: tuple[dict[str, Any], ...]
+    jwks: bytes  # the published JWKS document, serialized once
+
+
+class SigningKeys(Protocol):
+    """Signs JWTs with the tenant's active key."""
+
+    def of(self, work: UnitOfWork) -> KeySet:
+        """Return the tenant's keys; makes the first one where there is none."""
+
+    def published(self, work: UnitOfWork) -> KeySet:
+        """Return the keys for verifiers; the cached ones if the store does not answer."""
+
+    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
+        """Return a compact RS256 JWT of the claims; `kind` is its `typ`."""
+
+    def rotate(self, work: UnitOfWork) -> str:
+        """Publish a new key that signs from a later moment on. Return its id."""
+
+    def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
+        """Withdraw a published key. Return its id and the id of the key that signs now. Raises LookupError."""
+
+    def learn(self, tenant_id: str, version: int) -> None:
+        """Drop the tenant's cached keys if the tenant has another version now."""
+
+    def drop(self, tenant_id: str) -> None:
+        """Drop the tenant's cached keys."""
+
+    def forget(self) -> None:
+        """Drop the cached keys of every tenant."""
+
+
+class BreachedPasswords(Protocol):
+    """Passwords that are known from breaches elsewhere."""
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a service or a file to ask."""
+
+    def has(self, password: str) -> bool:
+        """Return whether the password is known; False where neither service nor file can say."""
 
 
 @dataclass
@@ -32,36 +103,16 @@ class Services:
     """The process's services, made once from the settings."""
 
     settings: Settings
-    clock: Clock = field(default_factory=SystemClock)
-    database: Database = field(init=False)
-    encryption: Encryption = field(init=False)
-    hashing: Hashing = field(init=False)
-    limits: Limits = field(init=False)
-    directory: Directory = field(init=False)
-    keyring: Keyring = field(init=False)
-    breaches: Breaches = field(init=False)
-    locations: Locations = field(init=False)
-    letter_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]] = field(init=False)
-    upstreams: Upstreams = field(init=False)
-    hub_keys: tuple[bytes, ...] = field(init=False)
-    nonces: Nonces = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.database = Database(self.settings.database)
-        self.encryption = Encryption(self.settings.secrets)
-        self.hashing = Hashing(self.settings.hashes_at_once)
-        self.limits = Limits(self.settings.redis_url, self.clock)
-        self.directory = Directory(self.database, self.settings.hub_url, self._read_anew)
-        self.keyring = Keyring(self.encryption, self.clock)
-        self.locations = locations(self.settings.locations_file)
-        self.breaches = Breaches(self.settings.breaches_url, self.settings.breaches_file)
-        self.upstreams = Upstreams(self.clock, Resolver(self.settings.reachable_networks))
-        self.letter_templates = LruCache(_MOST_TEMPLATES)
-        self.hub_keys = tuple(derive(secret, "hub calls") for secret in self.settings.secrets)
-        self.nonces = Nonces(self.settings.redis_url, WINDOW_SECONDS)
-
-    def _read_anew(self, tenant: Tenant) -> None:
-        self.keyring.learn(tenant.tenant_id, tenant.version)
-
-
-__all__ = ["House", "TenantHashing"]
+    clock: Clock
+    database: Database
+    encryption: Encryption
+    hashing: Hashing
+    limits: Limits
+    directory: TenantDirectory
+    keyring: SigningKeys
+    breaches: BreachedPasswords
+    locations: Locations
+    letter_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
+    provider_metadata: ProviderMetadataCache
+    hub_keys: tuple[bytes, ...]
+    nonces: Nonces

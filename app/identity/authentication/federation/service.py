@@ -13,11 +13,12 @@ from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, can_ask_anew
-from app.identity.directory.identity_provider import Asked, Claimed, Provider, ProviderDenied, ProviderUnavailable
+from app.identity.directory.identity_provider import Asked, Claimed, Provider, ProviderDenied
 from app.identity.directory.tenants import service_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as tickets
 from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
+from app.identity.platform.outbound import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
 
@@ -170,5 +171,5 @@ def _provider(context: Context, name: str) -> Provider:
         name, ""
     )
     if whole.issuer:
-        return OpenIdProvider(name, whole, secret, context.services.upstreams)
-    return OAuth2Provider(name, whole, secret, context.services.upstreams.resolver)
+        return OpenIdProvider(name, whole, secret, context.services.provider_metadata)
+    return OAuth2Provider(name, whole, secret, context.services.provider_metadata.resolver)

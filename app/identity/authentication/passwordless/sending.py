@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,7 +18,6 @@ from app.identity.messaging import service as letters
 from app.identity.messaging.send_limits import Counted
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Unsent
 from app.kit.limits import Rate
 from app.kit.user_agents import parse_user_agent
 
@@ -101,7 +100,7 @@ def mail(
         if not wish.registers:
             said = {"url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"}
         if form is None:
-            context = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+            context = context.without_sending()
     letters.mail(
         context, drawn, to, account=account, facts=said, template=wish.template, language=_language(context),
         counted=Counted(kind=kind.mail),
@@ -116,11 +115,7 @@ def text(
 
     Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
     """
-    quiet = (
-        context
-        if account
-        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
-    )
+    quiet = context if account else context.without_sending()
     uid, subject = (account.uid, SMS) if account else (NOBODY, stranger(phone))
     kind = ProofKind.SMART_LOGIN if ticket else ProofKind.SIGN_IN
     facts = {"phone": phone, **({"ticket": ticket} if ticket else {})}

@@ -25,7 +25,6 @@ from app.identity.directory.accounts.account_lookup import Identifier, Sought
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import service as tickets
 from app.identity.platform.continuation_tokens.service import Ticket, TicketKind
-from app.identity.platform.outbox.queue import Unsent
 from app.kit.server import Server
 
 
@@ -123,11 +122,7 @@ def touch_sms(context: Context, req: contract.TouchTexted) -> PostedSms:
     captcha.demand(context, captcha.of_parameters(req))
     who = account_lookup.named(context, Identifier("phone", phone), is_hidden=recipient.hides(context))
     sid, is_open = "", _is_open(context, who)
-    quiet = (
-        context
-        if is_open
-        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
-    )
+    quiet = context if is_open else context.without_sending()
     try:
         sid = sending.text_anybody(quiet, ProofKind.ONE_TOUCH, phone, req, name=req.name or "")
     except e.SmsLimitReached as reason:

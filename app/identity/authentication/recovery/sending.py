@@ -17,7 +17,7 @@ from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as letters
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox, Unsent
+from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
@@ -99,7 +99,7 @@ def send(
 
 def send_to_nobody(context: Context, name: str, wish: Wish, *, of: Forgotten = PASSWORD) -> None:
     """Do for a name that no account has what `send` does, without a mail. Raises MailLimitReached."""
-    quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    quiet = context.without_sending()
     _mail(quiet, NOBODY, stranger(name), address_of_nobody(name), wish, None, of)
 
 
@@ -162,7 +162,7 @@ def text(context: Context, account: Account, wish: TextWish = PLAINLY, *, of: Fo
 
 def text_nobody(context: Context, phone: str, wish: TextWish = PLAINLY, *, of: Forgotten = PASSWORD) -> str:
     """Do for a number that no account has what `text` does, without a message."""
-    quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    quiet = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
     code = proofs.new_code(context, of.proof, NOBODY, subject=stranger(phone), minutes=minutes)
     facts = {"otp": code, "minutes": str(minutes)}

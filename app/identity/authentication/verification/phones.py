@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
@@ -19,7 +18,6 @@ from app.identity.messaging import service as letters
 from app.identity.messaging.service import PLAINLY, TextWish
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Unsent
 
 _NEXT = "next"
 """The subject of the code for another number: an account asks for one at a time."""
@@ -40,7 +38,7 @@ def send(context: Context, uid: str, phone: str, account: Account | None, wish: 
 def send_to_nobody(context: Context, phone: str, wish: TextWish = PLAINLY) -> str:
     """Do for a number that nobody has what `send` does, without a message. Raises as `send` does."""
     return send(
-        replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption)),
+        context.without_sending(),
         NOBODY,
         phone,
         None,

@@ -22,7 +22,7 @@ from app.identity.messaging import service as letters
 from app.identity.messaging.send_limits import Counted
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox, Unsent
+from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
@@ -289,9 +289,8 @@ def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account |
         template=wish.email_template,
         language=notifications.language(context),
     )
-    is_contested = pending_accounts.is_contested(context, subject)
-    if is_contested:  # only our page asks which registration is meant
-        wish = replace(wish, url=None)
+    if is_contested := pending_accounts.is_contested(context, subject):
+        wish = replace(wish, url=None)  # only our page asks which registration is meant
     kept = {"attempt": wish.attempt, "welcome": wish.welcome_template}
     facts: dict[str, str] = {}
     if carries == "otp":
@@ -299,13 +298,11 @@ def _mail(context: Context, uid: str, email: str, wish: Wish, account: Account |
     else:
         token = proofs.new_link(context, ProofKind.EMAIL, uid, subject=subject, facts=kept)
         facts |= {"url": _address(context, token, wish, email), "token": token, "minutes": str(proofs.LINK_MINUTES)}
-    code = proofs.issue_code(
-        context, ProofKind.EMAIL, uid, subject=subject, facts=kept
-    )  # its id names the page that waits
+    # the code's id names the page that waits
+    code = proofs.issue_code(context, ProofKind.EMAIL, uid, subject=subject, facts=kept)
     is_free = store.by_identifier(context, EMAIL, subject) is None  # asked for everybody: it takes its time
-    if uid == NOBODY and is_free:
-        # there is no account to tell of
-        context = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+    if uid == NOBODY and is_free:  # there is no account to tell of
+        context = context.without_sending()
     takes_code = wish.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (wish.attempt is not None or not is_contested)
     if carries in ("otp", "both") or (carries is None and has_code):

@@ -12,9 +12,9 @@ from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.contract.configuration import Argon2
-from app.identity.platform.store.unit import Cost
+from app.identity.platform.hashing import HashingBusy
 from app.kit.admission import may_wait
-from app.kit.clock import monotonic, thread_cpu_seconds
+from app.kit.clock import monotonic
 from app.kit.fair_queue import FairQueue
 
 log = logging.getLogger("gatehouse.hashing")
@@ -24,13 +24,6 @@ PATIENCE_SECONDS = 5.0
 
 
 _RECENT_WEIGHT = 0.1
-
-
-class HashingBusy(Exception):
-    """No place became free in time: the answer is 503 with Retry-After."""
-
-    unavailable_status = 503
-    retry_after_seconds = 5
 
 
 class HashLimiter:
@@ -119,39 +112,6 @@ class Hashing:
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
         """Return whether the hash was made with other parameters than the tenant's present ones."""
         return _hasher(parameters).check_needs_rehash(stored)
-
-
-class TenantHashing:
-    """Hashing at a tenant's parameters; what it costs is counted on the call."""
-
-    def __init__(self, hashing: Hashing, tenant_id: str, parameters: Argon2, cost: Cost) -> None:
-        self._hashing = hashing
-        self._tenant_id = tenant_id
-        self._parameters = parameters
-        self._cost = cost
-
-    def hash(self, password: str) -> str:
-        """Return the PHC text of the password's hash."""
-        with self._counted():
-            return self._hashing.hash(password, self._parameters, self._tenant_id)
-
-    def is_match(self, stored: str | None, password: str) -> bool:
-        """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
-        with self._counted():
-            return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
-
-    def is_stale(self, stored: str) -> bool:
-        """Return whether the hash was made with other parameters than the tenant's present ones."""
-        return self._hashing.is_stale(stored, self._parameters)
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        begun = thread_cpu_seconds()
-        try:
-            yield
-        finally:
-            self._cost.hashes += 1
-            self._cost.hash_microseconds += int((thread_cpu_seconds() - begun) * 1e6)
 
 
 def _bytes(password: str) -> bytes:

@@ -178,10 +178,8 @@ def prove(
         the authenticator's `off`, `missing` and `wrong`, and those of the codes that are sent.
     """
     found = authenticator(context, kind)
-    if kind is known.without:
-        raise found.missing
     is_new = replaces or not found.is_enrolled(known)
-    if is_new and not may_enrol:
+    if kind is known.without or (is_new and not may_enrol):
         raise found.missing
     if not is_lock_open:
         proofs.refuse_locked(context, known.account)

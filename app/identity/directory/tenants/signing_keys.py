@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from sqlalchemy import delete, insert, select, update
 
 from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.services import KeySet
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -27,16 +27,6 @@ OVERLAP = timedelta(days=2)  # a retired key stays published longer than any tok
 LEAD = timedelta(minutes=20)  # a new key is published this long before it signs: longer than clients cache
 _FRESH_SECONDS = 5.0
 _K = signing_keys.c
-
-
-@dataclass(frozen=True)
-class KeySet:
-    """A tenant's keys at one moment."""
-
-    signer: RSAKey
-    kid: str
-    public: tuple[dict[str, Any], ...]
-    jwks: bytes  # the published document, made once
 
 
 def new_private_key() -> rsa.RSAPrivateKey:

@@ -1,0 +1,1 @@
+"""The outbox: messages written with the change that causes them, claimed and delivered by workers."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import delete, exists
 
-from app.identity.entry.tables import metadata
+from app.identity.platform.store.tables import every_table
 from app.identity.platform.store.unit import UnitOfWork
 
 _KEPT = frozenset({"audit", "tenants"})
@@ -16,7 +16,7 @@ _KEPT = frozenset({"audit", "tenants"})
 def rows_of_account(work: UnitOfWork, uid: str, *, but: Collection[str] = ()) -> None:
     """Remove everything that an account had: sessions, tokens, codes, consents, identifiers and the account itself; `but` for
     what is kept in some tables."""
-    for name, table in metadata.tables.items():
+    for name, table in every_table().items():
         if "uid" in table.c and name not in _KEPT and name not in but:
             work.run(delete(table).where(table.c.tenant_id == work.tenant_id, table.c.uid == uid))
 
@@ -25,13 +25,13 @@ def forsaken(work: UnitOfWork, uids: Collection[str]) -> None:
     """Remove the passkeys that were made for accounts which waited and never came to be."""
     if not uids:
         return
-    held, accounts = metadata.tables["credentials"].c, metadata.tables["accounts"].c
+    held, accounts = every_table()["credentials"].c, every_table()["accounts"].c
     is_there = exists().where(accounts.tenant_id == held.tenant_id, accounts.uid == held.uid)
     mine = (held.tenant_id == work.tenant_id, held.uid.in_(uids))
-    work.run(delete(metadata.tables["credentials"]).where(*mine, ~is_there))
+    work.run(delete(every_table()["credentials"]).where(*mine, ~is_there))
 
 
 def rows_of_tenant(work: UnitOfWork) -> None:
     """Remove the tenant and everything in it, the audit trail included."""
-    for table in sorted(metadata.tables.values(), key=lambda table: table.name == "tenants"):
+    for table in sorted(every_table().values(), key=lambda table: table.name == "tenants"):
         work.run(delete(table).where(table.c.tenant_id == work.tenant_id))

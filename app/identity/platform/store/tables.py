@@ -1,6 +1,6 @@
 """The metadata that all tables share, and how their columns are spelt."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,21 @@ metadata = MetaData(
         "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     }
 )
+
+_declared: set[str] = set()
+
+
+def declare_complete() -> None:
+    """Say that every module of tables has been imported: `entry/tables.py` calls it."""
+    _declared.update(metadata.tables)
+
+
+def every_table() -> Mapping[str, Table]:
+    """Return all tables by name. Raises RuntimeError where `entry/tables.py` was not imported: a removal would miss tables."""
+    if _declared != set(metadata.tables):
+        raise RuntimeError("import app.identity.entry.tables first: not every table is known")
+    return metadata.tables
+
 
 Free = JSON().with_variant(JSONB(), "postgresql")
 Id = String(64)

@@ -42,7 +42,7 @@ class Wanted:
     drops_username: bool = False
     phone: str | None = None
     password_hash: str | None = field(default=None, repr=False)
-    security_answers: dict[str, str] = field(default_factory=dict, repr=False)
+    answers: dict[str, str] = field(default_factory=dict, repr=False)
     pin_info: PinInfo | None = field(default=None, repr=False)
     pin_hash: str | None = field(default=None, repr=False)
     is_own: bool = False  # a person says it of themselves: an address is theirs once it is proved

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors as e
 from app.contract.groups import Deleted, Posted, SmsSent
 from app.contract.profile import Profile
@@ -21,7 +19,6 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Unsent
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.programs.self_service.account_unlock import open_lock
 from app.kit.server import Server
@@ -87,7 +84,7 @@ def mail_code(context: Context, req: email.MailedAgain) -> Posted:
         to = email_code.chosen(found, typed)
         email_code.send(context, found, to, req.email_template_2fa, is_anybodys=True)
     elif who.is_hidden:
-        quiet = replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
+        quiet = context.without_sending()
         email_code.send_to_nobody(quiet, typed, req.email_template_2fa)
     else:
         raise e.EmailNotOnProfile

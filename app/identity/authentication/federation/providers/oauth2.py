@@ -9,27 +9,18 @@ from typing import Any, Final
 from urllib.parse import quote_plus
 
 from authlib.common.errors import AuthlibBaseError
-from httpx import HTTPError, InvalidURL
+from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
 
 from app.contract.connections import ConnectionSettings
-from app.identity.directory.identity_provider import Asked, Claimed, ProviderDenied, ProviderUnavailable, claimed_by
+from app.identity.directory.identity_provider import Asked, Claimed, ProviderDenied, claimed_by
 from app.identity.platform import outbound
+from app.identity.platform.openid_metadata import UNREADABLE, Endpoints
+from app.identity.platform.outbound import ProviderUnavailable
 from app.kit.oauth_client import OAuth2Client, OAuthError
 from app.kit.public_addresses import Resolver
 
-UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, RecursionError)
-"""What reading a stranger's JSON may raise: numbers without end and lists in lists without end are JSON to some."""
 _MOST_LETTERS: Final = 8_000
 _SPENT: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
-
-
-@dataclass(frozen=True)
-class Endpoints:
-    """Where a client of ours sends people, and exchanges what they bring back."""
-
-    authorization: str
-    token: str
-    auth_method: str
 
 
 @dataclass(frozen=True)

@@ -10,36 +10,27 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import JWKRegistry, Key
 
-from app.contract.connections import ConnectionSettings, is_local, is_provider_address
+from app.contract.connections import ConnectionSettings
 from app.identity.authentication.federation.providers.oauth2 import (
-    UNREADABLE,
-    Endpoints,
     code_of,
     exchanged,
     led,
     token_of,
 )
-from app.identity.directory.identity_provider import Asked, Claimed, ProviderUnavailable, claimed_by
+from app.identity.directory.identity_provider import Asked, Claimed, claimed_by
 from app.identity.platform import outbound
-from app.kit.clock import Clock
-from app.kit.lru_cache import LruCache
-from app.kit.public_addresses import Resolver
+from app.identity.platform.openid_metadata import UNREADABLE, Endpoints, ProviderMetadata, ProviderMetadataCache
+from app.identity.platform.outbound import ProviderUnavailable
 
 GOOGLE = "https://accounts.google.com"
 _OF_GOOGLE: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
-LIVES_FOR: Final = timedelta(hours=1)
-ASKED_AGAIN_AFTER: Final = timedelta(minutes=1)
-_MOST_PROVIDERS: Final = 1_000
-_MOST_KEYS: Final = 50
 _SKEW_SECONDS: Final = 60
 _DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
 _ALGORITHMS: Final = (
@@ -55,61 +46,6 @@ _ALGORITHMS: Final = (
     "EdDSA",
     "Ed25519",
 )
-_KINDS_OF_KEYS: Final = ("RSA", "EC", "OKP")  # none whose secret a provider would have to publish
-_METHODS: Final = ("client_secret_basic", "client_secret_post")
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """What a provider says of itself."""
-
-    endpoints: Endpoints
-    userinfo: str
-    jwks: str
-    sends_issuer: bool
-    read_at: datetime
-
-
-@dataclass(frozen=True)
-class _Keys:
-    keys: tuple[Key, ...]
-    read_at: datetime
-
-
-class Upstreams:
-    """What providers say of themselves and their keys, kept for a while for all tenants of the process."""
-
-    def __init__(self, clock: Clock, resolver: Resolver) -> None:
-        self._clock = clock
-        self.resolver = resolver
-        self._configurations: LruCache[str, Configuration] = LruCache(_MOST_PROVIDERS)
-        self._keys: LruCache[str, _Keys] = LruCache(_MOST_PROVIDERS)
-
-    def configuration(self, issuer: str) -> Configuration:
-        """Return the configuration of an issuer. Raises ProviderUnavailable."""
-        held, now = self._configurations.get(issuer), self._clock.now()
-        if held is None or not held.read_at <= now < held.read_at + LIVES_FOR:
-            held = _configuration(self.resolver, issuer, now)
-            self._configurations.put(issuer, held)
-        return held
-
-    def keys(self, address: str, kid: str | None) -> tuple[Key, ...]:
-        """Return the keys that may have signed: those of that name, or all where a token names none.
-
-        An unknown name has the keys read anew, once a minute at most. Raises ProviderUnavailable.
-        """
-        held, now = self._keys.get(address), self._clock.now()
-        if held is None or not held.read_at <= now < held.read_at + LIVES_FOR:
-            held = self._read_keys(address, now)
-        found = _named(held.keys, kid)
-        if not found and now >= held.read_at + ASKED_AGAIN_AFTER:
-            found = _named(self._read_keys(address, now).keys, kid)
-        return found
-
-    def _read_keys(self, address: str, now: datetime) -> _Keys:
-        held = _Keys(_imported(outbound.read_object(self.resolver, address).get("keys")), now)
-        self._keys.put(address, held)
-        return held
 
 
 @dataclass(frozen=True)
@@ -119,7 +55,7 @@ class OpenIdProvider:
     name: str
     settings: ConnectionSettings
     secret: str = field(repr=False)
-    upstreams: Upstreams
+    metadata_cache: ProviderMetadataCache
 
     @property
     def issuer(self) -> str:
@@ -130,14 +66,14 @@ class OpenIdProvider:
         wishes = {"login_hint": hint, "ui_locales": language, **anew}
         stated = {name: value for name, value in wishes.items() if value}
         scope = self.settings.scope or SCOPE
-        endpoints = self._endpoints(self.upstreams.configuration(self.issuer))
+        endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
         return led(self.settings, endpoints, asked, scope=scope, nonce=asked.nonce, **stated)
 
     def claimed(self, asked: Asked, answer: Mapping[str, str], now: datetime) -> Claimed:
-        said = self.upstreams.configuration(self.issuer)
+        said = self.metadata_cache.metadata(self.issuer)
         self._check_issuer(answer, said)
         token = exchanged(
-            self.upstreams.resolver, self.settings, self.secret, self._endpoints(said), asked, code_of(answer)
+            self.metadata_cache.resolver, self.settings, self.secret, self._endpoints(said), asked, code_of(answer)
         )
         claims = self._checked(str(token.get("id_token") or ""), token.get("access_token"), said, asked, now)
         names = self.settings.names
@@ -147,11 +83,11 @@ class OpenIdProvider:
         gives_email = _gives(self.issuer, claimed.email or "", claims)
         return replace(claimed, gives_email=gives_email, is_anew=_is_anew(claims, asked.since))
 
-    def _endpoints(self, said: Configuration) -> Endpoints:
+    def _endpoints(self, said: ProviderMetadata) -> Endpoints:
         stated = self.settings.token_endpoint_auth_method
         return Endpoints(said.endpoints.authorization, said.endpoints.token, stated or said.endpoints.auth_method)
 
-    def _check_issuer(self, answer: Mapping[str, str], said: Configuration) -> None:
+    def _check_issuer(self, answer: Mapping[str, str], said: ProviderMetadata) -> None:
         """RFC 9207 section 2.4: what another provider answers is not taken for this one's. A refusal gives nothing away."""
         if "iss" in answer and answer["iss"] != self.issuer:
             raise ProviderUnavailable("the answer is another issuer's")
@@ -159,7 +95,7 @@ class OpenIdProvider:
             raise ProviderUnavailable("the answer does not say whose it is")
 
     def _checked(
-        self, text: str, access_token: Any, said: Configuration, asked: Asked, now: datetime
+        self, text: str, access_token: Any, said: ProviderMetadata, asked: Asked, now: datetime
     ) -> dict[str, Any]:
         """Return the claims of an id_token that is good."""
         algorithm, claims = self._verified(text, said.jwks)
@@ -190,7 +126,7 @@ class OpenIdProvider:
         kid, algorithm = header.get("kid"), header.get("alg")
         if algorithm not in _ALGORITHMS:
             raise ProviderUnavailable("the id_token is not signed with a key of the provider's own")
-        for key in self.upstreams.keys(address, kid if isinstance(kid, str) else None):
+        for key in self.metadata_cache.keys(address, kid if isinstance(kid, str) else None):
             try:
                 return str(algorithm), dict(jwt.decode(text, key, registry=registry).claims)
             except (JoseError, *UNREADABLE):
@@ -198,7 +134,7 @@ class OpenIdProvider:
         raise ProviderUnavailable("the id_token is not signed by the provider")
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
-        told = outbound.read_object(self.upstreams.resolver, address, access_token)
+        told = outbound.read_object(self.metadata_cache.resolver, address, access_token)
         if told.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo speaks of somebody else")
         return {**told, **claims}
@@ -209,60 +145,11 @@ def can_ask_anew(issuer: str | None) -> bool:
     return issuer not in (None, GOOGLE)
 
 
-def _configuration(resolver: Resolver, issuer: str, now: datetime) -> Configuration:
-    said = outbound.read_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    if said.get("issuer") != issuer:
-        raise ProviderUnavailable("its configuration is another issuer's")
-    places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
-    userinfo = said.get("userinfo_endpoint") or ""
-    for name, place in {**places, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
-        if not isinstance(place, str) or not may_name(issuer, place):
-            raise ProviderUnavailable(f"its configuration has no {name} that can be asked")
-    listed = said.get("token_endpoint_auth_methods_supported")
-    methods = listed if isinstance(listed, list) else _METHODS
-    endpoints = Endpoints(
-        str(places["authorization_endpoint"]),
-        str(places["token_endpoint"]),
-        next((one for one in _METHODS if one in methods), _METHODS[0]),
-    )
-    sends_issuer = said.get("authorization_response_iss_parameter_supported") is True
-    return Configuration(endpoints, str(userinfo), str(places["jwks_uri"]), sends_issuer, now)
-
-
-def may_name(issuer: str, place: str) -> bool:
-    """Return whether an issuer may lead us to a place: not to this machine, unless it is on it, nor to a number, which may be
-    any machine behind our walls. Its own host it may always name."""
-    host = urlsplit(place).hostname if is_provider_address(place) else None
-    if host is None:
-        return False
-    is_named = not host.endswith(".") and host.rpartition(".")[2][:1].isalpha()
-    return is_local(issuer) or host == urlsplit(issuer).hostname or (is_named and not is_local(place))
-
-
-def _imported(listed: Any) -> tuple[Key, ...]:
-    """Return the keys that can verify a signature; what is none, or is secret, is passed over."""
-    keys = []
-    for one in listed[:_MOST_KEYS] if isinstance(listed, list) else ():
-        if not isinstance(one, dict) or one.get("use", "sig") != "sig" or one.get("kty") not in _KINDS_OF_KEYS:
-            continue
-        try:
-            keys.append(JWKRegistry.import_key(one))
-        except (JoseError, KeyError, *UNREADABLE):
-            continue
-    if not keys:
-        raise ProviderUnavailable("it publishes no key")
-    return tuple(keys)
-
-
 def _gives(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
     """Return whether Google gives mailboxes of that domain; of others it knows only that somebody read a mail there once
     (developers.google.com/identity/sign-in/web/backend-auth). Other providers make no such difference."""
     domain = email.rpartition("@")[2].lower()
     return issuer != GOOGLE or domain in _OF_GOOGLE or claims.get("hd") == domain
-
-
-def _named(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
-    return keys if kid is None else tuple(key for key in keys if key.kid == kid)
 
 
 def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,7 +30,6 @@ from app.identity.directory.accounts.account_lookup import Sought
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as letters
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Unsent
 from app.kit.server import Server
 
 VTYPE = "resetpasskey"  # hosted-pages.md section 2
@@ -142,11 +141,7 @@ def send(context: Context, account: Account | None, name: str, wish: Wish, *, is
     """Mail a link; for nobody the same work is done, and nothing is sent. A limit that is reached is kept silently where
     who has an account is hidden; else it raises MailLimitReached."""
     uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.stranger(name))
-    quiet = (
-        context
-        if account
-        else replace(context, outbox=Unsent(context.work, context.services.clock, context.services.encryption))
-    )
+    quiet = context if account else context.without_sending()
     facts = {"attempt": wish.attempt, "email": name.strip() if account is None else _spelling(account, name)}
     try:
         token = proofs.new_link(context, KIND, uid, subject=subject, minutes=proofs.RESET_MINUTES, facts=facts)

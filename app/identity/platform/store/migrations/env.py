@@ -7,9 +7,8 @@ from alembic import context
 from alembic.autogenerate.api import AutogenContext
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 
-from app.identity.entry.tables import metadata
 from app.identity.platform.store.standing import note_oldest_code
-from app.identity.platform.store.tables import Free, Instant
+from app.identity.platform.store.tables import Free, Instant, metadata
 
 
 def render(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:

@@ -1,0 +1,1 @@
+"""Tenant configuration: settings by operation, and files that are applied and exported."""

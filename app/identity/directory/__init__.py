@@ -1,0 +1,1 @@
+"""Tenants, accounts, consents and custom objects."""

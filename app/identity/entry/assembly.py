@@ -1,0 +1,51 @@
+"""Puts the services of a process together."""
+
+from __future__ import annotations
+
+from app.identity.authentication.sign_in.locations.registry import locations
+from app.identity.credentials.passwords.breached_passwords import Breaches
+from app.identity.credentials.passwords.hashing import Hashing
+from app.identity.directory.tenants.directory import Directory
+from app.identity.directory.tenants.signing_keys import Keyring
+from app.identity.platform.encryption import Encryption, derive
+from app.identity.platform.openid_metadata import ProviderMetadataCache
+from app.identity.platform.services import Services
+from app.identity.platform.store.database import Database
+from app.identity.platform.tenant import Tenant
+from app.kit.clock import Clock, SystemClock
+from app.kit.limits import Limits
+from app.kit.lru_cache import LruCache
+from app.kit.nonces import Nonces
+from app.kit.public_addresses import Resolver
+from app.kit.signing import WINDOW_SECONDS
+from app.settings import Settings
+
+_CACHED_TEMPLATES = 2_000  # templates of all tenants; most tenants have none of their own
+
+
+def assemble(settings: Settings, clock: Clock | None = None) -> Services:
+    """Return the services that all operations of this process share; opens no connection yet."""
+    clock = clock or SystemClock()
+    database = Database(settings.database)
+    encryption = Encryption(settings.secrets)
+
+    def refresh_keys(tenant: Tenant) -> None:
+        services.keyring.learn(tenant.tenant_id, tenant.version)
+
+    services = Services(
+        settings=settings,
+        clock=clock,
+        database=database,
+        encryption=encryption,
+        hashing=Hashing(settings.hashes_at_once),
+        limits=Limits(settings.redis_url, clock),
+        directory=Directory(database, settings.hub_url, refresh_keys),
+        keyring=Keyring(encryption, clock),
+        breaches=Breaches(settings.breaches_url, settings.breaches_file),
+        locations=locations(settings.locations_file),
+        letter_templates=LruCache(_CACHED_TEMPLATES),
+        provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
+        hub_keys=tuple(derive(secret, "hub calls") for secret in settings.secrets),
+        nonces=Nonces(settings.redis_url, WINDOW_SECONDS),
+    )
+    return services

@@ -1,0 +1,1 @@
+"""Delivery of messages: one file per kind of gateway."""

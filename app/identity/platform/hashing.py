@@ -1,0 +1,67 @@
+"""Password hashing as every operation sees it; `credentials/passwords/hashing.py` implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from app.contract.configuration import Argon2
+from app.identity.platform.store.unit import Cost
+from app.kit.clock import thread_cpu_seconds
+
+
+class HashingBusy(Exception):
+    """No place became free in time: the answer is 503 with Retry-After."""
+
+    unavailable_status = 503
+    retry_after_seconds = 5
+
+
+class Hashing(Protocol):
+    """Hashes and verifies passwords, a bounded number at once. Raises HashingBusy."""
+
+    def recent_seconds(self) -> float:
+        """Return how long a hash takes of late, in seconds."""
+
+    def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
+        """Return the hash in PHC format."""
+
+    def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
+        """Return whether the password made the stored hash. Without a stored hash it costs the same and returns False."""
+
+    def is_stale(self, stored: str, parameters: Argon2) -> bool:
+        """Return whether the hash was made with other parameters."""
+
+
+class TenantHashing:
+    """Hashing at a tenant's parameters; what it costs is counted on the call."""
+
+    def __init__(self, hashing: Hashing, tenant_id: str, parameters: Argon2, cost: Cost) -> None:
+        self._hashing = hashing
+        self._tenant_id = tenant_id
+        self._parameters = parameters
+        self._cost = cost
+
+    def hash(self, password: str) -> str:
+        """Return the PHC text of the password's hash."""
+        with self._counted():
+            return self._hashing.hash(password, self._parameters, self._tenant_id)
+
+    def is_match(self, stored: str | None, password: str) -> bool:
+        """Return whether the password made the stored hash. Without a stored one it costs the same and is false."""
+        with self._counted():
+            return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
+
+    def is_stale(self, stored: str) -> bool:
+        """Return whether the hash was made with other parameters than the tenant's present ones."""
+        return self._hashing.is_stale(stored, self._parameters)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        begun = thread_cpu_seconds()
+        try:
+            yield
+        finally:
+            self._cost.hashes += 1
+            self._cost.hash_microseconds += int((thread_cpu_seconds() - begun) * 1e6)

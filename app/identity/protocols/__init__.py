@@ -1,0 +1,1 @@
+"""Standard protocols: OAuth 2.0 and OpenID Connect."""
