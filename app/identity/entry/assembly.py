@@ -7,6 +7,7 @@ from app.identity.credentials.passwords.breached_passwords import Breaches
 from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import Directory
 from app.identity.directory.tenants.signing_keys import Keyring
+from app.identity.entry import tables  # noqa: F401 - removals go through every table
 from app.identity.platform.encryption import Encryption, derive
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
