@@ -1,5 +1,6 @@
 """What every test stands on. Fixtures live in tests/support, one module per subject."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -34,3 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if ON_THE_CLOCK & {item.path, *item.path.parents}:
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_sessionstart() -> None:
+    gc.disable()  # collecting makes many thousands of objects that all stay: to look for garbage among them takes seconds
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -31,6 +32,11 @@ class Elements(HTMLParser):
         return [attributes for tag, attributes in self.found if tag in tags]
 
 
+@cache
+def elements_in(html: str) -> Elements:
+    return Elements(html)
+
+
 @pytest.fixture(scope="module")
 def pages() -> list[Sample]:
     return samples.every_drawn()
@@ -53,7 +59,7 @@ def test_every_page_fits_into_the_first_flight(pages: list[Sample]) -> None:
 
 def test_every_page_names_its_language_and_direction(pages: list[Sample]) -> None:
     for page in pages:
-        root = Elements(page.html).all("html")[0]
+        root = elements_in(page.html).all("html")[0]
         assert (root["lang"], root["dir"]) == (page.language, LANGUAGES[page.language].direction), page.name
         assert page.headers["Content-Language"] == page.language
 
@@ -66,13 +72,13 @@ def test_every_page_has_one_heading_and_a_title(pages: list[Sample]) -> None:
 
 def test_no_id_is_given_twice(pages: list[Sample]) -> None:
     for page in pages:
-        ids = Counter(attributes["id"] for _, attributes in Elements(page.html).found if "id" in attributes)
+        ids = Counter(attributes["id"] for _, attributes in elements_in(page.html).found if "id" in attributes)
         assert [name for name, count in ids.items() if count > 1] == [], page.name
 
 
 def test_every_field_has_a_label_and_every_reference_a_target(pages: list[Sample]) -> None:
     for page in pages:
-        elements = Elements(page.html)
+        elements = elements_in(page.html)
         ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
         labelled = {label["for"] for label in elements.all("label") if "for" in label}
         for field in elements.all("input", "select", "textarea"):
@@ -95,7 +101,7 @@ def test_no_page_allows_anything_inline_that_has_not_its_nonce(pages: list[Sampl
         assert "unsafe" not in page.policy, page.name
         nonce = re.search(r"script-src 'nonce-([\w-]{16})'[^;]*; style-src 'nonce-([\w-]{16})'", page.policy)
         assert nonce, page.name
-        for element in Elements(page.html).all("script", "style"):
+        for element in elements_in(page.html).all("script", "style"):
             assert element["nonce"] == nonce[1], page.name
         for part in ("default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"):
             assert part in page.policy or "HandOver" in page.name, page.name
@@ -164,14 +170,14 @@ def test_password_managers_know_every_field(pages: list[Sample]) -> None:
 def test_nothing_keeps_managers_or_paste_away(pages: list[Sample]) -> None:
     for page in pages:
         assert not re.search(r'\son(paste|copy|drop|input|key\w+)=|maxlength="[1-9]"', page.html), page.name
-        for field in Elements(page.html).all("input"):
+        for field in elements_in(page.html).all("input"):
             if field.get("autocomplete") == "off":
                 assert re.fullmatch(r"captcha|number|security_answer|answer_\d+|answer\.\w+", field["name"]), page.name
 
 
 def test_a_code_is_typed_with_the_right_keyboard(pages: list[Sample]) -> None:
     for page in pages:
-        for field in Elements(page.html).all("input"):
+        for field in elements_in(page.html).all("input"):
             if field.get("name") == "code" and field.get("type") != "hidden":
                 assert (field["autocomplete"], field["inputmode"], field["dir"]) == ("one-time-code", "numeric", "ltr")
 
@@ -179,7 +185,7 @@ def test_a_code_is_typed_with_the_right_keyboard(pages: list[Sample]) -> None:
 def test_what_is_wrong_is_linked_to_its_field_and_stands_there(pages: list[Sample]) -> None:
     for page in pages:
         fields = {
-            field["id"]: field for field in Elements(page.html).all("input", "select", "textarea") if "id" in field
+            field["id"]: field for field in elements_in(page.html).all("input", "select", "textarea") if "id" in field
         }
         wrong = {name for name, field in fields.items() if field.get("aria-invalid") == "true"}
         linked = set(re.findall(r'<li><a href="#([\w-]+)">', page.html))
@@ -191,14 +197,16 @@ def test_what_is_wrong_is_linked_to_its_field_and_stands_there(pages: list[Sampl
 
 def test_a_summary_takes_the_focus(pages: list[Sample]) -> None:
     for page in pages:
-        for element in (attributes for _, attributes in Elements(page.html).found if attributes.get("id") == "summary"):
+        for element in (
+            attributes for _, attributes in elements_in(page.html).found if attributes.get("id") == "summary"
+        ):
             assert "autofocus" in element, page.name
             assert element["tabindex"] == "-1", page.name
 
 
 def test_the_order_of_the_page_is_that_of_the_keyboard(pages: list[Sample]) -> None:
     for page in pages:
-        indexes = {attributes.get("tabindex", "0") for _, attributes in Elements(page.html).found}
+        indexes = {attributes.get("tabindex", "0") for _, attributes in elements_in(page.html).found}
         assert indexes <= {"0", "-1"}, page.name
 
 

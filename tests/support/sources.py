@@ -30,13 +30,19 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(text(path), filename=str(path))
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+@cache
+def functions(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    return tuple(node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """The dotted names a file imports: `from a.b import c` gives `a.b.c`, which may be a module or a name in one."""
-    for node in ast.walk(tree(path)):
+    return tuple(_imports(tree(path)))
+
+
+def _imports(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
