@@ -13,14 +13,14 @@ from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
 from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
-from app.hub import arrival, callback, connections, drawing, hash_queue, older_addresses, protocol
+from app.hub import flask_app, hash_queue, lifecycle, oidc_client
 from app.hub import pages as page_modules
-from app.hub.arrival import Services
-from app.hub.folding import LowercasePaths
+from app.hub.encryption import CookieCipher, derive_key
+from app.hub.endpoints import federation, legacy_addresses, protocol
 from app.hub.gallery import gallery
 from app.hub.identity_client import IdentityClient
-from app.hub.keys import CookieCipher, derive_key
-from app.hub.pages.trouble import ErrorPage, RequestTrouble, UnknownTenantPage
+from app.hub.parts.error_pages import ErrorPage, RequestTrouble, UnknownTenantPage
+from app.hub.services import Services
 from app.hub.tenancy import Tenancy
 from app.hub.visit import current_visit, retry_address
 from app.kit.client import ServiceUnavailable
@@ -42,7 +42,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         transport: the identity service in this process (`httpx.WSGITransport`); None to reach it at `settings.api_url`.
         clock: the machine's, where none is given.
     """
-    app = drawing.make_app(settings.secrets, development=settings.development)
+    app = flask_app.make_flask_app(settings.secrets, development=settings.development)
     time = clock or SystemClock()
     address = settings.api_url or settings.base_url
     keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
@@ -51,19 +51,18 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         clock=time,
         identity_client=IdentityClient(address, keys, time, transport),
         tenancy=Tenancy(),
-        seal=CookieCipher(settings.secrets),
+        cookie_cipher=CookieCipher(settings.secrets),
     )
-    arrival.install(app)
+    lifecycle.install(app)
     app.before_request(hash_queue.refuse_shed)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
-    for views in (page_modules.pages, protocol.views, older_addresses.views, callback.views, connections.views):
+    for views in (page_modules.pages, protocol.views, legacy_addresses.views, oidc_client.views, federation.views):
         app.register_blueprint(views)
     if settings.development:
         app.register_blueprint(gallery)
     _explain_errors(app)
     _explain_accidents(app)
-    app.wsgi_app = LowercasePaths(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from app.kit.palette import palette
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
-MARK: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
+DEFAULT_LOGO_PATH: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
 """The gate: the mark of a tenant that brings no logo, in a box of 24."""
 
 
@@ -41,7 +41,7 @@ class Brand:
     def icon(self) -> str:
         """The favicon as a data address, so that it costs no request."""
         fill = palette(self.colour)["--brand"][0]
-        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{MARK}"/></svg>'
+        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{DEFAULT_LOGO_PATH}"/></svg>'
         return "data:image/svg+xml," + quote(drawing, safe=" ='/:")
 
     @property

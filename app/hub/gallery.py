@@ -13,8 +13,8 @@ from flask import Blueprint, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
 from app.hub import pages
-from app.hub.attempt import Interaction
 from app.hub.brand import Brand
+from app.hub.interaction import Interaction
 from app.hub.locale import LANGUAGES
 from app.hub.page import Page, all_pages
 from app.hub.tenancy import Registration, Tenant

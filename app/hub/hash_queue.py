@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Flask, request
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
-from app.hub.arrival import Services
 from app.hub.pages import not_me
+from app.hub.services import Services
 from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
 
@@ -28,7 +28,7 @@ def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
     if path not in _WITHOUT_SECRET and not SECRETS.may(environ["QUERY_STRING"], body):
         return None
     shared: Services = app.extensions["gatehouse"]
-    tenant = shared.tenancy.known(environ.get("HTTP_HOST", "").lower())
+    tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
     return QueueSlot(tenant, "bulk" if path in _BULK else SECRETS.work)
 
 

@@ -10,20 +10,19 @@ from urllib.parse import urlencode
 from flask import Response, redirect, request
 
 from app.contract.hub import Next, Step
-from app.hub.arrival import (
+from app.hub.cookies import (
     delete_cookie,
     remember_relying_party,
     remembered_relying_party,
-    requested_interaction_id,
-    services,
     set_cookie,
     set_interaction_cookie,
 )
-from app.hub.attempt import interaction_from_step
-from app.hub.pages.hand_over import FormPostPage
-from app.hub.pages.signed_out import SignedOutPage
-from app.hub.pages.trouble import ErrorPage, RequestTrouble, StartAgainPage
-from app.hub.visit import current_visit
+from app.hub.interaction import interaction_from_step
+from app.hub.parts.error_pages import ErrorPage, RequestTrouble, StartAgainPage
+from app.hub.parts.form_post import FormPostPage
+from app.hub.parts.signed_out import SignedOutPage
+from app.hub.services import services
+from app.hub.visit import current_visit, requested_interaction_id
 
 PAGES: Final = {
     Step.LOGIN: "/login",

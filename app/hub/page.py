@@ -11,12 +11,13 @@ from urllib.parse import urlencode
 from flask import Response, current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
 
-from app.hub import forms, locale
+from app.hub import locale
 from app.hub.assets import Asset, Assets
 from app.hub.brand import in_language
-from app.hub.captcha import CaptchaField
-from app.hub.captcha_widget import Widget
-from app.hub.forms import HubForm
+from app.hub.forms import base
+from app.hub.forms.base import HubForm
+from app.hub.forms.captcha import CaptchaField
+from app.hub.forms.captcha_widget import Widget
 from app.hub.locale import LANGUAGES, Language
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
@@ -226,7 +227,7 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
         if len(_drawn) >= _MOST_DRAWN:
             _drawn.clear()
         _drawn[whole] = known
-    filled = known.replace(_NONCE, visit.nonce).replace(_TOKEN, forms.fresh_token()).replace(_ATTEMPT, attempt)
+    filled = known.replace(_NONCE, visit.nonce).replace(_TOKEN, base.fresh_token()).replace(_ATTEMPT, attempt)
     return _answer(filled, 200, interaction_redirect_targets(visit), allows_fetch=allows_fetch)
 
 

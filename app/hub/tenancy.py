@@ -17,7 +17,7 @@ from app.contract.errors import UnknownTenant
 from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
 from app.hub.brand import DEFAULT_COLOUR, Brand
-from app.hub.captcha_widget import Widget
+from app.hub.forms.captcha_widget import Widget
 from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
@@ -106,7 +106,7 @@ class Tenancy:
         self._copies: OrderedDict[str, _Copy] = OrderedDict()
         self._lock = Lock()
 
-    def at(self, host: str, ask: Callable[[], Client]) -> Tenant:
+    def by_host(self, host: str, ask: Callable[[], Client]) -> Tenant:
         """Return the tenant of a host; asks the identity service only when the copy is old.
 
         Raises:
@@ -120,7 +120,7 @@ class Tenancy:
             raise UnknownTenant
         return copy.tenant
 
-    def known(self, host: str) -> str:
+    def cached_name(self, host: str) -> str:
         """Return the tenant's name for a cached host; empty for any other. Makes no call."""
         copy = self._copies.get(host)
         return copy.tenant.name if copy is not None and copy.tenant is not None else ""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - this is the one place that keeps the visit
 
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub import locale
-from app.hub.attempt import Interaction
+from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness, request_ids
+
+RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
+"""Redirect address of upstream providers; its `state` starts with the interaction's id (interface federation.md §12)."""
 
 
 @dataclass
@@ -119,6 +123,13 @@ def set_current_visit(visit: Visit) -> Visit:
     """Make this the visit of the request."""
     g.visit = visit
     return visit
+
+
+def requested_interaction_id() -> str:
+    """Return the interaction that the address or the form names; another browser may have started it."""
+    if request.path == RETURN_FROM_PROVIDER:
+        return request.args.get("state", "").partition(".")[0]
+    return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
 
 
 def retry_address() -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from app.hub.arrival import RETURN_FROM_PROVIDER
+from app.hub.visit import RETURN_FROM_PROVIDER
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import Claimed

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.hub.captcha import question_text
+from app.hub.forms.captcha import question_text
 from app.hub.locale import LANGUAGES, use_language
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork

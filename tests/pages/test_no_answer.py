@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from app.hub import create_app, tenancy
-from app.kit import occasional
+from app.kit import throttled_log
 from app.kit.reading import INSIDE
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
@@ -57,7 +57,7 @@ def test_a_first_visit_gets_a_page_with_try_again_and_then_the_page(visitor: Vis
 def test_a_form_that_could_not_be_answered_leads_back_to_its_page(
     visitor: Visitor, line: Line, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(occasional, "EVERY_SECONDS", 0.0)  # another test may just have written such a line
+    monkeypatch.setattr(throttled_log, "EVERY_SECONDS", 0.0)  # another test may just have written such a line
     page = visitor.open("/login")
     line.is_cut = True
     with caplog.at_level(logging.ERROR):

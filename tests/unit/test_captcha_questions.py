@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.hub.captcha import NUMBERS, question_text
+from app.hub.forms.captcha import NUMBERS, question_text
 from app.identity.credentials.captcha.questions import MOST, drawn, number_in
 from tests.support.captchas import answer_to
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.hub.folding import lowercase_path
-from app.hub.keys import CookieCipher, derive_key
+from app.hub.encryption import CookieCipher, derive_key
+from app.hub.flask_app import lowercase_path
 from app.hub.safety import FormTokens, is_cross_origin
 from app.identity.platform import encryption
 
@@ -42,15 +42,15 @@ def test_no_text_is_taken_for_a_token(text: str) -> None:
 
 def test_a_seal_opens_in_its_place_only_and_after_a_rotation() -> None:
     old, new = CookieCipher([b"a" * 32]), CookieCipher([b"b" * 32, b"a" * 32])
-    sealed = old.close({"x": 1}, "here")
-    assert new.open(sealed, "here") == {"x": 1}
-    assert new.open(sealed, "there") is None
-    assert CookieCipher([b"b" * 32]).open(sealed, "here") is None
+    sealed = old.encrypt({"x": 1}, "here")
+    assert new.decrypt(sealed, "here") == {"x": 1}
+    assert new.decrypt(sealed, "there") is None
+    assert CookieCipher([b"b" * 32]).decrypt(sealed, "here") is None
 
 
 @given(st.text(max_size=200))
 def test_no_text_is_taken_for_a_seal(text: str) -> None:
-    assert CookieCipher([b"a" * 32]).open(text, "here") is None
+    assert CookieCipher([b"a" * 32]).decrypt(text, "here") is None
 
 
 @pytest.mark.parametrize(

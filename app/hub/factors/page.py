@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from app.contract.hub_second_factors import FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import code_entry, qr
 from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.forms import code
 from app.hub.page import Page, provider_redirect_targets
-from app.hub.qr import Qr
+from app.hub.parts import qr
+from app.hub.parts.qr import Qr
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class FactorPage(Page):
 
     @property
     def wait(self) -> Any:
-        return code_entry.resend_hint(self.resend_in_seconds)
+        return code.resend_hint(self.resend_in_seconds)
 
     @property
     def picture(self) -> Qr:

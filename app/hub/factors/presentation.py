@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorProof, FactorShown
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 

@@ -14,17 +14,17 @@ from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract.hub_second_factors import FactorProof
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import callback, journey
-from app.hub.arrival import api
+from app.hub import journey, oidc_client
 from app.hub.factors import duo
 from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS
-from app.hub.own_account import NEEDED, confirmation_data, refusal_notice, require_confirmation
+from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import CHOOSE, kind_of
 from app.hub.pages.second_factors import ADD, ADDRESS, ChosenForm
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -127,7 +127,7 @@ def _added(form: FactorForm, proof: FactorProof) -> Response:
     try:
         added = api()(contract.add, proof)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
         return journey.redirect_to(_address(kind))  # that took minutes: the page asks for the password first
     except ApiError as refusal:
@@ -147,7 +147,7 @@ def _begin(kind: FactorKind) -> Response:
     try:
         begun = api()(contract.begin, chosen)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword as refusal:
         form.add_refusal(refusal)
         return page.render(refusal.status)

@@ -14,12 +14,13 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub_security as contract
 from app.contract.access import ACCOUNT_READ
-from app.hub import browser_words, callback, journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub import journey, oidc_client
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.consent import KNOWING, Scope
+from app.hub.parts import formatting
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/applications"
@@ -62,7 +63,7 @@ class ApplicationsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ApplicationsPage]:
-        day, usual = browser_words.format_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
+        day, usual = formatting.format_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
         shop = Application("shop", "Acme Shop", tuple(map(Scope, usual)), day, "shop.example.com")
         own = Application(
             "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
@@ -93,17 +94,17 @@ def revoke_application() -> Response:
     try:
         api()(contract.revoke_application, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     return journey.redirect_to(f"{ADDRESS}?done=ended")
 
 
 def _shown(form: RevokeForm, status: int = 200) -> Response:
     if not current_visit().session:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     try:
         known = api()(contract.applications, contract.OwnRead())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(known.person)
     listed = tuple(map(_application, known.applications))
     return ApplicationsPage(form, listed, request.args.get("done") == "ended").render(status)
@@ -112,4 +113,4 @@ def _shown(form: RevokeForm, status: int = 200) -> Response:
 def _application(one: contract.ApplicationView) -> Application:
     scopes = tuple(Scope(scope.name, scope.description or "") for scope in one.scopes) or KNOWING
     host = urlsplit(one.home or "").netloc
-    return Application(one.client_id, one.name, scopes, browser_words.format_day(one.since), host)
+    return Application(one.client_id, one.name, scopes, formatting.format_day(one.since), host)

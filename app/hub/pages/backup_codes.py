@@ -12,12 +12,12 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
+from app.hub import journey, oidc_client
+from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factors import read_own_factors
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -78,7 +78,7 @@ def show_backup_codes() -> Response:
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     if not known.held or known.backup_codes is None:
         return journey.redirect_to("/second-factors")
     form = MakeCodesForm(formdata=None, data=confirmation_data(known))
@@ -94,7 +94,7 @@ def make_backup_codes() -> Response:
     try:
         made = api()(contract.make_backup_codes, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
         return journey.redirect_to("/second-factors")
     except ApiError as refusal:

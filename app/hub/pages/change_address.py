@@ -17,11 +17,11 @@ from app.contract import hub_verification as verification
 from app.contract.hub import Next, Step
 from app.contract.mailed import MailedTo
 from app.hub import journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import check_mail, pages
-from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

@@ -13,14 +13,14 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub import journey, oidc_client
+from app.hub.forms.base import HubForm
+from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
+from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -86,7 +86,7 @@ def submit_change_password() -> Response:
     try:
         turned = api()(contract.change, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(turned.session)
@@ -98,7 +98,7 @@ def _shown(
 ) -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     if not known.has_password:
         return journey.redirect_to("/set-password")
     rules = rules_of(current_visit().tenant.password_policy, refusal=of_password)

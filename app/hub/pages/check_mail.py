@@ -16,8 +16,8 @@ from app.contract import hub_verification as verification
 from app.contract.hub import Step
 from app.contract.mailed import MailedTo
 from app.hub import journey
-from app.hub.arrival import api
-from app.hub.code_entry import (
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import (
     ButtonForm,
     CodeForm,
     CodePage,
@@ -27,7 +27,7 @@ from app.hub.code_entry import (
     sample_empty_form,
     sample_filled_form,
 )
-from app.hub.forms import HubForm
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

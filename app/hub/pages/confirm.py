@@ -12,11 +12,11 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_confirm as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import NEEDED, PasswordConfirmationForm, refusal_notice
+from app.hub import journey, oidc_client
+from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -65,21 +65,21 @@ def show_confirm() -> Response:
     if journey.is_interaction_gone():
         return journey.start_again()
     if not current_visit().session:
-        return callback.start_login(landing)
+        return oidc_client.start_login(landing)
     if request.args.get("anew"):
-        return callback.start_login(landing, again=True)
+        return oidc_client.start_login(landing, again=True)
     try:
         begun = contract.ConfirmBegun(landing=landing, attempt=interaction.id if interaction else None)
         told = api()(contract.begin, begun)
     except e.NotAuthenticated:
-        return callback.start_login(landing)
+        return oidc_client.start_login(landing)
     current_visit().use_account_language(told.person)
     if told.next is not None:
         return journey.follow(told.next)
     if not told.is_needed:
         return journey.redirect_to(landing)
     if not told.has_password:
-        return callback.start_login(landing, again=True)
+        return oidc_client.start_login(landing, again=True)
     return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": told.person.label}), landing).render()
 
 
@@ -92,7 +92,7 @@ def submit_confirm() -> Response:
     try:
         current_visit().renew(api()(contract.with_password, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(landing)
+        return oidc_client.start_login(landing)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ConfirmPage(form, landing, problem).render(refusal.status)
@@ -102,4 +102,4 @@ def submit_confirm() -> Response:
 def _landing() -> str:
     """Return where the visitor goes on to: one of our own pages, whatever the address says."""
     wanted = request.args.get("next", "")
-    return wanted if callback.is_own_page(wanted) else "/security"
+    return wanted if oidc_client.is_own_page(wanted) else "/security"

@@ -14,12 +14,13 @@ from app.contract import hub as contract
 from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.hub import Next, Step
 from app.hub import journey
-from app.hub.arrival import api, requested_interaction_id, set_interaction_cookie
 from app.hub.brand import initials
-from app.hub.forms import HubForm
+from app.hub.cookies import set_interaction_cookie
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.visit import current_visit
+from app.hub.services import api
+from app.hub.visit import current_visit, requested_interaction_id
 
 
 class ConsentForm(HubForm):

@@ -13,12 +13,13 @@ from app.contract import hub as hub_contract
 from app.contract.consent_forms import ConsentForm, ConsentOption
 from app.contract.hub import Step
 from app.contract.hub_consents import FormsAnswered, answer_forms
-from app.hub import consent_options, journey
-from app.hub.arrival import api
-from app.hub.consent_options import BoxesForm, Section
-from app.hub.own_account import refusal_notice
+from app.hub import journey
+from app.hub.forms import consent
+from app.hub.forms.account import refusal_notice
+from app.hub.forms.consent import BoxesForm, Section
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -38,7 +39,7 @@ class ConsentFormsPage(Page):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return consent_options.sections(self.forms, self.form)
+        return consent.sections(self.forms, self.form)
 
     @property
     def events(self) -> str:
@@ -97,7 +98,7 @@ def show_consent_forms() -> Response:
     if visit.interaction is None:
         return journey.start_again()
     step = api()(hub_contract.resume, hub_contract.AttemptRequest(attempt=visit.interaction.id))
-    forms = consent_options.forms_of(step.consents)
+    forms = consent.forms_of(step.consents)
     if step.step is not Step.CONSENT_FORMS or not forms:
         return journey.follow(step)
     return _page(forms, _boxes(forms, step.agreed)).render()
@@ -108,10 +109,10 @@ def submit_consent_forms() -> Response:
     visit = current_visit()
     if visit.interaction is None:
         return journey.start_again()
-    forms = consent_options.forms_of(request.form.get("events", "").split())
+    forms = consent.forms_of(request.form.get("events", "").split())
     if not forms:
         return journey.redirect_to(f"{ADDRESS}?attempt={visit.interaction.id}")
-    form = BoxesForm.of(consent_options.options_of(forms))
+    form = BoxesForm.of(consent.options_of(forms))
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
@@ -128,7 +129,7 @@ def submit_consent_forms() -> Response:
 
 def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
     """Return the boxes; what stands already is ticked, but for what must be agreed to anew."""
-    options = consent_options.options_of(forms)
+    options = consent.options_of(forms)
     return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
 
 

@@ -16,19 +16,21 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, journey, mailed_link
-from app.hub.arrival import api, delete_cookie, services
-from app.hub.forms import HubForm
-from app.hub.own_account import (
+from app.hub import journey, oidc_client
+from app.hub.cookies import delete_cookie
+from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
 )
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.parts import mailed_link
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -198,7 +200,7 @@ def show_delete_account() -> Response:
         return LeftPage(_day(request.args["left"])).render()
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     form = AskForm(data=confirmation_data(known))
     page = DeleteAccountPage(form, has_email=bool(known.profile.get("Email")))
     return require_confirmation(known, ADDRESS) or page.render()
@@ -214,7 +216,7 @@ def submit_delete_account() -> Response:
     try:
         current_visit().renew(api()(contract.ask_deletion, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else _problem(refusal)
         return DeleteAccountPage(form, problem).render(refusal.status)

@@ -13,15 +13,15 @@ from app.contract import errors as e
 from app.contract.hub_self_service import ProfileEdit, editable
 from app.contract.hub_self_service import edit_profile as operation
 from app.contract.registration_form import CUSTOM, FormField, Option
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
-from app.hub.own_account import refusal_notice
+from app.hub import journey, oidc_client
+from app.hub.forms.account import refusal_notice
+from app.hub.forms.base import HubForm
+from app.hub.forms.registration import to_wire_value
+from app.hub.forms.registration_fields import widget
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.registration_fields import widget
-from app.hub.registration_form import to_wire_value
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -137,7 +137,7 @@ FULL: Final = (
 def show_edit_profile() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     fields = editable(current_visit().tenant.form)
     return EditProfilePage(FieldsForm.of(fields, data=as_held(fields, known.profile))).render()
 
@@ -150,7 +150,7 @@ def submit_edit_profile() -> Response:
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return EditProfilePage(form, problem).render(refusal.status)

@@ -10,10 +10,10 @@ from flask import Response, request
 
 from app.contract import hub_connections as contract
 from app.hub import journey
-from app.hub.arrival import api
-from app.hub.code_entry import ButtonForm
+from app.hub.forms.code import ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/sign-in/elsewhere"

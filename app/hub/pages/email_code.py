@@ -14,12 +14,13 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
 from app.contract.mailed import MailedTo
-from app.hub import callback, code_entry, journey
-from app.hub.arrival import api
-from app.hub.code_entry import AGAIN, CodePage, Outcome
-from app.hub.forms import HubForm
+from app.hub import journey, oidc_client
+from app.hub.forms import code
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import AGAIN, CodePage, Outcome
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.services import api
 from app.kit.errors import ApiError
 
 CODE: Final = "/emails/confirm"
@@ -29,7 +30,7 @@ _MOST_LETTERS: Final = 320
 _GONE: Final = (e.EmailNotOnProfile, e.EmailVerificationOff, e.MalformedEmail)
 
 
-class CodeForm(code_entry.CodeForm):
+class CodeForm(code.CodeForm):
     """The code from the mail."""
 
     email = HiddenField()
@@ -38,7 +39,7 @@ class CodeForm(code_entry.CodeForm):
         return contract.EmailCode(email=_address(self), code=(self.code.data or "")[:64])
 
 
-class AgainForm(code_entry.ButtonForm):
+class AgainForm(code.ButtonForm):
     """Another mail, please."""
 
     email = HiddenField()
@@ -66,9 +67,9 @@ class EmailCodePage(CodePage):
             "sent": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
-            "empty": cls(code_entry.sample_empty_form(), mail),
-            "token": cls(code_entry.sample_filled_form().with_token_error(), mail),
-            **{one.value: cls(code_entry.sample_filled_form(), mail, False, 21, one) for one in said},
+            "empty": cls(code.sample_empty_form(), mail),
+            "token": cls(code.sample_filled_form().with_token_error(), mail),
+            **{one.value: cls(code.sample_filled_form(), mail, False, 21, one) for one in said},
         }
 
 
@@ -82,7 +83,7 @@ def show_email_code() -> Response:
     """The page that waits for the code, in whichever browser: the service knows which addresses wait."""
     known, wanted = read_own_profile(with_addresses=True), request.args.get("email", "").lower()
     if known is None:
-        return callback.start_login(LIST)
+        return oidc_client.start_login(LIST)
     waits = next((one for one in known.addresses if one.can_resend and one.email.lower() == wanted), None)
     if waits is None:
         return journey.redirect_to(LIST)
@@ -100,7 +101,7 @@ def submit_email_code() -> Response:
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(LIST)
+        return oidc_client.start_login(LIST)
     except e.EmailVerifiedBefore:
         return journey.redirect_to(_CONFIRMED)
     except _GONE:
@@ -114,7 +115,7 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, AgainForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{LIST}?done=not_sent")
     left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
-    response = _drawn_again(form, code_entry.outcome_for(form, refusal), refusal.status, left)
+    response = _drawn_again(form, code.outcome_for(form, refusal), refusal.status, left)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response
@@ -125,7 +126,7 @@ def _drawn_again(form: Any, outcome: Outcome | None, status: int, left: int = 0)
     shown = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", shown):
         return journey.redirect_to(LIST)
-    return EmailCodePage(code_entry.redisplayed(form), shown, False, left, outcome).render(status)
+    return EmailCodePage(code.redisplayed(form), shown, False, left, outcome).render(status)
 
 
 def _address(form: Any) -> str:

@@ -13,21 +13,21 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.code_entry import resend_hint
-from app.hub.forms import HubForm
-from app.hub.own_account import (
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
     PasswordConfirmationForm,
     confirmation_data,
     redirect_to_confirmation,
     refusal_notice,
     require_confirmation,
 )
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
 from app.hub.pages import email_code, pages
 from app.hub.pages.email_code import LIST
 from app.hub.pages.profile import read_own_profile
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -216,7 +216,7 @@ def choose_email() -> Response:
 def show_add_email() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADD)
+        return oidc_client.start_login(ADD)
     return require_confirmation(known, ADD) or AddEmailPage(AddForm(data=confirmation_data(known))).render()
 
 
@@ -228,7 +228,7 @@ def submit_add_email() -> Response:
     try:
         current_visit().renew(api()(contract.add_email, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(ADD)
+        return oidc_client.start_login(ADD)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return AddEmailPage(form, problem).render(refusal.status)
@@ -263,7 +263,7 @@ def submit_change_email() -> Response:
 def _list(form: ChooseForm, status: int = 200) -> Response:
     known = read_own_profile(with_addresses=True)
     if known is None:
-        return callback.start_login(LIST)
+        return oidc_client.start_login(LIST)
     form.asks.data, form.account.data = confirmation_data(known).values()
     listed = tuple(Address(**dict(one)) for one in known.addresses)
     return EmailsPage(form, listed, request.args.get("done", "")).render(status)

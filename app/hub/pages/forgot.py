@@ -15,10 +15,9 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
-from app.hub import again as asked_again
 from app.hub import journey
-from app.hub.arrival import api, requested_interaction_id
-from app.hub.code_entry import (
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import (
     ButtonForm,
     CodeForm,
     CodePage,
@@ -28,13 +27,14 @@ from app.hub.code_entry import (
     sample_empty_form,
     sample_filled_form,
 )
-from app.hub.forms import HubForm
-from app.hub.naming import IdentifierForm, identifier_attributes
+from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts import reauthentication
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 CLOSED: Final = "closed"
@@ -161,7 +161,7 @@ def show_forgot(of: str) -> Response:
         return journey.redirect_to("/login")
     if journey.is_interaction_gone():
         return journey.start_again()
-    known = asked_again.current_reauthentication()
+    known = reauthentication.current_reauthentication()
     hint = known.name or known.account if known else visit.interaction.hint if visit.interaction else ""
     if not hint and request.args.keys() <= {"attempt"}:
         return render_cached(("forgot", of), lambda: _forgot(ForgotForm.of(visit.tenant.identifiers, lost)))

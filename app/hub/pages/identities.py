@@ -13,9 +13,8 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_identities as contract
-from app.hub import browser_words, callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import (
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
     confirmation_data,
@@ -24,6 +23,8 @@ from app.hub.own_account import (
 )
 from app.hub.page import Notice, Page, provider_redirect_targets
 from app.hub.pages import pages
+from app.hub.parts import formatting
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -58,7 +59,7 @@ class Linked:
     @classmethod
     def sample(cls) -> Linked:
         """Return one for samples."""
-        since, used = (browser_words.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
+        since, used = (formatting.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
         return cls("a", "Google", "ada@example.com", since, used)
 
 
@@ -177,7 +178,7 @@ class RemoveIdentityPage(Page):
 def show_identities() -> Response:
     known = read_identities()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     said = request.args.get("done") or request.args.get("problem", "")
     offered = tuple(Connectable(one.name, one.title) for one in known.connections)
     return IdentitiesPage(tuple(_linked(one) for one in known.identities), offered, said).render()
@@ -222,7 +223,7 @@ def submit_add_identity() -> Response:
 def show_remove_identity() -> Response:
     known = read_identities()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     wanted = request.args.get("id", "")
     page = _removing(
         known, DisconnectForm(formdata=None, data={**confirmation_data(known), "identity": wanted}), wanted
@@ -246,7 +247,7 @@ def submit_remove_identity() -> Response:
         try:
             done = api()(contract.disconnect, contract.IdentityNamed(id=wanted, password=form.proof))
         except e.NotAuthenticated:
-            return callback.start_login(ADDRESS)
+            return oidc_client.start_login(ADDRESS)
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
@@ -273,7 +274,7 @@ def read_identities() -> contract.OwnIdentities | None:
 
 def _sign_in(landing: str) -> Response:
     """Send the browser to sign in, and then on to where it wanted."""
-    return callback.start_login(landing if callback.is_own_page(landing) else ADDRESS)
+    return oidc_client.start_login(landing if oidc_client.is_own_page(landing) else ADDRESS)
 
 
 def _title(known: contract.OwnIdentities, wanted: str) -> str | None:
@@ -290,5 +291,5 @@ def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None
 
 
 def _linked(one: contract.LinkedView) -> Linked:
-    day = browser_words.format_day
+    day = formatting.format_day
     return Linked(one.id, one.title, one.email or one.name, day(one.since), day(one.used_at))

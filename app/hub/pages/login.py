@@ -13,18 +13,18 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.captcha import Challenge, Lock
 from app.contract.hub import Step
-from app.hub import again as asked_again
-from app.hub import captcha, journey, other_ways
-from app.hub.again import Reauthentication
-from app.hub.arrival import api, requested_interaction_id, services
-from app.hub.captcha import OTHER_QUESTION
-from app.hub.captcha_widget import Widget
-from app.hub.login_form import LoginForm
-from app.hub.naming import identifier_attributes
-from app.hub.other_ways import SignInMethod
+from app.hub import journey
+from app.hub.forms import captcha
+from app.hub.forms.captcha import OTHER_QUESTION
+from app.hub.forms.captcha_widget import Widget
+from app.hub.forms.identifier import identifier_attributes
+from app.hub.forms.login import LoginForm
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import delete_account, pages
-from app.hub.sign_in_refusals import (
+from app.hub.parts import reauthentication, sign_in_methods
+from app.hub.parts.reauthentication import Reauthentication
+from app.hub.parts.sign_in_methods import SignInMethod
+from app.hub.parts.sign_in_refusals import (
     ASKING,
     CHECK_MORE,
     NEEDS,
@@ -34,8 +34,9 @@ from app.hub.sign_in_refusals import (
     sign_in_notice,
     wait_seconds,
 )
+from app.hub.services import api, services
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 CONNECTS: Final = "connects"
@@ -149,8 +150,12 @@ class LoginPage(Page):
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
-            "with other ways": cls(LoginForm.of((email,)), relying_party="Acme Shop", ways=other_ways.sample_methods()),
-            "with other providers": cls(LoginForm.of((email,)), connections=other_ways.sample_connection_methods()),
+            "with other ways": cls(
+                LoginForm.of((email,)), relying_party="Acme Shop", ways=sign_in_methods.sample_methods()
+            ),
+            "with other providers": cls(
+                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()
+            ),
             **cls._asked_again(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
@@ -164,7 +169,7 @@ class LoginPage(Page):
     def _asked_again(cls) -> Mapping[str, LoginPage]:
         form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
         known, unknown = Reauthentication.sample("password"), Reauthentication.sample()
-        elsewhere, ways = Reauthentication.sample("mail", "sms", "device"), other_ways.sample_methods()
+        elsewhere, ways = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
         return {
             "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, again=known),
             "once more, wrong": cls(form, has_remember_me=False, again=known, refusal=RefusalReason.WRONG),
@@ -174,7 +179,7 @@ class LoginPage(Page):
                 form,
                 has_remember_me=False,
                 again=Reauthentication.sample("connection:google"),
-                connections=other_ways.sample_connection_methods()[:1],
+                connections=sign_in_methods.sample_connection_methods()[:1],
             ),
         }
 
@@ -305,7 +310,7 @@ def submit_login() -> Response:
         return journey.start_again()
     form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
-        return _page(form, again=asked_again.current_reauthentication()).render(form.error_status)
+        return _page(form, again=reauthentication.current_reauthentication()).render(form.error_status)
     try:
         step = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
@@ -329,7 +334,7 @@ def _page(
     visit = current_visit()
     asking = visit.interaction.relying_party if visit.interaction else ""
     known = (visit.tenant.identifiers, asking, visit.tenant.has_remember_me and again is None, refusal, wait_seconds)
-    offered = {"ways": other_ways.tenant_methods(), "connections": other_ways.connection_methods()}
+    offered = {"ways": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
     shown: dict[str, Any] = {name: _open_to(again, ways) for name, ways in offered.items()}
     if form.captcha.is_asked or form.asks_question:
         return LockedLoginPage(form, *known, **shown, again=again)
@@ -352,7 +357,7 @@ def again(
     refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
 ) -> Response:
     """Draw the page again for somebody who came by another way than the password."""
-    known, drawn = asked_again.current_reauthentication(), form or fresh_form()
+    known, drawn = reauthentication.current_reauthentication(), form or fresh_form()
     if known is not None:
         drawn.identifier.data = known.name
     page = _page(drawn, refusal, again=known)
@@ -372,7 +377,7 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     if reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
-    response = _page(form, reason, seconds, again=asked_again.current_reauthentication()).render(refusal.status)
+    response = _page(form, reason, seconds, again=reauthentication.current_reauthentication()).render(refusal.status)
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

@@ -11,11 +11,11 @@ from flask import Response, request
 from app.contract import hub as contract
 from app.contract.hub import Step
 from app.hub import journey
-from app.hub.arrival import api, services
 from app.hub.brand import initials
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 
 _WISHES: Final = {
@@ -75,7 +75,7 @@ def show_logout() -> Response:
 
 @pages.post("/logout")
 def submit_logout() -> Response:
-    form, held = LogoutForm(), services().seal.open(request.form.get("request", ""), _PLACE)
+    form, held = LogoutForm(), services().cookie_cipher.decrypt(request.form.get("request", ""), _PLACE)
     asked = contract.SignOutRequest(**(held if isinstance(held, dict) else {}))
     if not form.validate():
         step = api()(contract.sign_out, asked)
@@ -94,4 +94,6 @@ def _question(form: LogoutForm, asked: contract.SignOutRequest, step: contract.N
     current_visit().use_account_language(step.person)
     asking = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
-    return LogoutPage(form, account, asking, services().seal.close(kept, _PLACE) if kept else "").render(status)
+    return LogoutPage(form, account, asking, services().cookie_cipher.encrypt(kept, _PLACE) if kept else "").render(
+        status
+    )

@@ -12,12 +12,13 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.hub import Step
-from app.hub import journey, mailed_link
-from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub import journey
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.pages.forgot import CLOSED
+from app.hub.parts import mailed_link
+from app.hub.services import api
 
 ADDRESS: Final = "/not-me"
 

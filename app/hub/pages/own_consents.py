@@ -15,13 +15,14 @@ from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consent_forms import ConsentForm
 from app.contract.self_service import AcceptedPolicy
-from app.hub import callback, consent_options, journey
-from app.hub.arrival import api
-from app.hub.consent_options import BoxesForm, Section
-from app.hub.own_account import refusal_notice
+from app.hub import journey, oidc_client
+from app.hub.forms import consent
+from app.hub.forms.account import refusal_notice
+from app.hub.forms.consent import BoxesForm, Section
 from app.hub.page import Notice, Page, form_notice
 from app.hub.pages import pages
 from app.hub.pages.consent_forms import NEWS, SIGN_UP
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/consents"
@@ -74,7 +75,7 @@ class OwnConsentsPage(Page):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        return consent_options.sections(self.forms, self.form)
+        return consent.sections(self.forms, self.form)
 
     @property
     def has_choice(self) -> bool:
@@ -97,7 +98,7 @@ class OwnConsentsPage(Page):
             (SIGN_UP, NEWS),
             {"age": _day("2025-03-01"), "terms": _day("2026-05-02"), "news": _day("2026-05-02")},
         )
-        named = consent_options.titles(both)
+        named = consent.titles(both)
         history = (
             Entry(_day("2026-05-02"), (Line("Subscribe", named["terms"]), Line("Subscribe", named["news"]))),
             Entry(_day("2025-08-11"), (Line("Unsubscribe", named["mail"]),)),
@@ -117,7 +118,7 @@ class OwnConsentsPage(Page):
 @pages.get(ADDRESS)
 def show_consents() -> Response:
     known = _read()
-    return _page(known).render() if known else callback.start_login(ADDRESS)
+    return _page(known).render() if known else oidc_client.start_login(ADDRESS)
 
 
 @pages.post(ADDRESS)
@@ -132,7 +133,7 @@ def submit_consents() -> Response:
             api()(contract.edit_consents, contract.ConsentsEdited(choices=choices))
         return journey.redirect_to(f"{ADDRESS}?saved=1")
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
         return _refused(refusal.status, refusal_notice(refusal))
 
@@ -140,7 +141,7 @@ def submit_consents() -> Response:
 def _refused(status: int, problem: Notice | None) -> Response:
     """What stands is drawn again, and what is wrong above it."""
     known = _read()
-    return _page(known, problem).render(status) if known else callback.start_login(ADDRESS)
+    return _page(known, problem).render(status) if known else oidc_client.start_login(ADDRESS)
 
 
 def _read() -> contract.OwnConsents | None:
@@ -153,8 +154,8 @@ def _read() -> contract.OwnConsents | None:
 
 
 def _page(known: contract.OwnConsents, problem: Notice | None = None) -> OwnConsentsPage:
-    forms = consent_options.forms_of(known.events)
-    titles = consent_options.titles(current_visit().tenant.consent_forms)
+    forms = consent.forms_of(known.events)
+    titles = consent.titles(current_visit().tenant.consent_forms)
     since = {one.option: _day(one.at) for one in known.agreed}
     return OwnConsentsPage(
         form=_boxes(forms, since),
@@ -173,7 +174,7 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: Mapping[str, Any]) -> BoxesFo
 
 
 def _optional(forms: tuple[ConsentForm, ...]) -> list[Any]:
-    return [option for option in consent_options.options_of(forms) if not option.mandatory]
+    return [option for option in consent.options_of(forms) if not option.mandatory]
 
 
 def _entry(logged: contract.ConsentEntry, titles: Mapping[str, str]) -> Entry:

@@ -13,12 +13,12 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract import hub_security as contract
 from app.contract.hub_self_service import Proved
-from app.hub import callback
-from app.hub.arrival import api, services
-from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
+from app.hub import oidc_client
+from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -61,7 +61,7 @@ class DownloadPage(Page):
 def show_own_data() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     return require_confirmation(known, ADDRESS) or DownloadPage(DownloadForm(data=confirmation_data(known))).render()
 
 
@@ -73,7 +73,7 @@ def download_own_data() -> Response:
     try:
         made = api()(contract.own_data, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(made.session)

@@ -12,12 +12,13 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import journey, mailed_link
-from app.hub.arrival import api
-from app.hub.naming import IdentifierForm, identifier_attributes
+from app.hub import journey
+from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.parts import mailed_link
+from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

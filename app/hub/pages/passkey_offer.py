@@ -10,11 +10,11 @@ from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import callback, journey
-from app.hub.arrival import api
+from app.hub import journey, oidc_client
+from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, read_credential
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import SCRIPTLESS, CredentialForm, notice_for, read_credential
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -50,7 +50,7 @@ def show_passkey_offer() -> Response:
     try:
         offer = api()(contract.read_offer, contract.OfferRead(attempt=attempt))
     except e.NotAuthenticated:
-        return callback.start_login("/profile")
+        return oidc_client.start_login("/profile")
     if offer.next is not None:
         return journey.follow(offer.next)
     visit.use_account_language(offer.person)
@@ -75,7 +75,7 @@ def submit_passkey_offer() -> Response:
             api()(contract.answer_offer, contract.OfferAnswer(attempt=attempt, credential=credential))
         )
     except e.NotAuthenticated:
-        return callback.start_login("/profile")
+        return oidc_client.start_login("/profile")
     except ApiError as refusal:
         return _page(is_local=is_local, problem=notice_for(refusal)).render(refusal.status)
 

@@ -10,11 +10,11 @@ from wtforms import BooleanField
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.hub import journey
-from app.hub.arrival import api, requested_interaction_id
+from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import delete_account, login, pages
-from app.hub.passkey_forms import CredentialForm, options_response, read_credential
-from app.hub.sign_in_refusals import RefusalReason, reason_for
-from app.hub.visit import current_visit
+from app.hub.parts.sign_in_refusals import RefusalReason, reason_for
+from app.hub.services import api
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 ADDRESS = "/login/passkey"

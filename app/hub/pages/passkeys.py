@@ -15,19 +15,20 @@ from wtforms import HiddenField, StringField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
-from app.hub import browser_words, callback, journey
-from app.hub.arrival import api, services
-from app.hub.forms import HubForm
-from app.hub.own_account import (
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
 )
+from app.hub.forms.base import HubForm
+from app.hub.forms.passkey import FAILED, SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.passkey_forms import FAILED, SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.parts import formatting
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -84,7 +85,7 @@ class PasskeysPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeysPage]:
-        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
         held = (Held("a", "Apple Passwords", day), Held("b", "My blue key", day))
         return {
             "none": cls(()),
@@ -155,7 +156,7 @@ class EditPasskeyPage(Page):
 @pages.get(ADDRESS)
 def show_passkeys() -> Response:
     known = read_passkeys()
-    return _list(known).render() if known is not None else callback.start_login(ADDRESS)
+    return _list(known).render() if known is not None else oidc_client.start_login(ADDRESS)
 
 
 @pages.post(f"{ADDRESS}/options")
@@ -169,7 +170,7 @@ def options_of_own() -> Response:
 def show_add_passkey() -> Response:
     known = read_passkeys()
     if known is None:
-        return callback.start_login(ADD)
+        return oidc_client.start_login(ADD)
     if not known.can_add:
         return journey.redirect_to(ADDRESS)
     if (first := require_confirmation(known, ADD)) is not None:
@@ -190,7 +191,7 @@ def submit_add_passkey() -> Response:
     try:
         done = api()(contract.add, contract.NewOwnPasskey(credential=credential, password=form.proof))
     except e.NotAuthenticated:
-        return callback.start_login(ADD)
+        return oidc_client.start_login(ADD)
     except ApiError as refusal:
         return replace(page, problem=_problem(form, refusal)).render(refusal.status)
     current_visit().renew(done.session)
@@ -201,7 +202,7 @@ def submit_add_passkey() -> Response:
 def show_edit_passkey() -> Response:
     known = read_passkeys()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     wanted = request.args.get("id", "")
     if wanted not in {one.id for one in known.passkeys}:
         return journey.redirect_to(ADDRESS)
@@ -263,7 +264,7 @@ def _rename() -> Response:
     try:
         api()(contract.rename, contract.RenamedPasskey(id=passkey, name=name))
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError:
         return journey.redirect_to(ADDRESS)
     return journey.redirect_to(f"{ADDRESS}?done=renamed")
@@ -277,7 +278,7 @@ def _remove() -> Response:
         try:
             done = api()(contract.remove, contract.GonePasskey(id=wanted, password=form.proof))
         except e.NotAuthenticated:
-            return callback.start_login(ADDRESS)
+            return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:
             return journey.redirect_to(ADDRESS)  # a second click, or another tab
         except ApiError as refusal:
@@ -312,7 +313,7 @@ def _edit(known: contract.OwnPasskeys, form: RemoveForm, wanted: str) -> EditPas
 
 
 def _held(one: Any) -> Held:
-    return Held(one.id, one.authenticator, browser_words.format_day(one.created_at))
+    return Held(one.id, one.authenticator, formatting.format_day(one.created_at))
 
 
 def _json(told: dict[str, Any]) -> Response:

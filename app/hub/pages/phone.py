@@ -15,14 +15,15 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_self_service as contract
 from app.contract.mailed import MailedTo
-from app.hub import callback, code_entry, journey
-from app.hub.arrival import api
-from app.hub.code_entry import AGAIN, CodePage, Outcome
-from app.hub.forms import HubForm
-from app.hub.own_account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
+from app.hub import journey, oidc_client
+from app.hub.forms import code
+from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import AGAIN, CodePage, Outcome
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -52,14 +53,14 @@ class NumberForm(PasswordConfirmationForm):
         return sentence is not None or super().add_refusal(refusal)
 
 
-class CodeForm(code_entry.CodeForm):
+class CodeForm(code.CodeForm):
     """The code from the message."""
 
     def to_request(self) -> contract.PhoneCode:
         return contract.PhoneCode(code=(self.code.data or "")[:64])
 
 
-class AgainForm(code_entry.ButtonForm):
+class AgainForm(code.ButtonForm):
     """Another message, please."""
 
     phone = HiddenField()
@@ -163,10 +164,10 @@ class PhoneCodePage(CodePage):
         said = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
         return {
             "fresh": cls(CodeForm(), _SAMPLE),
-            "empty": cls(code_entry.sample_empty_form(), _SAMPLE),
-            "token": cls(code_entry.sample_filled_form().with_token_error(), _SAMPLE),
+            "empty": cls(code.sample_empty_form(), _SAMPLE),
+            "token": cls(code.sample_filled_form().with_token_error(), _SAMPLE),
             "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
-            **{one.value: cls(code_entry.sample_filled_form(), _SAMPLE, True, 21, one) for one in said},
+            **{one.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, one) for one in said},
         }
 
 
@@ -191,7 +192,7 @@ class RemovePhonePage(Page):
 def show_phone() -> Response:
     known = read_own_profile(with_asked_phone=True)
     if known is None:
-        return callback.start_login(SHOWN)
+        return oidc_client.start_login(SHOWN)
     if not _has_numbers():
         return journey.redirect_to("/profile")
     is_confirmed, said = bool(known.profile.get("PhoneIdVerified")), request.args.get("done", "")
@@ -202,7 +203,7 @@ def show_phone() -> Response:
 def show_change_phone() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(CHANGE)
+        return oidc_client.start_login(CHANGE)
     if not _has_numbers():
         return journey.redirect_to("/profile")
     waiting = "" if known.profile.get("PhoneIdVerified") else known.phone or ""
@@ -218,7 +219,7 @@ def submit_change_phone() -> Response:
     try:
         current_visit().renew(api()(contract.ask_phone, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(CHANGE)
+        return oidc_client.start_login(CHANGE)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return ChangePhonePage(form, problem).render(refusal.status)
@@ -230,7 +231,7 @@ def show_phone_code() -> Response:
     """The page that waits for the code, in whichever browser: the service knows the number."""
     known = read_own_profile(with_asked_phone=True)
     if known is None:
-        return callback.start_login(SHOWN)
+        return oidc_client.start_login(SHOWN)
     if not known.asked_phone:
         return journey.redirect_to(SHOWN)
     outcome = Outcome.SENT if request.args.get("sent") else None
@@ -248,12 +249,12 @@ def submit_phone_code() -> Response:
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(SHOWN)
+        return oidc_client.start_login(SHOWN)
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
         return journey.redirect_to(SHOWN)  # another tab gave another number, or proved this one
     except ApiError as refusal:
         left = MailedTo.model_validate(refusal.data or {}).resend_in_seconds
-        response = _code_page(form, code_entry.outcome_for(form, refusal), refusal.status, left)
+        response = _code_page(form, code.outcome_for(form, refusal), refusal.status, left)
         if refusal.retry_after_seconds:
             response.headers["Retry-After"] = str(refusal.retry_after_seconds)
         return response
@@ -264,7 +265,7 @@ def submit_phone_code() -> Response:
 def show_remove_phone() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(REMOVE)
+        return oidc_client.start_login(REMOVE)
     if not (known.phone and _has_numbers()):
         return journey.redirect_to(SHOWN)
     return require_confirmation(known, REMOVE) or RemovePhonePage(RemoveForm(data=confirmation_data(known))).render()
@@ -278,7 +279,7 @@ def submit_remove_phone() -> Response:
     try:
         current_visit().renew(api()(contract.remove_phone, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(REMOVE)
+        return oidc_client.start_login(REMOVE)
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
         return journey.redirect_to(f"{SHOWN}?done=removed")  # a second click: gone already
     except e.NotProcessable as refusal:
@@ -299,4 +300,4 @@ def _code_page(form: HubForm, outcome: Outcome | None, status: int, left: int = 
     shown = request.form.get("phone", "")
     if not _NUMBER.fullmatch(shown):
         return journey.redirect_to(CODE)
-    return PhoneCodePage(code_entry.redisplayed(form), shown, True, left, outcome).render(status)
+    return PhoneCodePage(code.redisplayed(form), shown, True, left, outcome).render(status)

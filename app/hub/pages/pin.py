@@ -13,13 +13,13 @@ from app.contract import hub as hub_contract
 from app.contract import hub_pins as contract
 from app.contract.hub import Step
 from app.contract.pin_settings import Pins
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import NEEDED, confirmation_data, refusal_notice, require_confirmation
+from app.hub import journey, oidc_client
+from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
+from app.hub.forms.pin import PinForm, hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.pin_form import PinForm, hint
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -82,7 +82,7 @@ class SetPinPage(Page):
 def show_pin() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(OWN)
+        return oidc_client.start_login(OWN)
     if (first := require_confirmation(known, OWN)) is not None:
         return first
     return _own(PinForm(data=confirmation_data(known)), has_pin=_has_pin(known)).render()
@@ -92,14 +92,14 @@ def show_pin() -> Response:
 def submit_pin() -> Response:
     form, known = PinForm(), read_own_profile()
     if known is None:
-        return callback.start_login(OWN)
+        return oidc_client.start_login(OWN)
     if not form.validate():
         return _own(form, has_pin=_has_pin(known)).render(form.error_status)
     try:
         chosen = contract.PinChosen(pin=(form.pin.data or "")[:64], password=form.proof)
         current_visit().renew(api()(contract.set_own, chosen).session)
     except e.NotAuthenticated:
-        return callback.start_login(OWN)
+        return oidc_client.start_login(OWN)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _own(form, has_pin=_has_pin(known), problem=problem).render(refusal.status)

@@ -16,15 +16,15 @@ from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.pin_settings import Pins
 from app.hub import journey
-from app.hub.arrival import api, requested_interaction_id
-from app.hub.naming import IdentifierForm, identifier_attributes
+from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.forms.pin import PinForm, hint
+from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pin_form import PinForm, hint
-from app.hub.questions_form import QuestionsForm
-from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/forgot-pin/questions"

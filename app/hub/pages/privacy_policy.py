@@ -14,10 +14,10 @@ from app.contract.hub import Step
 from app.contract.hub_self_service import PolicyAccepted
 from app.contract.hub_self_service import accept_policy as operation
 from app.hub import journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/privacy-policy"

@@ -13,11 +13,11 @@ from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.errors import NotAuthenticated
-from app.hub import callback
-from app.hub.arrival import api
+from app.hub import oidc_client
 from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -129,7 +129,7 @@ def read_own_profile(**more: bool) -> contract.ProfileAnswer | None:
 def show_profile() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login("/profile")
+        return oidc_client.start_login("/profile")
     tenant = current_visit().tenant
     groups = tuple(group for group in (_you(known.profile), _reach(known), _place(known.profile)) if group.facts)
     picture, named_by = str(known.profile.get("ImageUrl") or ""), tenant.identifiers

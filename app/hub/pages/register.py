@@ -18,19 +18,21 @@ from app.contract.hub_connections import Connected, ConnectedRead, connected
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
-from app.hub import captcha, journey, other_ways
-from app.hub.arrival import api, requested_interaction_id
-from app.hub.captcha_widget import Widget
-from app.hub.other_ways import SignInMethod
+from app.hub import journey
+from app.hub.forms import captcha
+from app.hub.forms.captcha_widget import Widget
+from app.hub.forms.passkey import options_response, read_credential
+from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.forms.registration import RegisterForm
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.pages.username import ONE_ALPHABET
-from app.hub.passkey_forms import options_response, read_credential
-from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.registration_form import RegisterForm
-from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts import sign_in_methods
+from app.hub.parts.sign_in_methods import SignInMethod
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.services import api
 from app.hub.tenancy import Identifier, Registration
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 
@@ -96,7 +98,7 @@ class RegisterPage(Page):
             "every kind of field": cls(RegisterForm.of(_FULL), every, relying_party="Acme Shop"),
             "every kind of field refused": cls(full, every),
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
-            "with other providers": cls(plain, rules, connections=other_ways.sample_connection_methods()[:2]),
+            "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
             "with a captcha": cls(puzzled, rules),
             "captcha answered wrongly": cls(again, rules),
             "captcha of a provider": cls(boxed, rules),
@@ -298,7 +300,7 @@ def _page(
         title = told_by or (brought.title if brought else "")
         return RegisterPage(form, (), asking, refusal, wait_seconds, told_by=title)
     kind = PasskeyRegisterPage if offered is not None and _has_passkeys(offered) else RegisterPage
-    return kind(form, rules, asking, refusal, wait_seconds, connections=other_ways.connection_methods())
+    return kind(form, rules, asking, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
 
 
 def _off() -> Response:

@@ -18,13 +18,15 @@ from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Next, Step
 from app.contract.mailed import LinkRead
-from app.hub import journey, mailed_link
-from app.hub.arrival import api, services, set_interaction_cookie
-from app.hub.attempt import interaction_from_step
-from app.hub.forms import HubForm
+from app.hub import journey
+from app.hub.cookies import set_interaction_cookie
+from app.hub.forms.base import HubForm
+from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.interaction import interaction_from_step
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.parts import mailed_link
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

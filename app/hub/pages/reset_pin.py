@@ -11,12 +11,13 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.pin_settings import Pins
-from app.hub import journey, mailed_link
-from app.hub.arrival import api
-from app.hub.own_account import refusal_notice
+from app.hub import journey
+from app.hub.forms.account import refusal_notice
+from app.hub.forms.pin import PinForm, hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.pin_form import PinForm, hint
+from app.hub.parts import mailed_link
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

@@ -14,15 +14,16 @@ from wtforms import HiddenField, StringField
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import code_entry, journey
-from app.hub.arrival import api
+from app.hub import journey
 from app.hub.factors import duo
 from app.hub.factors.page import FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS
-from app.hub.forms import HubForm
+from app.hub.forms import code
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -154,8 +155,8 @@ _TOO_SOON: Final = Notice(
     _l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note"
 )
 _UNSENT: Final[dict[type[ApiError], Notice]] = {
-    e.MailLimitReached: code_entry.ENOUGH_MAILS,
-    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code_entry.ENOUGH_TEXTS),
+    e.MailLimitReached: code.ENOUGH_MAILS,
+    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code.ENOUGH_TEXTS),
 }
 _FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another way."))
 _LOCKS: Final = (

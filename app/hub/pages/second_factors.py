@@ -15,11 +15,10 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub_own_factors as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.hub import browser_words, callback, journey
-from app.hub.arrival import api
+from app.hub import journey, oidc_client
 from app.hub.factors.page import choice_redirect_targets
 from app.hub.factors.registry import PRESENTATIONS
-from app.hub.own_account import (
+from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
     confirmation_data,
@@ -29,6 +28,8 @@ from app.hub.own_account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.second_factor import Way, kind_of
+from app.hub.parts import formatting
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -104,7 +105,7 @@ class FactorsPage(Page):
             Way(presentation.kind.value, presentation.name, presentation.hint, presentation.icon)
             for presentation in _faces()
         )
-        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
         held = tuple(Held(way.kind, way.name, way.icon, since=day, used=day) for way in ways)
         visit = cls(ChosenForm(), held, (), 8)
         return {
@@ -157,7 +158,7 @@ def show_second_factors() -> Response:
         known = read_own_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    return _page(known).render() if known is not None else callback.start_login(ADDRESS)
+    return _page(known).render() if known is not None else oidc_client.start_login(ADDRESS)
 
 
 @pages.get(REMOVE)
@@ -168,7 +169,7 @@ def show_remove_factor() -> Response:
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     if kind is None or kind not in PRESENTATIONS or kind not in {one.kind for one in known.held}:
         return journey.redirect_to(ADDRESS)
     landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
@@ -192,7 +193,7 @@ def submit_remove_factor() -> Response:
     try:
         current_visit().renew(api()(contract.remove, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return replace(page, problem=problem).render(refusal.status)
@@ -229,7 +230,7 @@ def _page(known: contract.FactorsView) -> FactorsPage:
 
 
 def _held(one: contract.FactorHeld) -> Held:
-    presentation, day = PRESENTATIONS[one.kind], browser_words.format_day
+    presentation, day = PRESENTATIONS[one.kind], formatting.format_day
     return Held(one.kind.value, presentation.name, presentation.icon, one.hint or "", day(one.since), day(one.used_at))
 
 

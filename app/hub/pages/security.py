@@ -16,12 +16,13 @@ from app.contract import hub as sessions
 from app.contract import hub_security as contract
 from app.contract.hub import Step
 from app.contract.hub_own_factors import FactorsView
-from app.hub import browser_words, callback, journey
-from app.hub.arrival import api
+from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts import formatting
+from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 
@@ -111,10 +112,10 @@ class SecurityPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
         firefox, safari, chrome = (
-            browser_words.browser_label(*one)
+            formatting.browser_label(*one)
             for one in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
-        day = browser_words.format_day("2026-11-12T10:00:00+00:00")
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
         visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
         others = (
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
@@ -181,14 +182,14 @@ def _forgotten(form: ForgetForm) -> Response:
     try:
         api()(contract.forget_browsers, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     return journey.redirect_to(f"{ADDRESS}?done=forgotten")
 
 
 def _shown(form: HubForm, status: int = 200, done: str = "") -> Response:
     known = read_own_security()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     rows, trusted = map(_session, known.sessions), map(_trusted, known.browsers)
     return SecurityPage(
         form, tuple(_ways(known)), tuple(rows), tuple(trusted), known.applications, done
@@ -209,7 +210,7 @@ def read_own_security() -> contract.SecurityView | None:
 
 def _ways(known: contract.SecurityView) -> Iterable[Row]:
     tenant = current_visit().tenant
-    changed = browser_words.format_day(known.password_changed_at)
+    changed = formatting.format_day(known.password_changed_at)
     hint = (_changed(changed) if changed else _l("Set")) if known.has_password else _NO_PASSWORD
     yield Row(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
@@ -262,16 +263,16 @@ def _until(day: str) -> Any:
 def _session(view: sessions.SessionView) -> Browser:
     return Browser(
         id=view.id,
-        name=view.application or browser_words.browser_label(view.browser, view.os),
+        name=view.application or formatting.browser_label(view.browser, view.os),
         place=view.address or "",
-        when=_l("now") if view.is_current else browser_words.time_ago(view.last_seen_at),
+        when=_l("now") if view.is_current else formatting.time_ago(view.last_seen_at),
         is_current=view.is_current,
         is_handheld=_is_handheld(view.device_type),
     )
 
 
 def _trusted(view: contract.BrowserView) -> Browser:
-    name, until = browser_words.browser_label(view.browser, view.os), _until(browser_words.format_day(view.ends_at))
+    name, until = formatting.browser_label(view.browser, view.os), _until(formatting.format_day(view.ends_at))
     return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
 
 

@@ -12,19 +12,19 @@ from flask_babel import lazy_gettext as _l
 from app.contract import errors as e
 from app.contract.hub_self_service import AnswersEdit
 from app.contract.hub_self_service import edit_answers as operation
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import (
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
 )
+from app.hub.forms.security_questions import QuestionsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.questions_form import QuestionsForm
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -71,7 +71,7 @@ class SecurityQuestionsPage(Page):
 def show_security_questions() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(known))
     return require_confirmation(known, ADDRESS) or SecurityQuestionsPage(form, tuple(known.answered)).render()
 
@@ -84,7 +84,7 @@ def submit_security_questions() -> Response:
     try:
         current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:
         problem = Notice(
             _l("Nothing was changed"), _l("Only the questions that you have answered before can be changed.")

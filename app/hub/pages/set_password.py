@@ -14,14 +14,14 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.forms import HubForm
-from app.hub.own_account import refusal_notice, require_confirmation
+from app.hub import journey, oidc_client
+from app.hub.forms.account import refusal_notice, require_confirmation
+from app.hub.forms.base import HubForm
+from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
-from app.hub.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -66,7 +66,7 @@ class SetPasswordPage(Page):
 def show_set_password() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     if known.has_password:
         return journey.redirect_to("/change-password")
     return require_confirmation(known, ADDRESS) or _page(SetPasswordForm(formdata=None), known.person.label).render()
@@ -80,7 +80,7 @@ def submit_set_password() -> Response:
     try:
         turned = api()(contract.set_first, form.to_request())
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
         return journey.redirect_to(ADDRESS)  # there is one by now, or that took minutes
     except ApiError as refusal:

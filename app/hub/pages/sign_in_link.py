@@ -15,13 +15,14 @@ from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_recovery import LinkRequest
 from app.contract.mailed import LinkRead
-from app.hub import journey, mailed_link
-from app.hub.arrival import api, services
-from app.hub.code_entry import ButtonForm
-from app.hub.forms import HubForm
+from app.hub import journey
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import ButtonForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import RefusalReason, reason_for, sign_in_notice, wait_seconds
+from app.hub.parts import mailed_link
+from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice, wait_seconds
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

@@ -14,12 +14,12 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.hub_self_service import UsernameEdit
 from app.contract.hub_self_service import edit_username as operation
-from app.hub import callback, journey
-from app.hub.arrival import api
-from app.hub.own_account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
+from app.hub import journey, oidc_client
+from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.pages.profile import read_own_profile
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -86,7 +86,7 @@ class UsernamePage(Page):
 def show_username() -> Response:
     known = read_own_profile()
     if known is None:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     asks = NEEDED if known.needs_password else ""
     page = UsernamePage(UsernameForm(data={"username": known.profile.get("UserName") or "", "asks": asks}))
     return require_confirmation(known, ADDRESS) or page.render()
@@ -100,7 +100,7 @@ def submit_username() -> Response:
     try:
         current_visit().renew(api()(operation, form.to_request()).session)
     except e.NotAuthenticated:
-        return callback.start_login(ADDRESS)
+        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return UsernamePage(form, problem).render(refusal.status)

@@ -16,11 +16,13 @@ from app.contract import errors as e
 from app.contract import hub_verification as contract
 from app.contract.hub import Next
 from app.contract.mailed import MOST_TOKEN_LETTERS, LinkRead
-from app.hub import journey, mailed_link
-from app.hub.arrival import api, remembered_relying_party, services
-from app.hub.forms import HubForm
+from app.hub import journey
+from app.hub.cookies import remembered_relying_party
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import check_mail, pages
+from app.hub.parts import mailed_link
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 

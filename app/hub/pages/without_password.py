@@ -18,10 +18,9 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_recovery import AttemptOnly, CodeRequest
 from app.contract.mailed import MailedTo
-from app.hub import again as asked_again
-from app.hub import journey, other_ways
-from app.hub.arrival import api, requested_interaction_id
-from app.hub.code_entry import (
+from app.hub import journey
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import (
     ButtonForm,
     CodeForm,
     CodePage,
@@ -32,14 +31,15 @@ from app.hub.code_entry import (
     sample_empty_form,
     sample_filled_form,
 )
-from app.hub.forms import HubForm
-from app.hub.naming import IdentifierForm, identifier_attributes
-from app.hub.other_ways import DEVICE, MAIL, SMS
+from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
-from app.hub.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts import reauthentication, sign_in_methods
+from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 SENT: Final = "/sign-in/sent"
@@ -86,7 +86,7 @@ class AskPage(Page):
 
     @property
     def address(self) -> str:
-        return other_ways.ADDRESSES[self.way]
+        return sign_in_methods.ADDRESSES[self.way]
 
     @property
     def notice(self) -> Notice | None:
@@ -210,7 +210,7 @@ def show_without_password(way: str) -> Response:
         return journey.redirect_to("/login")
     if journey.is_interaction_gone():
         return journey.start_again()
-    known = asked_again.current_reauthentication()
+    known = reauthentication.current_reauthentication()
     hint = known.ways.get(way, "") if known else visit.interaction.hint if visit.interaction else ""
     if not hint and request.args.keys() <= {"attempt"}:
         return render_cached(("without password", way), lambda: _asking(AskForm.of(way, visit.tenant.identifiers), way))
@@ -288,7 +288,9 @@ def _asking(form: AskForm, way: str, refusal: RefusalReason | None = None, wait_
 
 def _asking_page(way: str) -> str:
     interaction = current_visit().interaction
-    return f"{other_ways.ADDRESSES[way]}?attempt={interaction.id}" if interaction else other_ways.ADDRESSES[way]
+    return (
+        f"{sign_in_methods.ADDRESSES[way]}?attempt={interaction.id}" if interaction else sign_in_methods.ADDRESSES[way]
+    )
 
 
 def _gone_on(step: Next) -> Response:

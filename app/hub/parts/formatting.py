@@ -8,7 +8,7 @@ from typing import Any
 from flask_babel import format_date, format_timedelta
 from flask_babel import lazy_gettext as _l
 
-from app.hub.arrival import services
+from app.hub.services import services
 
 
 def browser_label(browser: str | None, system: str | None) -> Any:

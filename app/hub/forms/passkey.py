@@ -14,7 +14,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.passkeys.shapes import ShownCredential
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 

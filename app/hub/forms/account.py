@@ -12,8 +12,8 @@ from wtforms import HiddenField, PasswordField
 from app.contract import errors as e
 from app.contract.hub import PersonView
 from app.hub import journey
-from app.hub.code_entry import ENOUGH_TEXTS
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 

@@ -10,10 +10,10 @@ from wtforms import HiddenField
 from app.contract.captcha import CaptchaAnswer
 from app.contract.hub_registration import RegisterRequest
 from app.contract.registration_form import IDENTIFIERS, TERMS, FormField
-from app.hub.captcha import CaptchaField
-from app.hub.forms import HubForm
-from app.hub.passkey_forms import read_credential
-from app.hub.registration_fields import widget
+from app.hub.forms.base import HubForm
+from app.hub.forms.captcha import CaptchaField
+from app.hub.forms.passkey import read_credential
+from app.hub.forms.registration_fields import widget
 from app.hub.visit import current_visit
 
 

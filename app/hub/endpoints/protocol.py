@@ -13,8 +13,8 @@ from flask import Blueprint, Response, request
 
 from app.contract import hub as contract
 from app.hub import journey
-from app.hub.arrival import api
 from app.hub.pages.logout import sign_out
+from app.hub.services import api
 
 views = Blueprint("protocol", __name__)
 

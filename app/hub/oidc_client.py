@@ -21,10 +21,11 @@ from werkzeug.exceptions import NotFound
 from app.contract import hub as contract
 from app.contract.errors import UnknownAccount
 from app.hub import journey
-from app.hub.arrival import api, delete_cookie, services, set_cookie
+from app.hub.cookies import delete_cookie, set_cookie
+from app.hub.encryption import derive_key
 from app.hub.identity_client import NO_ANSWER
-from app.hub.keys import derive_key
-from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit import randomness
 from app.kit.client import ServiceUnavailable
@@ -42,7 +43,7 @@ OWN_PAGES: Final = (
     "/pin", "/identities", "/identities/add", "/identities/remove",
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
-_MOST: Final = 3
+_MAX_PENDING: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
 
@@ -72,9 +73,9 @@ def start_login(landing: str, *, again: bool = False) -> Response:
             **({"prompt": "login"} if again else {}),
         )
     response = journey.redirect_to(address)
-    set_cookie(response, _cookie(held["id"]), services().seal.close(held, _place()), LIFETIME_SECONDS)
+    set_cookie(response, _cookie(held["id"]), services().cookie_cipher.encrypt(held, _place()), LIFETIME_SECONDS)
     waiting = [name for name in request.cookies if name.startswith(_cookie(""))]
-    for name in waiting[_MOST - 1 :]:
+    for name in waiting[_MAX_PENDING - 1 :]:
         delete_cookie(response, name)
     return response
 
@@ -109,7 +110,7 @@ def _expected() -> tuple[dict[str, str], str]:
         state_id, landing = _signer().loads(request.args.get("state", ""), max_age=LIFETIME_SECONDS)
     except (BadData, ValueError, TypeError) as problem:
         raise LoginFailed("the state is not ours or too old") from problem
-    held = services().seal.open(request.cookies.get(_cookie(str(state_id)), ""), _place())
+    held = services().cookie_cipher.decrypt(request.cookies.get(_cookie(str(state_id)), ""), _place())
     if (
         not isinstance(held, dict)
         or not hmac.compare_digest(str(held.get("id")), str(state_id))

@@ -12,11 +12,11 @@ from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.errors import federation as refusals
 from app.hub import journey
-from app.hub.arrival import RETURN_FROM_PROVIDER, api, requested_interaction_id
 from app.hub.pages import delete_account, login
-from app.hub.pages.trouble import ErrorPage, RequestTrouble
-from app.hub.sign_in_refusals import reason_for
-from app.hub.visit import current_visit
+from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.parts.sign_in_refusals import reason_for
+from app.hub.services import api
+from app.hub.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
 from app.kit.errors import ApiError
 
 views = Blueprint("connections", __name__)

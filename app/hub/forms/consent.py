@@ -10,8 +10,8 @@ from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField
 
 from app.contract.consent_forms import ConsentForm, ConsentOption
-from app.hub.forms import HubForm
-from app.hub.registration_fields import localized
+from app.hub.forms.base import HubForm
+from app.hub.forms.registration_fields import localized
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 

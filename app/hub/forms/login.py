@@ -10,8 +10,8 @@ from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
 from app.contract.captcha import Lock
-from app.hub.captcha import CaptchaField
-from app.hub.naming import IdentifierForm
+from app.hub.forms.captcha import CaptchaField
+from app.hub.forms.identifier import IdentifierForm
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 

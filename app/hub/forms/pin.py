@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.pin_settings import Pins
-from app.hub.own_account import PasswordConfirmationForm
+from app.hub.forms.account import PasswordConfirmationForm
 from app.kit.errors import ApiError
 
 

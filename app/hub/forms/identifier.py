@@ -9,7 +9,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.tenancy import Identifier
 
 

@@ -8,7 +8,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import Length
 
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 
 Questions = tuple[tuple[str, str], ...]
 

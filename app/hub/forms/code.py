@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.mailed import MailedTo
-from app.hub.forms import HubForm
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.kit.errors import ApiError
 

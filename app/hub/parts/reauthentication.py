@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.contract.hub import PASSKEY_WAY, PASSWORD_WAY, AttemptRequest, Next, resume
-from app.hub.arrival import api
 from app.hub.brand import initials
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 

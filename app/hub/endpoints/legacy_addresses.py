@@ -10,9 +10,9 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
 from app.hub import journey
-from app.hub.arrival import api
 from app.hub.pages.logout import sign_out
-from app.hub.pages.trouble import ErrorPage, RequestTrouble
+from app.hub.parts.error_pages import ErrorPage, RequestTrouble
+from app.hub.services import api
 from app.hub.visit import current_visit
 
 views = Blueprint("older_addresses", __name__)

@@ -1,0 +1,1 @@
+"""Addresses of the hub that are no page: protocol endpoints, federation, legacy addresses."""

@@ -1,0 +1,62 @@
+"""Builds the Flask application that renders pages: templates, languages, static files, form tokens, headers, paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Flask
+from jinja2 import StrictUndefined
+
+from app.hub import assets, locale, safety
+from app.hub.brand import DEFAULT_LOGO_PATH
+from app.hub.encryption import derive_key
+from app.settings import ROOT
+
+MAX_FORM_BYTES: Final = 64_000
+_VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_gallery": None}
+"""By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""
+
+
+def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
+    """Return a Flask application without routes that can render every page."""
+    app = Flask("gatehouse.hub", template_folder=str(ROOT / "templates"), static_folder=None)
+    app.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MAX_FORM_BYTES, MAX_FORM_PARTS=200)
+    app.url_map.strict_slashes = False
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.auto_reload = development
+    app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
+    app.jinja_env.globals["section"] = ""
+    locale.install(app)
+    app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
+    app.extensions["gatehouse.assets"] = files = assets.Assets(ROOT / "static", is_fresh=development)
+    assets.install(app, files)
+    app.after_request(safety.add_security_headers)
+    app.wsgi_app = LowercasePaths(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
+    return app
+
+
+class LowercasePaths:
+    """WSGI middleware that lowers the fixed segments of each path: they ignore letter case, names keep theirs."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path != path.lower():
+            environ["PATH_INFO"] = lowercase_path(path)
+        return self._app(environ, start_response)
+
+
+def lowercase_path(path: str) -> str:
+    """Return the path as the routes spell it."""
+    segments = path.split("/")
+    first = segments[1].lower() if len(segments) > 1 else ""
+    variable = _VARIABLE_SEGMENTS.get(first, ())
+    if variable is None:
+        return "/".join(["", first, *segments[2:]])
+    names = variable if len(segments) > 4 else ()  # `/service/oidc/authorize` names no application
+    return "/".join(segment if at in names else segment.lower() for at, segment in enumerate(segments))

@@ -1,0 +1,145 @@
+"""An interaction is one sign-in in one tab: what its pages show of it, and the encrypted cookie that carries it.
+
+The identity service owns the interaction and decides its steps; the copy here lets the hub render a page without a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from operator import itemgetter
+from typing import Any, Final
+
+from app.contract.hub import Next
+from app.hub.encryption import CookieCipher
+from app.kit import randomness
+
+MAX_OPEN: Final = 5
+"""Open interactions per browser; the oldest is evicted."""
+MAX_REMEMBERED: Final = 8
+"""Evicted interactions of which the relying party is remembered."""
+COOKIE_LIFETIME_SECONDS: Final = 24 * 3600
+"""Longer than the interaction lives, so that "start again" still knows the relying party."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What the pages of one interaction show. The cookie holds the fields in this order."""
+
+    id: str
+    binding: str
+    """Secret that binds the interaction to the browser that started it."""
+    relying_party: str = ""
+    """Name of the application that asked for the sign-in."""
+    home: str = ""
+    """Address at the application where a new sign-in starts."""
+    redirect_origin: str = ""
+    """Origin, or bare scheme, that the last step redirects to."""
+    languages: tuple[str, ...] = ()
+    """`ui_locales` of the request, or the language that the person chose since."""
+    hint: str = ""
+    """`login_hint`: prefills the identifier field."""
+    display: str = ""
+    """`display` of the request; a pop-up keeps its reference to the page that opened it."""
+    opened_at: int = 0
+    """Seconds since 1970."""
+    expires_at: int = 0
+    """Seconds since 1970."""
+
+    @property
+    def redirect_scheme(self) -> str:
+        """The scheme that redirects after this interaction's forms may use (`https:`); empty if none is known.
+
+        A whole origin would block the application's own next redirect: browsers check `form-action` on every hop.
+        """
+        return self.redirect_origin.partition(":")[0] + ":" if self.redirect_origin else ""
+
+    def with_language(self, language: str) -> Interaction:
+        """Return the interaction in the language that the person chose on its page."""
+        return replace(self, languages=(language,))
+
+
+def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
+    """Return the interaction that a response of the identity service starts."""
+    relying_party = step.relying_party
+    return Interaction(
+        id=step.attempt or "",
+        binding=binding,
+        relying_party=relying_party.name[:80] if relying_party else "",
+        home=(relying_party.home or "")[:200] if relying_party else "",
+        redirect_origin=(relying_party.redirect_origin or "")[:120] if relying_party else "",
+        languages=tuple((step.ui_locales or "").split()[:5]),
+        hint=(step.login_hint or "")[:120],
+        display=(step.display or "")[:10],
+        opened_at=now,
+        expires_at=now + step.attempt_lifetime_seconds,
+    )
+
+
+class InteractionCookies:
+    """Reads and writes the interactions of one browser, one encrypted cookie each.
+
+    Args:
+        prefix: prefix of the cookie names, including `__Host-` where browsers should enforce it.
+    """
+
+    def __init__(self, cipher: CookieCipher, prefix: str) -> None:
+        self._cipher = cipher
+        self._prefix = f"{prefix}gatehouse-attempt-"
+
+    def name_of(self, interaction_id: str) -> str:
+        """Return the cookie's name, which does not reveal the id."""
+        return self._prefix + randomness.digest(interaction_id)[:12]
+
+    def read(self, cookies: Mapping[str, str], tenant: str, interaction_id: str) -> Interaction | None:
+        """Return the interaction; None if this browser did not start it."""
+        name = self.name_of(interaction_id)
+        interaction = self._decrypt(cookies.get(name, ""), tenant, name)
+        return interaction if interaction is not None and interaction.id == interaction_id else None
+
+    def write(self, interaction: Interaction, tenant: str) -> tuple[str, str]:
+        """Return the cookie's name and value."""
+        name = self.name_of(interaction.id)
+        content = [
+            list(value) if isinstance(value, tuple) else value
+            for value in (getattr(interaction, field.name) for field in fields(interaction))
+        ]
+        return name, self._cipher.encrypt(content, f"{tenant} {name}")
+
+    def to_evict(self, cookies: Mapping[str, str], tenant: str, keep: str) -> dict[str, Interaction | None]:
+        """Return the cookies to delete beside the one to keep: by name, the interaction where it can be decrypted."""
+        aged = []
+        for name, value in cookies.items():
+            if name.startswith(self._prefix) and name != keep:
+                interaction = self._decrypt(value, tenant, name)
+                aged.append((interaction.opened_at if interaction else 0, name, interaction))
+        aged.sort(key=itemgetter(0, 1), reverse=True)
+        return {name: interaction for _, name, interaction in aged[MAX_OPEN - 1 :]}
+
+    @property
+    def relying_parties_cookie(self) -> str:
+        """Name of the cookie with the relying parties of evicted interactions, for "start again" in their tabs."""
+        return self._prefix.replace("attempt-", "asked")
+
+    def remember(self, cookies: Mapping[str, str], tenant: str, evicted: Mapping[str, Interaction | None]) -> str:
+        """Return the value of that cookie with the interactions evicted now; the oldest beyond the limit are dropped."""
+        added = [[name, known.relying_party[:40], known.home[:160]] for name, known in evicted.items() if known]
+        entries = [*self._remembered(cookies, tenant), *(entry for entry in added if entry[2])]
+        return self._cipher.encrypt(entries[-MAX_REMEMBERED:], f"{tenant} asked")
+
+    def remembered_relying_party(self, cookies: Mapping[str, str], tenant: str, interaction_id: str) -> tuple[str, str]:
+        """Return name and home of the relying party of an evicted interaction; both empty if unknown."""
+        name = self.name_of(interaction_id)
+        entries = self._remembered(cookies, tenant)
+        return next(((entry[1], entry[2]) for entry in entries if entry[0] == name), ("", ""))
+
+    def _remembered(self, cookies: Mapping[str, str], tenant: str) -> list[list[str]]:
+        content: Any = self._cipher.decrypt(cookies.get(self.relying_parties_cookie, ""), f"{tenant} asked")
+        return content if isinstance(content, list) else []
+
+    def _decrypt(self, value: str, tenant: str, name: str) -> Interaction | None:
+        content: Any = self._cipher.decrypt(value, f"{tenant} {name}")
+        if not isinstance(content, list) or len(content) != len(fields(Interaction)):
+            return None
+        values = dict(zip((field.name for field in fields(Interaction)), content, strict=True))
+        return Interaction(**{**values, "languages": tuple(values["languages"])})

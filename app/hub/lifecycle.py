@@ -1,0 +1,80 @@
+"""Hooks around every request of the hub: the visit is set up before the view, cookies are set after it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Flask, Response, request
+
+from app.hub import locale
+from app.hub.cookies import set_cookie, set_interaction_cookie
+from app.hub.locale import LANGUAGES
+from app.hub.page import LANGUAGE_PARAMETER
+from app.hub.services import COST_HEADER, api, services
+from app.hub.visit import Visit, current_visit, requested_interaction_id, set_current_visit
+
+_YEAR_SECONDS: Final = 365 * 24 * 3600
+_PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
+
+
+def install(app: Flask) -> None:
+    """Register the hooks."""
+    app.before_request(begin_request)
+    app.after_request(finish_response)
+
+
+def begin_request() -> None:
+    """Set up the visit: tenant, cookies, interaction, language.
+
+    Raises:
+        UnknownTenant: no tenant has this host.
+        ServiceUnavailable: the identity service does not answer.
+    """
+    shared, cookies = services(), request.cookies
+    visit = set_current_visit(
+        Visit(
+            host=request.host.lower(),
+            scheme=request.scheme,
+            address=request.remote_addr or "",
+            session=cookies.get(shared.session_cookie, ""),
+            trusted=cookies.get(shared.trusted_cookie, "")[:64],
+            binding=cookies.get(shared.browser_cookie, "")[:64],
+            cookie_language=cookies.get(shared.cookie_prefix + locale.COOKIE, ""),
+        )
+    )
+    chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
+    visit.chosen_language = chosen if request.method == "GET" else ""
+    try:
+        if not request.path.startswith(_PATHS_WITHOUT_TENANT):
+            visit.tenant = shared.tenancy.by_host(visit.host, api)
+            if interaction_id := requested_interaction_id():
+                visit.interaction = shared.interactions.read(cookies, visit.tenant.name, interaction_id)
+    finally:  # the error page needs a language too
+        visit.choose_language()
+
+
+def finish_response(response: Response) -> Response:
+    """Set the cookies that the visit changed, and the cost header where the settings ask for it."""
+    shared, visit = services(), current_visit()
+    if visit.renewed:
+        set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
+    if visit.is_binding_new:
+        set_cookie(response, shared.browser_cookie, visit.binding, None)
+    if visit.chosen_language in LANGUAGES:
+        set_cookie(response, shared.cookie_prefix + locale.COOKIE, visit.chosen_language, _YEAR_SECONDS)
+        if visit.interaction:
+            set_interaction_cookie(response, visit.interaction.with_language(visit.chosen_language))
+    if shared.settings.shows_cost:
+        response.headers[COST_HEADER] = _sum_costs(visit.costs)
+    return response
+
+
+def _sum_costs(costs: list[str]) -> str:
+    """Add up the cost headers of all calls; return `api=2; sql=5; ...`."""
+    total = {"api": 0, "sql": 0, "commits": 0, "hashes": 0, "signatures": 0}
+    for cost in costs:
+        for part in cost.split(";"):
+            name, _, count = part.strip().partition("=")
+            if count.isdigit():
+                total[name] = total.get(name, 0) + int(count)
+    return "; ".join(f"{name}={count}" for name, count in total.items())

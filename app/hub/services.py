@@ -1,0 +1,75 @@
+"""The services that all visits of a hub process share, and the identity client of the current visit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import current_app
+
+from app.hub.encryption import CookieCipher
+from app.hub.identity_client import IdentityClient
+from app.hub.interaction import InteractionCookies
+from app.hub.tenancy import Tenancy
+from app.hub.visit import current_visit
+from app.kit.client import Client, ResponseHeaders
+from app.kit.clock import Clock
+from app.settings import Settings
+
+COST_HEADER: Final = "X-Gatehouse-Cost"
+
+
+@dataclass(frozen=True)
+class Services:
+    """The services of one hub process."""
+
+    settings: Settings
+    clock: Clock
+    identity_client: IdentityClient
+    tenancy: Tenancy
+    cookie_cipher: CookieCipher
+
+    @property
+    def cookie_prefix(self) -> str:
+        """`__Host-` over https: browsers then keep the cookie to this host (RFC 6265bis §4.1.3.2). Empty over http."""
+        return "__Host-" if self.settings.public_scheme == "https" else ""
+
+    @property
+    def session_cookie(self) -> str:
+        return f"{self.cookie_prefix}gatehouse-session"
+
+    @property
+    def trusted_cookie(self) -> str:
+        """Name of the cookie with which a browser is not asked for a second factor."""
+        return f"{self.cookie_prefix}gatehouse-trusted"
+
+    @property
+    def browser_cookie(self) -> str:
+        """Name of the cookie with the secret that binds forms outside of an interaction to this browser."""
+        return f"{self.cookie_prefix}gatehouse-browser"
+
+    @property
+    def interactions(self) -> InteractionCookies:
+        return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
+
+    def now(self) -> int:
+        """Return the time in seconds since 1970."""
+        return int(self.clock.now().timestamp())
+
+
+def services() -> Services:
+    """Return the services of this process."""
+    shared: Services = current_app.extensions["gatehouse"]
+    return shared
+
+
+def api() -> Client:
+    """Return the client of the identity service for the current visit."""
+    shared, visit = services(), current_visit()
+
+    def on_response(headers: ResponseHeaders) -> None:
+        shared.tenancy.on_response(visit.host, headers)
+        if cost := headers.get(COST_HEADER):
+            visit.costs.append(cost)
+
+    return shared.identity_client.for_visit(visit.signed(), on_response)
