@@ -11,11 +11,11 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import httpx  # noqa: TID251 - hands the wing over in place of a connection
 
 from app import hub, identity
+from app.contract.auth import Host
 from app.hub import hash_queue
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import Turns
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
-from app.kit.operation import Host
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings

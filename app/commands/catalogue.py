@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -36,7 +34,7 @@ def routes(proxy: str | None, hub: str, identity: str) -> None:
         for line in table(catalogue):
             click.echo(line)
         return
-    from app.kit.operation import Host  # noqa: PLC0415 - only this command pays for it
+    from app.contract.auth import Host  # noqa: PLC0415 - only this command pays for it
 
     read = read_settings()
     patterns = sorted({pattern(path) for one in catalogue.on(Host.TENANT) for _, path in one.addresses()})
@@ -48,7 +46,7 @@ def table(catalogue: Catalogue) -> Iterator[str]:
     """Yield a line for each address."""
     for operation in catalogue:
         for method, path in operation.addresses():
-            about = f"{operation.on.value:7} {method:7} {path:64} {operation.auth!s:14} {operation.name}"
+            about = f"{operation.host.value:7} {method:7} {path:64} {operation.admission.auth!s:14} {operation.name}"
             yield about + (f"  ?{'|'.join(operation.when)}" if operation.when else "")
 
 
@@ -89,21 +87,14 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 @click.command
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the JSON interface."""
-    from app.kit.openapi import document  # noqa: PLC0415 - only this command pays for it
+    from app.contract.openapi import openapi_document  # noqa: PLC0415 - only this command pays for it
 
     settings = read_settings()
-    click.echo(
-        json.dumps(
-            document(_catalogue(), settings.base_url, settings.hub_url("{tenant}")), indent=2, ensure_ascii=False
-        )
-    )
+    made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
+    click.echo(json.dumps(made, indent=2, ensure_ascii=False))
 
 
 def _catalogue() -> Catalogue:
-    """Return the catalogue with every operation stated: a module states its own when it is imported."""
-    from app import contract  # noqa: PLC0415 - 500 statements that only these commands need
-    from app.contract.operations import CATALOGUE  # noqa: PLC0415 - as above
+    from app.contract.openapi import load_catalogue  # noqa: PLC0415 - hundreds of operations that only these commands need
 
-    for module in pkgutil.iter_modules(contract.__path__):
-        importlib.import_module(f"{contract.__name__}.{module.name}")
-    return CATALOGUE
+    return load_catalogue()

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
-from app.contract.access import READ
+from app.contract.auth import READ, K, M, S, U
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import AT, PW, UID_REFUSALS, F, PhoneInQuery, SecurityAnswer, Uid
+from app.contract.hashing import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK
 from app.contract.operations import operation
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -155,42 +156,43 @@ LOOKUP_REFUSALS = (e.IdentifierMissing, e.MalformedEmail, e.UnknownAccount, e.Un
 CHANGE_REFUSALS = (*MODEL_REFUSALS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 
 create = operation(
-    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
+    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, scope="profile:create",
+    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01",
     errors=(*MODEL_REFUSALS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused),
-    summary="Create an account. No email is sent.", row="A01", scope="profile:create",
+    summary="Create an account. No email is sent.",
 )  # fmt: skip
 read_by_identifier = operation(
-    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M,
-    errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.", row="A02", scope="profile:read",
+    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M, scope="profile:read",
+    row="A02", errors=LOOKUP_REFUSALS, summary="Read an account by its email, username or phone.",
 )  # fmt: skip
 read_by_uid = operation(
-    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M,
-    errors=UID_REFUSALS, summary="Read an account by its id.", row="A03", scope="profile:read",
+    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M, scope="profile:read",
+    row="A03", errors=UID_REFUSALS, summary="Read an account by its id.",
 )  # fmt: skip
 identities = operation(
-    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M,
-    errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="List every account that has an email address.", row="A04",
-    scope="profile:read",
+    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M, scope="profile:read",
+    row="A04", errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="List every account that has an email address.",
 )  # fmt: skip
 update = operation(
-    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, accepts=Accept.JSON,
-    errors=(*UID_REFUSALS, *CHANGE_REFUSALS), summary="Update an account by its id.", row="A05", scope="profile:update",
+    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*UID_REFUSALS, *CHANGE_REFUSALS),
+    summary="Update an account by its id.",
 )  # fmt: skip
 update_by_identifier = operation(
-    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M,
-    accepts=Accept.JSON, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
-    summary="Update an account by its email, username or phone.", scope="profile:update",
+    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateIdentified, Profile, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_REFUSALS, *CHANGE_REFUSALS),
+    summary="Update an account by its email, username or phone.",
 )  # fmt: skip
 delete_by_uid = operation(
     "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
-    errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.", row="A06", scope="profile:delete",
+    scope="profile:delete", row="A06", errors=UID_REFUSALS, summary="Delete an account by its id, with its sessions and tokens.",
 )  # fmt: skip
 delete_by_identifier = operation(
     "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
-    errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]), summary="Delete an account by its email, username or phone.", row="A07",
-    scope="profile:delete",
+    scope="profile:delete", row="A07", errors=(e.EmailMissing, *LOOKUP_REFUSALS[1:]),
+    summary="Delete an account by its email, username or phone.",
 )  # fmt: skip
 read_own = operation(
-    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ,
-    errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.", row="U15",
+    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ, row="U15",
+    errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.",
 )  # fmt: skip

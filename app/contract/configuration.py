@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE
+from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import ConnectionName, ConnectionSettings, complete

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import READ, WRITE
+from app.contract.auth import READ, WRITE, K, M, S, U
 from app.contract.consent_forms import MOST_OPTIONS
 from app.contract.groups import AT, PW, UID_REFUSALS, Uid
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -108,24 +108,22 @@ _REFUSALS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = operation(
     "consents.give", "POST /identity/v2/auth/consent/profile", OwnConsentsGiven, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.", row="U84",
+    row="U84", errors=(*_REFUSALS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.",
 )  # fmt: skip
 change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", ConsentsChanged, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    errors=(*_REFUSALS, e.ConsentRefused),
-    summary="Change what the signed-in account agreed to on consent forms.", row="U85",
+    row="U85", errors=(*_REFUSALS, e.ConsentRefused), summary="Change what the signed-in account agreed to on consent forms.",
 )  # fmt: skip
 verify = operation(
-    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ,
-    errors=(*_REFUSALS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.", row="U86",
+    "consents.verify", "GET /identity/v2/auth/consent/verify", ConsentAsked, ConsentValidity, auth=K & U, access=READ, row="U86",
+    errors=(*_REFUSALS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
 )  # fmt: skip
 logs = operation(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ,
+    "consents.logs", "GET /identity/v2/auth/consent/logs", OwnLogsRead, ConsentLogs, auth=K & U, access=READ, row="U87",
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
-    summary="List how the signed-in account answered consent forms over time.", row="U87",
+    summary="List how the signed-in account answered consent forms over time.",
 )  # fmt: skip
 managed_logs = operation(
-    "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M,
-    errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs),
-    summary="List how an account answered consent forms over time.", row="A36", scope="consent:read",
+    "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M, scope="consent:read",
+    row="A36", errors=(*UID_REFUSALS, e.ConsentsOff, e.NoConsentLogs), summary="List how an account answered consent forms over time.",
 )  # fmt: skip

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import READ, WRITE
+from app.contract.auth import READ, WRITE, K, M, S, U
 from app.contract.groups import AT, PW, UID_REFUSALS, Deleted, Uid
 from app.contract.operations import operation
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -102,50 +102,47 @@ NAMING = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongO
 
 add = operation(
     "custom_objects.add", f"POST {_OWN}", OwnRecordAdded, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    no_object=e.MalformedObject, errors=(*NAMING, e.ObjectFull),
-    summary="Add a record of a custom object to the signed-in account.", row="U78",
+    no_object=e.MalformedObject, row="U78", errors=(*NAMING, e.ObjectFull),
+    summary="Add a record of a custom object to the signed-in account.",
 )  # fmt: skip
 read_all = operation(
-    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, access=READ, errors=(*NAMING, e.NoSuchObject),
-    summary="Read the signed-in account's records of a custom object.", row="U79",
+    "custom_objects.read_all", f"GET {_OWN}", OwnRecordsRead, Records, auth=K & U, access=READ, row="U79",
+    errors=(*NAMING, e.NoSuchObject), summary="Read the signed-in account's records of a custom object.",
 )  # fmt: skip
 read = operation(
-    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U, access=READ,
-    errors=(*NAMING, e.NoSuchObject, e.MalformedRecordId),
-    summary="Read one of the signed-in account's records.", row="U80",
+    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", OwnRecordRead, Record, auth=K & U, access=READ, row="U80",
+    errors=(*NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of the signed-in account's records.",
 )  # fmt: skip
 change = operation(
     "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", OwnRecordChanged, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    no_object=e.MalformedObject, errors=(*NAMING, e.NoSuchObject),
-    summary="Change one of the signed-in account's records, member by member or as a whole.", row="U81",
+    no_object=e.MalformedObject, row="U81", errors=(*NAMING, e.NoSuchObject),
+    summary="Change one of the signed-in account's records, member by member or as a whole.",
 )  # fmt: skip
 remove = operation(
-    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U, access=WRITE,
-    errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.", row="U82",
+    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", OwnRecordRemoved, Deleted, auth=K & U, access=WRITE, row="U82",
+    errors=(*NAMING, e.NoSuchObject), summary="Remove one of the signed-in account's records.",
 )  # fmt: skip
 
 managed_add = operation(
-    "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, accepts=Accept.JSON,
-    no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.ObjectFull),
-    summary="Add a record of a custom object to an account.", row="A31", scope="customobject:create",
+    "custom_objects.managed_add", f"POST {_MANAGED}", RecordAdded, Record, auth=K & S | M, scope="customobject:create",
+    accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*UID_REFUSALS, *NAMING, e.ObjectFull),
+    summary="Add a record of a custom object to an account.",
 )  # fmt: skip
 managed_read_all = operation(
-    "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M,
-    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Read an account's records of a custom object.", row="A32",
-    scope="customobject:read",
+    "custom_objects.managed_read_all", f"GET {_MANAGED}", RecordsRead, Records, auth=K & S | M, scope="customobject:read", row="A32",
+    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Read an account's records of a custom object.",
 )  # fmt: skip
 managed_read = operation(
-    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M,
-    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
-    row="A33", scope="customobject:read",
+    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", RecordRead, Record, auth=K & S | M, scope="customobject:read",
+    row="A33", errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject, e.MalformedRecordId), summary="Read one of an account's records.",
 )  # fmt: skip
 managed_change = operation(
     "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", RecordChanged, Record, auth=K & S | M,
-    accepts=Accept.JSON, no_object=e.MalformedObject, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject),
-    summary="Change one of an account's records, member by member or as a whole.", row="A34", scope="customobject:update",
+    scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34",
+    errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Change one of an account's records, member by member or as a whole.",
 )  # fmt: skip
 managed_remove = operation(
     "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", RecordRemoved, Deleted, auth=K & S | M,
-    accepts=Accept.JSON, errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject), summary="Remove one of an account's records.", row="A35",
-    scope="customobject:delete",
+    scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*UID_REFUSALS, *NAMING, e.NoSuchObject),
+    summary="Remove one of an account's records.",
 )  # fmt: skip

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
-from app.kit.operation import AuthScheme, ErrorProfile
+from app.contract.auth import AuthScheme
+from app.kit.operation import ErrorProfile
 
 _MACHINE_ERRORS = (e.MachineRefused, e.TrialExpired, e.IpRefused)
 
@@ -18,7 +19,7 @@ MAIN = ErrorProfile(
     broken=e.Broken,
     dangerous=e.Dangerous,
     access_refused=e.AccessRefused,
-    proof_needed=e.ProofNeeded,
+    reauthentication_required=e.ProofNeeded,
     common=(e.UnknownKey, e.TooManyRequests),
     by_scheme=(
         (AuthScheme.API_KEY, (e.TrialExpired,)),

@@ -101,6 +101,22 @@ class MF(Lower):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
+Template = Annotated[str | None, Query, Field(max_length=100)]
+
+
+class RBQ(Lower):
+    """The templates of notifications about risk checks (mfa.md)."""
+
+    rba_browser_email_template: Template = None
+    rba_city_email_template: Template = None
+    rba_country_email_template: Template = None
+    rba_ip_email_template: Template = None
+    rba_browser_sms_template: Template = None
+    rba_city_sms_template: Template = None
+    rba_country_sms_template: Template = None
+    rba_ip_sms_template: Template = None
+
+
 class Uid(Lower):
     """An account addressed by the id in the path."""
 

@@ -13,12 +13,11 @@ from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
-from app.contract.error_profiles import HUB
 from app.contract.groups import SecurityAnswer
-from app.contract.operations import operation
+from app.contract.hashing import HASHES
+from app.contract.operations import hub_operation
 from app.contract.pin_settings import Pins
 from app.contract.registration_form import FormField
-from app.kit.operation import H
 from app.kit.wire import From, Wire
 
 
@@ -189,9 +188,8 @@ class TenantAnswer(Wire):
     tenant: TenantView | None = None
 
 
-tenant = operation(
-    "hub.tenant", "GET /hub/tenant", TenantRead, TenantAnswer, auth=H, error_profile=HUB, public=False,
-    summary="Read what pages need of the tenant at this host.",
+tenant = hub_operation(
+    "hub.tenant", "GET /hub/tenant", TenantRead, TenantAnswer, summary="Read what pages need of the tenant at this host.",
 )  # fmt: skip
 
 
@@ -203,9 +201,8 @@ class AuthorizeRequest(Wire):
     parameters: list[tuple[str, str]]
 
 
-authorize = operation(
-    "hub.authorize", "POST /hub/authorize", AuthorizeRequest, Next, auth=H, error_profile=HUB, public=False,
-    summary="Open an authorization request.",
+authorize = hub_operation(
+    "hub.authorize", "POST /hub/authorize", AuthorizeRequest, Next, summary="Open an authorization request.",
 )  # fmt: skip
 
 
@@ -216,9 +213,8 @@ class ReturnRequest(Wire):
     action: str = "login"
 
 
-open_return = operation(
-    "hub.open_return", "POST /hub/return", ReturnRequest, Next, auth=H, error_profile=HUB, public=False,
-    summary="Open a sign-in that ends at a return address or at the profile.",
+open_return = hub_operation(
+    "hub.open_return", "POST /hub/return", ReturnRequest, Next, summary="Open a sign-in that ends at a return address or at the profile.",
 )  # fmt: skip
 
 
@@ -226,8 +222,8 @@ class AttemptRequest(Wire):
     attempt: Annotated[str, From.PATH]
 
 
-resume = operation(
-    "hub.resume", "GET /hub/attempts/{attempt}", AttemptRequest, Next, auth=H, error_profile=HUB, public=False,
+resume = hub_operation(
+    "hub.resume", "GET /hub/attempts/{attempt}", AttemptRequest, Next,
     summary="Read the current step of an attempt: for Back, refresh and a page opened again.",
 )  # fmt: skip
 
@@ -248,8 +244,8 @@ class CaptchaRead(Wire):
     """Nothing: a challenge is made for whoever asks."""
 
 
-captcha = operation(
-    "hub.captcha", "GET /hub/captcha", CaptchaRead, Challenge, auth=H, error_profile=HUB, public=False,
+captcha = hub_operation(
+    "hub.captcha", "GET /hub/captcha", CaptchaRead, Challenge,
     summary="Make a captcha for a form that always has one; a locked sign-in brings its own.",
 )  # fmt: skip
 
@@ -261,8 +257,8 @@ SIGN_IN_REFUSALS = (
     e.WrongQuestionOrAnswer, e.AccountLeaving, e.PhoneLoginOff, e.PhoneLoginOn, e.UsernameLoginOn, e.UsernameLoginOff,
 )  # fmt: skip
 
-sign_in = operation(
-    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, auth=H, error_profile=HUB, public=False, errors=SIGN_IN_REFUSALS,
+sign_in = hub_operation(
+    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, hashing=HASHES, errors=SIGN_IN_REFUSALS,
     summary="Sign in with identifier and password within an attempt. A refusal by a lock bears `captcha.Lock` as its data.",
 )  # fmt: skip
 
@@ -272,9 +268,8 @@ class ConsentRequest(Wire):
     allow: bool
 
 
-consent = operation(
-    "hub.consent", "POST /hub/consent", ConsentRequest, Next, auth=H, error_profile=HUB, public=False,
-    summary="Answer the consent question of an attempt.",
+consent = hub_operation(
+    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent question of an attempt.",
 )  # fmt: skip
 
 
@@ -282,8 +277,8 @@ class SwitchRequest(Wire):
     attempt: str
 
 
-switch_account = operation(
-    "hub.switch_account", "POST /hub/switch-account", SwitchRequest, Next, auth=H, error_profile=HUB, public=False,
+switch_account = hub_operation(
+    "hub.switch_account", "POST /hub/switch-account", SwitchRequest, Next,
     summary="Not you? End the session and return to the attempt's sign-in step.",
 )  # fmt: skip
 
@@ -299,8 +294,8 @@ class SignOutRequest(Wire):
     confirmed: bool = False
 
 
-sign_out = operation(
-    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next, auth=H, error_profile=HUB, public=False,
+sign_out = hub_operation(
+    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next,
     summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT where nothing proves who asks.",
 )  # fmt: skip
 
@@ -351,9 +346,9 @@ class ProfileAnswer(Wire):
     addresses: list[AddressView] = Field(default_factory=list)
 
 
-profile = operation(
-    "hub.profile", "GET /hub/profile", ProfileRequest, ProfileAnswer, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read the signed-in person's profile; 1409 when nobody is signed in.",
+profile = hub_operation(
+    "hub.profile", "GET /hub/profile", ProfileRequest, ProfileAnswer, errors=(e.NotAuthenticated,),
+    summary="Read the signed-in person's profile; 1409 when nobody is signed in.",
 )  # fmt: skip
 
 
@@ -364,9 +359,9 @@ class EndSessionRequest(Wire):
     others: bool = False
 
 
-end_session = operation(
-    "hub.end_session", "POST /hub/sessions/end", EndSessionRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.SessionExpired), summary="Sign out other sessions of the signed-in person.",
+end_session = hub_operation(
+    "hub.end_session", "POST /hub/sessions/end", EndSessionRequest, Next, errors=(e.NotAuthenticated, e.SessionExpired),
+    summary="Sign out other sessions of the signed-in person.",
 )  # fmt: skip
 
 
@@ -385,7 +380,7 @@ class OwnClient(Wire):
     scope: str = "openid profile email"
 
 
-own_client = operation(
-    "hub.own_client", "GET /hub/clients/{name}", RelyingPartyRead, OwnClient, auth=H, error_profile=HUB, public=False,
-    errors=(e.UnknownAccount,), summary="Read the hub's own registration as a relying party (a public client, PKCE).",
+own_client = hub_operation(
+    "hub.own_client", "GET /hub/clients/{name}", RelyingPartyRead, OwnClient, errors=(e.UnknownAccount,),
+    summary="Read the hub's own registration as a relying party (a public client, PKCE).",
 )  # fmt: skip

@@ -3,11 +3,10 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES
 from app.contract.hub import Next, PersonView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.operations import operation
-from app.kit.operation import H
+from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
 
@@ -27,11 +26,11 @@ class ConfirmStep(Wire):
     has_password: bool = True
 
 
-begin = operation(
-    "hub.begin_confirm", "POST /hub/own/confirm", ConfirmBegun, ConfirmStep, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Begin to prove once more who is signed in; nothing is sent by it.",
+begin = hub_operation(
+    "hub.begin_confirm", "POST /hub/own/confirm", ConfirmBegun, ConfirmStep, errors=(e.NotAuthenticated,),
+    summary="Begin to prove once more who is signed in; nothing is sent by it.",
 )  # fmt: skip
-with_password = operation(
-    "hub.confirm_with_password", "POST /hub/own/confirm/password", Proved, Done, auth=H, error_profile=HUB, public=False,
-    errors=PROOF_REFUSALS, summary="Prove it with the password, where no second factor stands beside it.",
+with_password = hub_operation(
+    "hub.confirm_with_password", "POST /hub/own/confirm/password", Proved, Done, hashing=HASHES, errors=PROOF_REFUSALS,
+    summary="Prove it with the password, where no second factor stands beside it.",
 )  # fmt: skip

@@ -5,11 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
 from app.contract.errors import federation as refusals
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import SIGN_IN_REFUSALS, Next
-from app.contract.operations import operation
-from app.kit.operation import H
+from app.contract.operations import hub_operation
 from app.kit.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]
@@ -62,24 +61,24 @@ class Connected(Wire):
 
 _NOT_THERE = (refusals.UnknownConnection, refusals.ConnectionNotConfigured)
 
-start = operation(
-    "hub.start_connection", "POST /hub/connections/start", ConnectionStart, Next, auth=H, error_profile=HUB, public=False,
-    errors=_NOT_THERE, summary="Lead a browser to another provider: REDIRECT to it.",
+start = hub_operation(
+    "hub.start_connection", "POST /hub/connections/start", ConnectionStart, Next, errors=_NOT_THERE,
+    summary="Lead a browser to another provider: REDIRECT to it.",
 )  # fmt: skip
-handle = operation(
-    "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, Next, auth=H, error_profile=HUB, public=False,
+handle = hub_operation(
+    "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, Next,
     errors=(*_NOT_THERE, refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, e.UnknownKey),
     summary="Lead a program's visitor to another provider, and afterwards back to the program (user.md row U14).",
 )  # fmt: skip
-finish = operation(
-    "hub.finish_connection", "POST /hub/connections/finish", ConnectionAnswer, Next, auth=H, error_profile=HUB, public=False,
-    errors=SIGN_IN_REFUSALS, summary="Go on with whom the provider sends back: signed in, linked, registered, or asked first.",
+finish = hub_operation(
+    "hub.finish_connection", "POST /hub/connections/finish", ConnectionAnswer, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_REFUSALS,
+    summary="Go on with whom the provider sends back: signed in, linked, registered, or asked first.",
 )  # fmt: skip
-hand_over = operation(
-    "hub.hand_over", "POST /hub/connections/hand-over", HandOver, Next, auth=H, error_profile=HUB, public=False,
+hand_over = hub_operation(
+    "hub.hand_over", "POST /hub/connections/hand-over", HandOver, Next,
     summary="Say whether a program on another device gets in by what was finished in this attempt.",
 )  # fmt: skip
-connected = operation(
-    "hub.connected", "GET /hub/connections/connected", ConnectedRead, Connected, auth=H, error_profile=HUB, public=False,
-    errors=(e.UnknownAccount,), summary="Read what a provider said of somebody who registers in this attempt.",
+connected = hub_operation(
+    "hub.connected", "GET /hub/connections/connected", ConnectedRead, Connected, errors=(e.UnknownAccount,),
+    summary="Read what a provider said of somebody who registers in this attempt.",
 )  # fmt: skip

@@ -6,12 +6,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.error_profiles import HUB
 from app.contract.groups import Posted
 from app.contract.hub import Next
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.self_service import AcceptedPolicy
-from app.kit.operation import H
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=100)]
@@ -59,17 +57,16 @@ class ConsentsEdited(Wire):
     choices: dict[Name, bool] = Field(max_length=5 * MOST_OPTIONS)
 
 
-answer_forms = operation(
-    "hub.answer_consent_forms", "POST /hub/consent-forms", FormsAnswered, Next, auth=H, error_profile=HUB, public=False,
+answer_forms = hub_operation(
+    "hub.answer_consent_forms", "POST /hub/consent-forms", FormsAnswered, Next,
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
     summary="Answer the tenant's consent forms, and go on with the attempt.",
 )  # fmt: skip
-own_consents = operation(
-    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRead, OwnConsents, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read what the signed-in person agreed to, over time.",
+own_consents = hub_operation(
+    "hub.own_consents", "GET /hub/own/consents", OwnConsentsRead, OwnConsents, errors=(e.NotAuthenticated,),
+    summary="Read what the signed-in person agreed to, over time.",
 )  # fmt: skip
-edit_consents = operation(
-    "hub.edit_consents", "POST /hub/own/consents", ConsentsEdited, Posted, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused),
-    summary="Change what the signed-in person agreed to.",
+edit_consents = hub_operation(
+    "hub.edit_consents", "POST /hub/own/consents", ConsentsEdited, Posted,
+    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused), summary="Change what the signed-in person agreed to.",
 )  # fmt: skip

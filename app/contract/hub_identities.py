@@ -5,12 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
 from app.contract.errors import federation as refusals
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import ConnectionView, Next, PersonView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.operations import operation
-from app.kit.operation import H
+from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=60)]
@@ -50,17 +49,17 @@ class IdentityNamed(Proved):
     id: Id
 
 
-read = operation(
-    "hub.own_identities", "GET /hub/own/identities", OwnIdentitiesRead, OwnIdentities, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read the identities that are linked to the signed-in person's account.",
+read = hub_operation(
+    "hub.own_identities", "GET /hub/own/identities", OwnIdentitiesRead, OwnIdentities, errors=(e.NotAuthenticated,),
+    summary="Read the identities that are linked to the signed-in person's account.",
 )  # fmt: skip
-connect = operation(
-    "hub.link_identity", "POST /hub/own/identities", IdentityBegun, Next, auth=H, error_profile=HUB, public=False,
+connect = hub_operation(
+    "hub.link_identity", "POST /hub/own/identities", IdentityBegun, Next, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
     summary="Begin to link an identity: answers the provider's address, and the attempt that its answer belongs to.",
 )  # fmt: skip
-disconnect = operation(
-    "hub.unlink_identity", "POST /hub/own/identities/remove", IdentityNamed, Done, auth=H, error_profile=HUB, public=False,
+disconnect = hub_operation(
+    "hub.unlink_identity", "POST /hub/own/identities/remove", IdentityNamed, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, refusals.UnknownIdentity, refusals.NothingToUnlink),
     summary="Unlink an identity, unless nothing else opens the account.",
 )  # fmt: skip

@@ -5,13 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView
 from app.contract.hub_second_factors import FACTOR_REFUSALS, FactorChoice, FactorProof, FactorShown
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.second_factors.challenge import FactorKind
-from app.kit.operation import H
 from app.kit.wire import From, Wire
 
 
@@ -79,25 +78,25 @@ class FactorNamed(Proved):
     kind: FactorKind
 
 
-read = operation(
-    "hub.own_factors", "GET /hub/own/factors", OwnFactorsRead, FactorsView, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.TwoFactorOff), summary="List the signed-in person's second factors.",
+read = hub_operation(
+    "hub.own_factors", "GET /hub/own/factors", OwnFactorsRead, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
+    summary="List the signed-in person's second factors.",
 )  # fmt: skip
-read_one = operation(
-    "hub.own_factor", "GET /hub/own/factor", OwnFactorRead, OwnFactorView, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.TwoFactorOff, *FACTOR_REFUSALS), summary="Read what it takes to add a second factor.",
+read_one = hub_operation(
+    "hub.own_factor", "GET /hub/own/factor", OwnFactorRead, OwnFactorView, errors=(e.NotAuthenticated, e.TwoFactorOff, *FACTOR_REFUSALS),
+    summary="Read what it takes to add a second factor.",
 )  # fmt: skip
-begin = operation(
-    "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, FactorBegun, auth=H, error_profile=HUB, public=False,
+begin = hub_operation(
+    "hub.begin_factor", "POST /hub/own/factors/begin", OwnFactorChosen, FactorBegun, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
     summary="Begin to add a second factor: what must be sent is sent. A refusal bears `OwnFactorView` as its data.",
 )  # fmt: skip
-add = operation(
-    "hub.add_factor", "POST /hub/own/factors", FactorProof, FactorAdded, auth=H, error_profile=HUB, public=False,
+add = hub_operation(
+    "hub.add_factor", "POST /hub/own/factors", FactorProof, FactorAdded, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.TwoFactorOff, *FACTOR_REFUSALS),
     summary="Add a second factor by its first proof. A refusal bears `OwnFactorView` as its data.",
 )  # fmt: skip
-remove = operation(
-    "hub.remove_factor", "POST /hub/own/factors/remove", FactorNamed, Done, auth=H, error_profile=HUB, public=False,
-    errors=PROOF_REFUSALS, summary="Remove a second factor; one that is gone is no error.",
+remove = hub_operation(
+    "hub.remove_factor", "POST /hub/own/factors/remove", FactorNamed, Done, hashing=HASHES_SECRETS, errors=PROOF_REFUSALS,
+    summary="Remove a second factor; one that is gone is no error.",
 )  # fmt: skip

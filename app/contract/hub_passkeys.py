@@ -5,15 +5,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
 from app.contract.groups import Posted
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next, PersonView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
 from app.contract.mailed import LinkRead, Token
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passkeys.shapes import ListedPasskey, ShownCredential
 from app.contract.passkeys.signing_in import ENTERING
-from app.kit.operation import H
 from app.kit.wire import From, Wire
 
 Name = Annotated[str, Field(max_length=60)]
@@ -122,55 +121,54 @@ _SHOWN = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
 _BEGUN = (e.PasskeysOff, e.PasskeyMisconfigured, e.TooManyRequests)
 _LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink, e.AccountBlocked)
 
-begin_sign_in = operation(
-    "hub.begin_passkey", "POST /hub/passkeys/begin", Begin, PasskeyOptions, auth=H, error_profile=HUB, public=False,
-    errors=_BEGUN, summary="Begin to sign in with whichever passkey the browser has.",
+begin_sign_in = hub_operation(
+    "hub.begin_passkey", "POST /hub/passkeys/begin", Begin, PasskeyOptions, errors=_BEGUN,
+    summary="Begin to sign in with whichever passkey the browser has.",
 )  # fmt: skip
-sign_in = operation(
-    "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next, auth=H, error_profile=HUB, public=False,
+sign_in = hub_operation(
+    "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next,
     errors=(*_SHOWN, *ENTERING, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey within an attempt.",
 )  # fmt: skip
-own = operation(
-    "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRead, OwnPasskeys, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.PasskeysOff), summary="Read the signed-in person's passkeys.",
+own = hub_operation(
+    "hub.own_passkeys", "GET /hub/own/passkeys", OwnPasskeysRead, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
+    summary="Read the signed-in person's passkeys.",
 )  # fmt: skip
-begin_own = operation(
-    "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwn, PasskeyOptions, auth=H, error_profile=HUB, public=False,
+begin_own = hub_operation(
+    "hub.begin_own_passkey", "POST /hub/own/passkeys/begin", BeginOwn, PasskeyOptions,
     errors=(e.NotAuthenticated, e.PasskeyNeedsEmail, *_BEGUN), summary="Begin to add a passkey.",
 )  # fmt: skip
-add = operation(
-    "hub.add_passkey", "POST /hub/own/passkeys", NewOwnPasskey, Done, auth=H, error_profile=HUB, public=False,
-    errors=(*PROOF_REFUSALS, *_SHOWN), summary="Add a passkey to the signed-in person's account.",
+add = hub_operation(
+    "hub.add_passkey", "POST /hub/own/passkeys", NewOwnPasskey, Done, hashing=HASHES_SECRETS, errors=(*PROOF_REFUSALS, *_SHOWN),
+    summary="Add a passkey to the signed-in person's account.",
 )  # fmt: skip
-rename = operation(
-    "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamedPasskey, Posted, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, e.UnknownPasskey), summary="Call a passkey something.",
+rename = hub_operation(
+    "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamedPasskey, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),
+    summary="Call a passkey something.",
 )  # fmt: skip
-remove = operation(
-    "hub.remove_passkey", "POST /hub/own/passkeys/remove", GonePasskey, Done, auth=H, error_profile=HUB, public=False,
+remove = hub_operation(
+    "hub.remove_passkey", "POST /hub/own/passkeys/remove", GonePasskey, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.UnknownPasskey), summary="Remove a passkey.",
 )  # fmt: skip
-read_offer = operation(
-    "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRead, Offer, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read whether a passkey is offered after this sign-in.",
+read_offer = hub_operation(
+    "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRead, Offer, errors=(e.NotAuthenticated,),
+    summary="Read whether a passkey is offered after this sign-in.",
 )  # fmt: skip
-answer_offer = operation(
-    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated, *_SHOWN), summary="Take the offer of a passkey, or not now; and go on.",
+answer_offer = hub_operation(
+    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, errors=(e.NotAuthenticated, *_SHOWN),
+    summary="Take the offer of a passkey, or not now; and go on.",
 )  # fmt: skip
-lost = operation(
-    "hub.lost_passkey", "POST /hub/passkeys/lost", LostPasskey, Posted, auth=H, error_profile=HUB, public=False,
-    errors=(e.PasskeysOff, e.TooManyRequests), summary="Mail a link that sets a new passkey; said of every name.",
+lost = hub_operation(
+    "hub.lost_passkey", "POST /hub/passkeys/lost", LostPasskey, Posted, errors=(e.PasskeysOff, e.TooManyRequests),
+    summary="Mail a link that sets a new passkey; said of every name.",
 )  # fmt: skip
-read_lost = operation(
-    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkRead, LostView, auth=H, error_profile=HUB, public=False,
-    summary="Read what a mailed link stands for; uses nothing up.",
+read_lost = hub_operation(
+    "hub.read_lost_passkey", "GET /hub/passkeys/reset", LinkRead, LostView, summary="Read what a mailed link stands for; uses nothing up.",
 )  # fmt: skip
-begin_lost = operation(
-    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", LostBegin, PasskeyOptions, auth=H, error_profile=HUB, public=False,
-    errors=(*_BEGUN, *_LINK), summary="Begin to set a new passkey by a mailed link.",
+begin_lost = hub_operation(
+    "hub.begin_lost_passkey", "POST /hub/passkeys/reset/begin", LostBegin, PasskeyOptions, errors=(*_BEGUN, *_LINK),
+    summary="Begin to set a new passkey by a mailed link.",
 )  # fmt: skip
-finish_lost = operation(
-    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", LostFinish, Next, auth=H, error_profile=HUB, public=False,
-    errors=(*_SHOWN, *_LINK, e.TooManyRequests), summary="Set a new passkey by a mailed link.",
+finish_lost = hub_operation(
+    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", LostFinish, Next, errors=(*_SHOWN, *_LINK, e.TooManyRequests),
+    summary="Set a new passkey by a mailed link.",
 )  # fmt: skip

@@ -5,14 +5,13 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.hub_recovery import AttemptOnly, CodeRequest, LinkRequest
 from app.contract.mailed import LinkRead, Token
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passwordless import CLAIM
 from app.contract.passwords import LINK, LOCKED, MAIL_CODE, SMS_CODE
-from app.kit.operation import H
 from app.kit.wire import Wire
 
 SignInWay = Literal["mail", "sms", "device"]
@@ -57,45 +56,43 @@ class Decision(Wire):
 _MAY_NOT = (e.LoginDisabled, e.EmailUnverified, e.PhoneUnverified, e.TooManySessions, *LOCKED, *CLAIM)
 _NEW = (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused, e.PhoneLoginOff)
 
-ask = operation(
-    "hub.ask_sign_in", "POST /hub/passwordless", SignInAsked, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.PasswordlessOff,), summary="Send what signs in without a password; the answer is the same for everybody.",
+ask = hub_operation(
+    "hub.ask_sign_in", "POST /hub/passwordless", SignInAsked, Next, errors=(e.PasswordlessOff,),
+    summary="Send what signs in without a password; the answer is the same for everybody.",
 )  # fmt: skip
-waiting = operation(
-    "hub.sign_in_asked", "POST /hub/passwordless/waiting", AttemptOnly, Next, auth=H, error_profile=HUB, public=False,
+waiting = hub_operation(
+    "hub.sign_in_asked", "POST /hub/passwordless/waiting", AttemptOnly, Next,
     summary="Read where it stands: for Back, refresh, a page opened again, and a script that asks every few seconds.",
 )  # fmt: skip
-again = operation(
-    "hub.ask_sign_in_again", "POST /hub/passwordless/again", AttemptOnly, Next, auth=H, error_profile=HUB, public=False,
+again = hub_operation(
+    "hub.ask_sign_in_again", "POST /hub/passwordless/again", AttemptOnly, Next,
     summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-code = operation(
-    "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(*MAIL_CODE, *SMS_CODE, *_MAY_NOT, *_NEW),
-    summary="Sign in by the code that was sent. A refusal bears `MailedTo` as its data.",
+code = hub_operation(
+    "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, Next, hashing=HASHES_SECRETS,
+    errors=(*MAIL_CODE, *SMS_CODE, *_MAY_NOT, *_NEW), summary="Sign in by the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-go_on = operation(
-    "hub.sign_in_approved", "POST /hub/passwordless/approved", AttemptOnly, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.UsedSmartLink, e.WrongClientGuid, *_MAY_NOT),
-    summary="Go on where another device said yes; else say that it did not yet.",
+go_on = hub_operation(
+    "hub.sign_in_approved", "POST /hub/passwordless/approved", AttemptOnly, Next, hashing=HASHES_SECRETS,
+    errors=(e.UsedSmartLink, e.WrongClientGuid, *_MAY_NOT), summary="Go on where another device said yes; else say that it did not yet.",
 )  # fmt: skip
-read_link = operation(
-    "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkRead, LinkView, auth=H, error_profile=HUB, public=False,
+read_link = hub_operation(
+    "hub.read_sign_in_link", "POST /hub/passwordless/look", LinkRead, LinkView,
     summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
-open_link = operation(
-    "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(*LINK, *_MAY_NOT, *_NEW), summary="Sign this browser in by a mailed link.",
+open_link = hub_operation(
+    "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=(*LINK, *_MAY_NOT, *_NEW),
+    summary="Sign this browser in by a mailed link.",
 )  # fmt: skip
-renew_link = operation(
-    "hub.renew_sign_in_link", "POST /hub/passwordless/renewal", LinkRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.UnknownLink, e.PasswordlessOff), summary="Mail a new link where one is over.",
+renew_link = hub_operation(
+    "hub.renew_sign_in_link", "POST /hub/passwordless/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.PasswordlessOff),
+    summary="Mail a new link where one is over.",
 )  # fmt: skip
-read_request = operation(
-    "hub.read_sign_in_request", "POST /hub/passwordless/request", LinkRead, RequestView, auth=H, error_profile=HUB, public=False,
+read_request = hub_operation(
+    "hub.read_sign_in_request", "POST /hub/passwordless/request", LinkRead, RequestView,
     summary="Read which device waits for the yes of a mailbox; nothing is used up.",
 )  # fmt: skip
-decide = operation(
-    "hub.decide_sign_in_request", "POST /hub/passwordless/decision", Decision, RequestView, auth=H, error_profile=HUB, public=False,
-    errors=LINK, summary="Say yes or no to the device that waits.",
+decide = hub_operation(
+    "hub.decide_sign_in_request", "POST /hub/passwordless/decision", Decision, RequestView, errors=LINK,
+    summary="Say yes or no to the device that waits.",
 )  # fmt: skip

@@ -5,13 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES
 from app.contract.hub import Next, Session
 from app.contract.hub_self_service import PROOF_REFUSALS
 from app.contract.mailed import LinkRead, Token
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passwords import LINK, LOCKED, MAIL_CODE, NEW_PASSWORD, SMS_CODE
-from app.kit.operation import H
 from app.kit.wire import Wire
 
 
@@ -71,54 +70,51 @@ class AlarmRequest(Wire):
     token: Token
 
 
-forgot = operation(
-    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.PinOff,), summary="Send what resets a forgotten password or PIN; the answer is the same for everybody.",
+forgot = hub_operation(
+    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, errors=(e.PinOff,),
+    summary="Send what resets a forgotten password or PIN; the answer is the same for everybody.",
 )  # fmt: skip
-recovery = operation(
-    "hub.recovery", "POST /hub/password/recovery", AttemptOnly, Next, auth=H, error_profile=HUB, public=False,
+recovery = hub_operation(
+    "hub.recovery", "POST /hub/password/recovery", AttemptOnly, Next,
     summary="Read where a recovery stands: for Back, refresh and a page opened again.",
 )  # fmt: skip
-again = operation(
-    "hub.forgot_again", "POST /hub/password/again", AttemptOnly, Next, auth=H, error_profile=HUB, public=False,
+again = hub_operation(
+    "hub.forgot_again", "POST /hub/password/again", AttemptOnly, Next,
     summary="Send it once more, unless that was done a moment ago. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-reset_code = operation(
-    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(*MAIL_CODE, *SMS_CODE, *LOCKED), summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
+reset_code = hub_operation(
+    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*MAIL_CODE, *SMS_CODE, *LOCKED),
+    summary="Take the code that was sent. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-read_reset = operation(
-    "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, auth=H, error_profile=HUB, public=False,
-    summary="Read where a mailed link stands; nothing is used up.",
+read_reset = hub_operation(
+    "hub.read_reset", "POST /hub/password/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
-reset = operation(
-    "hub.reset", "POST /hub/password/reset", NewPassword, Next, auth=H, error_profile=HUB, public=False,
-    errors=(*LINK, *NEW_PASSWORD, e.AccountBlocked),
+reset = hub_operation(
+    "hub.reset", "POST /hub/password/reset", NewPassword, Next, hashing=HASHES, errors=(*LINK, *NEW_PASSWORD, e.AccountBlocked),
     summary="Set a new password by a link, and go on: signed in where the tenant wants it.",
 )  # fmt: skip
-renew_reset = operation(
-    "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.UnknownLink,), summary="Mail a new link where one is over.",
+renew_reset = hub_operation(
+    "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, Next, errors=(e.UnknownLink,),
+    summary="Mail a new link where one is over.",
 )  # fmt: skip
-change = operation(
-    "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, auth=H, error_profile=HUB, public=False,
+change = hub_operation(
+    "hub.change_password", "POST /hub/password/change", OtherPassword, PasswordTurned, hashing=HASHES,
     errors=(e.NotAuthenticated, e.WrongCurrentPassword, *LOCKED, *NEW_PASSWORD),
     summary="Change the signed-in person's password; every other session ends.",
 )  # fmt: skip
-set_first = operation(
-    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, auth=H, error_profile=HUB, public=False,
-    errors=(*PROOF_REFUSALS, *NEW_PASSWORD),
+set_first = hub_operation(
+    "hub.set_password", "POST /hub/password/first", FirstPassword, PasswordTurned, hashing=HASHES, errors=(*PROOF_REFUSALS, *NEW_PASSWORD),
     summary="Set the password of a signed-in person who has none. 967: there is one, or the last proof is too old.",
 )  # fmt: skip
-read_alarm = operation(
-    "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView, auth=H, error_profile=HUB, public=False,
+read_alarm = hub_operation(
+    "hub.read_alarm", "POST /hub/password/alarm/look", LinkRead, LinkView,
     summary="Read where the link of a mail about a changed password stands.",
 )  # fmt: skip
-own_doing = operation(
-    "hub.own_doing", "POST /hub/password/alarm/own", AlarmRequest, LinkView, auth=H, error_profile=HUB, public=False, errors=LINK,
+own_doing = hub_operation(
+    "hub.own_doing", "POST /hub/password/alarm/own", AlarmRequest, LinkView, errors=LINK,
     summary="It was the owner: this alarm and those before it to the same address give nothing back any more.",
 )  # fmt: skip
-alarm = operation(
-    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, auth=H, error_profile=HUB, public=False, errors=(*LINK, e.AccountBlocked),
+alarm = hub_operation(
+    "hub.alarm", "POST /hub/password/alarm", AlarmRequest, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
     summary="It was somebody else: end every session, close the password, and mail what sets a new one.",
 )  # fmt: skip

@@ -6,14 +6,13 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES_IN_BULK
 from app.contract.hub import Next
 from app.contract.hub_passkeys import PasskeyOptions
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passkeys.shapes import ShownCredential
 from app.contract.registration import REGISTRATION_REFUSALS
 from app.contract.registration_form import MOST_LETTERS
-from app.kit.operation import H
 from app.kit.wire import Wire
 
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
@@ -31,13 +30,13 @@ class RegisterRequest(Wire):
 
 _PASSKEY = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
 
-register = operation(
-    "hub.register", "POST /hub/register", RegisterRequest, Next, auth=H, error_profile=HUB, public=False,
+register = hub_operation(
+    "hub.register", "POST /hub/register", RegisterRequest, Next, hashing=HASHES_IN_BULK,
     errors=(e.WrongCaptcha, *_PASSKEY, *REGISTRATION_REFUSALS),
     summary="Register. An address that has an account is answered as one that has none; its owner gets a mail.",
 )  # fmt: skip
-begin_with_passkey = operation(
-    "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions, auth=H, error_profile=HUB,
-    public=False, errors=(e.WrongCaptcha, *_PASSKEY, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
+begin_with_passkey = hub_operation(
+    "hub.begin_register_with_passkey", "POST /hub/register/passkey", RegisterRequest, PasskeyOptions,
+    errors=(e.WrongCaptcha, *_PASSKEY, e.PasskeyNeedsEmail, *REGISTRATION_REFUSALS),
     summary="Begin to register with a passkey. What could be refused is refused before a browser makes one.",
 )  # fmt: skip

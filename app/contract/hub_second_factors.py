@@ -6,15 +6,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
 from app.contract.groups import SecurityAnswer
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passwords import MAIL_CODE, SMS_CODE
 from app.contract.phones import NOT_TEXTED
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
-from app.kit.operation import H
 from app.kit.wire import From, Wire
 
 
@@ -113,17 +112,17 @@ FACTOR_REFUSALS = (
 )  # fmt: skip
 """Each authenticator adds its own."""
 
-read_factor = operation(
-    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRead, FactorStep, auth=H, error_profile=HUB, public=False,
+read_factor = hub_operation(
+    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRead, FactorStep,
     summary="Read what the page of the second factor shows.",
 )  # fmt: skip
-choose_factor = operation(
-    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, auth=H, error_profile=HUB, public=False,
-    errors=FACTOR_REFUSALS, summary="Use another factor, or begin to enrol one: what must be sent is sent.",
+choose_factor = hub_operation(
+    "hub.choose_factor", "POST /hub/second-factor/choose", FactorChosen, FactorStep, errors=FACTOR_REFUSALS,
+    summary="Use another factor, or begin to enrol one: what must be sent is sent.",
 )  # fmt: skip
-prove_factor = operation(
-    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, auth=H, error_profile=HUB, public=False,
-    errors=FACTOR_REFUSALS, summary="Prove the second factor. A refusal bears the page's view as its data.",
+prove_factor = hub_operation(
+    "hub.prove_factor", "POST /hub/second-factor", FactorProof, Next, hashing=HASHES_SECRETS, errors=FACTOR_REFUSALS,
+    summary="Prove the second factor. A refusal bears the page's view as its data.",
 )  # fmt: skip
 
 
@@ -134,8 +133,8 @@ class BackupCodesShown(Done):
     person: str = ""
 
 
-make_backup_codes = operation(
-    "hub.make_backup_codes", "POST /hub/own/backup-codes", Proved, BackupCodesShown, auth=H, error_profile=HUB,
-    public=False, errors=(*PROOF_REFUSALS, e.NoSecondFactor, e.NoBackupCodes),
+make_backup_codes = hub_operation(
+    "hub.make_backup_codes", "POST /hub/own/backup-codes", Proved, BackupCodesShown, hashing=HASHES_SECRETS,
+    errors=(*PROOF_REFUSALS, e.NoSecondFactor, e.NoBackupCodes),
     summary="Make new backup codes for the signed-in person; the old ones are over.",
 )  # fmt: skip

@@ -5,13 +5,12 @@ from typing import Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
 from app.contract.groups import Posted
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import PersonView, ScopeView, SessionView
 from app.contract.hub_own_factors import FactorsView
 from app.contract.hub_self_service import PROOF_REFUSALS, Done, Proved
-from app.contract.operations import operation
-from app.kit.operation import H
+from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
 
@@ -79,24 +78,23 @@ class DataView(Done):
     data: dict[str, Any]
 
 
-read = operation(
-    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Read what opens the signed-in person's account and where it is signed in.",
+read = hub_operation(
+    "hub.security", "GET /hub/own/security", OwnRead, SecurityView, errors=(e.NotAuthenticated,),
+    summary="Read what opens the signed-in person's account and where it is signed in.",
 )  # fmt: skip
-forget_browsers = operation(
-    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
+forget_browsers = hub_operation(
+    "hub.forget_browsers", "POST /hub/own/browsers/forget", BrowserNamed, Posted, errors=(e.NotAuthenticated,),
+    summary="Ask a trusted browser for a second factor again; one that is gone is no error.",
 )  # fmt: skip
-applications = operation(
-    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="List the applications that may act for the signed-in person.",
+applications = hub_operation(
+    "hub.applications", "GET /hub/own/applications", OwnRead, ApplicationsView, errors=(e.NotAuthenticated,),
+    summary="List the applications that may act for the signed-in person.",
 )  # fmt: skip
-revoke_application = operation(
-    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, auth=H, error_profile=HUB,
-    public=False, errors=(e.NotAuthenticated,),
+revoke_application = hub_operation(
+    "hub.revoke_application", "POST /hub/own/applications/revoke", ApplicationNamed, Posted, errors=(e.NotAuthenticated,),
     summary="End what an application may do for the signed-in person: the consent, its codes and all of its tokens.",
 )  # fmt: skip
-own_data = operation(
-    "hub.own_data", "POST /hub/own/data", Proved, DataView, auth=H, error_profile=HUB, public=False, errors=PROOF_REFUSALS,
+own_data = hub_operation(
+    "hub.own_data", "POST /hub/own/data", Proved, DataView, hashing=HASHES_SECRETS, errors=PROOF_REFUSALS,
     summary="Read everything that is kept of the signed-in person, without secrets.",
 )  # fmt: skip

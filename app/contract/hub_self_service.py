@@ -9,15 +9,14 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS
-from app.contract.error_profiles import HUB
 from app.contract.groups import Posted, SecurityAnswer
+from app.contract.hashing import HASHES, HASHES_SECRETS
 from app.contract.hub import Next, Session
 from app.contract.mailed import Token
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passwords import SMS_CODE
 from app.contract.phones import NOT_TEXTED
 from app.contract.registration_form import MOST_LETTERS, FormField
-from app.kit.operation import H
 from app.kit.wire import From, Wire
 
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one letter too many is the field's to say
@@ -127,100 +126,96 @@ PROOF_REFUSALS = (
     e.AccountBlocked,
 )  # fmt: skip
 
-edit_profile = operation(
-    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, auth=H, error_profile=HUB, public=False, errors=FORM_REFUSALS,
+edit_profile = hub_operation(
+    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_REFUSALS,
     summary="Change the signed-in person's profile.",
 )  # fmt: skip
-edit_username = operation(
-    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, auth=H, error_profile=HUB, public=False,
+edit_username = hub_operation(
+    "hub.edit_username", "POST /hub/own/username", UsernameEdit, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
     summary="Set or change the signed-in person's username.",
 )  # fmt: skip
-add_email = operation(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
+add_email = hub_operation(
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Done, hashing=HASHES_SECRETS,
     errors=(
-        *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused,
-        e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered,
-        e.VerificationUrlRefused,
+        *PROOF_REFUSALS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused,
+        e.MailLimitReached, e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
     ),
     summary="Mail a link and a code to another address; one of somebody else is answered as a free one.",
 )  # fmt: skip
-mail_email_again = operation(
-    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted, auth=H, error_profile=HUB, public=False,
+mail_email_again = hub_operation(
+    "hub.mail_email_again", "POST /hub/own/emails/again", EmailNamed, Posted,
     errors=(
-        e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff, e.MalformedEmail,
-        e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.MailLimitReached,
-        e.EmailTypeMissing, e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
+        e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff, e.MalformedEmail, e.EmailTaken,
+        e.EmailNotAddable, e.EmailUpdateRefused, e.EmailRefused, e.EmailDomainRefused, e.MailLimitReached, e.EmailTypeMissing,
+        e.EmailActionRefused, e.EmailRegistered, e.VerificationUrlRefused,
     ),
     summary="Mail link and code once more to an address of the account that is not proved yet.",
 )  # fmt: skip
-confirm_email = operation(
-    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted, auth=H, error_profile=HUB, public=False,
+confirm_email = hub_operation(
+    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted,
     errors=(
-        e.NotAuthenticated, e.MalformedEmail, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode,
-        e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha,
-        e.LockedForSecurityQuestion, e.AccountBlocked,
+        e.NotAuthenticated, e.MalformedEmail, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.EmailRegistered,
+        e.EmailVerifiedBefore, e.ClosedLink, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
     ),
     summary="Confirm the address that a code was mailed to.",
 )  # fmt: skip
-remove_email = operation(
-    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
+remove_email = hub_operation(
+    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an address.",
 )  # fmt: skip
-make_primary = operation(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, auth=H, error_profile=HUB, public=False,
-    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable),
-    summary="Let another address be the first one.",
+make_primary = hub_operation(
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Done, hashing=HASHES_SECRETS,
+    errors=(*PROOF_REFUSALS, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Let another address be the first one.",
 )  # fmt: skip
-ask_phone = operation(
-    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, auth=H, error_profile=HUB, public=False,
+ask_phone = hub_operation(
+    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, *NOT_TEXTED),
     summary="Text a code to another number; one of somebody else is answered as a free one.",
 )  # fmt: skip
-text_phone_again = operation(
-    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted, auth=H, error_profile=HUB, public=False,
+text_phone_again = hub_operation(
+    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneNamed, Posted,
     errors=(e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered, *NOT_TEXTED),
     summary="Text another code to the number that was asked for last.",
 )  # fmt: skip
-confirm_phone = operation(
-    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted, auth=H, error_profile=HUB, public=False,
+confirm_phone = hub_operation(
+    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted,
     errors=(
-        e.NotAuthenticated, e.PhoneLoginOff, *SMS_CODE, e.PhoneTaken, e.LockedForAWhile, e.LockedForCaptcha,
-        e.LockedForSecurityQuestion, e.AccountBlocked,
+        e.NotAuthenticated, e.PhoneLoginOff, *SMS_CODE, e.PhoneTaken, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion,
+        e.AccountBlocked,
     ),
     summary="Take the number that was asked for last, by the code that was texted to it.",
 )  # fmt: skip
-remove_phone = operation(
-    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, auth=H, error_profile=HUB, public=False,
-    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable),
-    summary="Remove the number.",
+remove_phone = hub_operation(
+    "hub.remove_phone", "POST /hub/own/phone/remove", Proved, Done, hashing=HASHES_SECRETS,
+    errors=(*PROOF_REFUSALS, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable), summary="Remove the number.",
 )  # fmt: skip
-edit_answers = operation(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, auth=H, error_profile=HUB, public=False,
-    errors=(*PROOF_REFUSALS, *FORM_REFUSALS), summary="Change the answers to security questions.",
+edit_answers = hub_operation(
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Done, hashing=HASHES, errors=(*PROOF_REFUSALS, *FORM_REFUSALS),
+    summary="Change the answers to security questions.",
 )  # fmt: skip
-ask_deletion = operation(
-    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, auth=H, error_profile=HUB, public=False,
+ask_deletion = hub_operation(
+    "hub.ask_deletion", "POST /hub/own/deletion", Proved, Done, hashing=HASHES_SECRETS,
     errors=(*PROOF_REFUSALS, e.NoEmailOnProfile, e.NotProcessable, e.MailLimitReached, e.VerificationUrlRefused),
     summary="Mail a link that deletes the account.",
 )  # fmt: skip
-read_deletion = operation(
-    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, auth=H, error_profile=HUB, public=False,
-    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Read what a link of deletion stands for; uses nothing up.",
+read_deletion = hub_operation(
+    "hub.read_deletion", "GET /hub/deletion", DeletionRead, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
+    summary="Read what a link of deletion stands for; uses nothing up.",
 )  # fmt: skip
-confirm_deletion = operation(
-    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, auth=H, error_profile=HUB, public=False,
-    errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink), summary="Delete an account by the link that was mailed.",
+confirm_deletion = hub_operation(
+    "hub.confirm_deletion", "POST /hub/deletion", DeletionConfirmed, Left, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
+    summary="Delete an account by the link that was mailed.",
 )  # fmt: skip
-keep_account = operation(
-    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, auth=H, error_profile=HUB, public=False,
-    errors=(e.WrongDeleteToken,), summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
+keep_account = hub_operation(
+    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
+    summary="Keep an account that its owner had deleted; the sign-in that was refused gave the token.",
 )  # fmt: skip
-accept_policy = operation(
-    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.NotAuthenticated,), summary="Accept the present privacy policy, and go on with the attempt.",
+accept_policy = hub_operation(
+    "hub.accept_policy", "POST /hub/own/privacy-policy", PolicyAccepted, Next, errors=(e.NotAuthenticated,),
+    summary="Accept the present privacy policy, and go on with the attempt.",
 )  # fmt: skip
-fill_missing = operation(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, auth=H, error_profile=HUB, public=False,
-    errors=FORM_REFUSALS, summary="Fill in what the tenant's form requires, and go on with the attempt.",
+fill_missing = hub_operation(
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFields, Next, hashing=HASHES_SECRETS, errors=FORM_REFUSALS,
+    summary="Fill in what the tenant's form requires, and go on with the attempt.",
 )  # fmt: skip

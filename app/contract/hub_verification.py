@@ -3,13 +3,12 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.error_profiles import HUB
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.hub import Next
 from app.contract.mailed import LinkRead, Token
-from app.contract.operations import operation
+from app.contract.operations import hub_operation
 from app.contract.passwords import SMS_CODE
 from app.contract.phones import NOT_TEXTED
-from app.kit.operation import H
 from app.kit.wire import Wire
 
 
@@ -55,30 +54,29 @@ CODE_REFUSALS = (
     e.LockedForSecurityQuestion, e.LockedForAWhile, e.AccountBlocked, e.ClosedLink, e.EmailRegistered, *SMS_CODE, e.PhoneTaken,
 )  # fmt: skip
 
-read_link = operation(
-    "hub.read_link", "POST /hub/verification/look", LinkRead, LinkView, auth=H, error_profile=HUB, public=False,
-    summary="Read where a mailed link stands; nothing is used up.",
+read_link = hub_operation(
+    "hub.read_link", "POST /hub/verification/look", LinkRead, LinkView, summary="Read where a mailed link stands; nothing is used up.",
 )  # fmt: skip
-open_link = operation(
-    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, auth=H, error_profile=HUB, public=False,
+open_link = hub_operation(
+    "hub.open_link", "POST /hub/verification/link", LinkRequest, Next, hashing=HASHES_SECRETS,
     errors=(e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials),
-    summary="Confirm an address by its link, and go on with the sign-in that waits for it. 1089: others registered with "
-    "it too, so that the password typed at registration has to tell which account is meant.",
+    summary="Confirm an address by its link, and go on with the sign-in that waits for it. 1089: others registered with it "
+    "too, so that the password typed at registration has to tell which account is meant.",
 )  # fmt: skip
-renew_link = operation(
-    "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.UnknownLink, e.ClosedLink), summary="Mail a new link where one is over.",
+renew_link = hub_operation(
+    "hub.renew_link", "POST /hub/verification/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.ClosedLink),
+    summary="Mail a new link where one is over.",
 )  # fmt: skip
-enter_code = operation(
-    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=CODE_REFUSALS, summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
+enter_code = hub_operation(
+    "hub.enter_code", "POST /hub/verification/code", CodeRequest, Next, errors=CODE_REFUSALS,
+    summary="Confirm an address by its code. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-mail_again = operation(
-    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, auth=H, error_profile=HUB, public=False,
-    errors=(e.MailLimitReached, *NOT_TEXTED), summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
+mail_again = hub_operation(
+    "hub.mail_again", "POST /hub/verification/mail", AgainRequest, Next, errors=(e.MailLimitReached, *NOT_TEXTED),
+    summary="Send link and code once more. A refusal bears `MailedTo` as its data.",
 )  # fmt: skip
-change_address = operation(
-    "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next, auth=H, error_profile=HUB, public=False,
+change_address = hub_operation(
+    "hub.change_address", "POST /hub/verification/address", OtherAddressRequest, Next,
     errors=(e.MalformedEmail, e.EmailRefused, e.EmailDomainRefused, e.MalformedPhone, e.EmailUnverified),
     summary="Let the registration of this browser wait for another address; what was sent to the first is over.",
 )  # fmt: skip

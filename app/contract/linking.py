@@ -8,12 +8,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, U
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.kit.operation import K, U
 from app.kit.wire import From
 
 Query = From.QUERY
@@ -62,25 +61,23 @@ LINK_REFUSALS = (
 )  # fmt: skip
 
 sign_in = operation(
-    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K,
+    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, row="U13",
     errors=(refusals.NoCallbackLoginOff, e.WrongClientGuid, *GATE_REFUSALS),
-    summary="Finish a sign-in through another provider that started without a callback.", row="U13",
+    summary="Finish a sign-in through another provider that started without a callback.",
 )  # fmt: skip
 link = operation(
-    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS,
-    errors=(*LINK_REFUSALS, refusals.WrongCandidate),
-    summary="Link an identity of another provider to the signed-in account.", row="U29",
+    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS, row="U29",
+    errors=(*LINK_REFUSALS, refusals.WrongCandidate), summary="Link an identity of another provider to the signed-in account.",
 )  # fmt: skip
 link_by_guid = operation(
-    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS,
-    errors=LINK_REFUSALS,
-    summary="Link the identity of a sign-in that started without a callback.", row="U30",
+    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS, row="U30",
+    errors=LINK_REFUSALS, summary="Link the identity of a sign-in that started without a callback.",
 )  # fmt: skip
 unlink = operation(
-    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS,
+    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",
     errors=(
-        refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept,
-        refusals.IdentityElsewhere, refusals.LastWayIn, e.PrivacyPolicyOutdated,
+        refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
+        refusals.LastWayIn, e.PrivacyPolicyOutdated,
     ),
-    summary="Unlink an identity of another provider.", row="U31",
+    summary="Unlink an identity of another provider.",
 )  # fmt: skip

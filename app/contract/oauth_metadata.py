@@ -5,11 +5,10 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
-from app.contract.access import STANDARD
+from app.contract.auth import STANDARD, Host, U
 from app.contract.error_profiles import OAUTH
 from app.contract.oauth_tokens import OAuthWire, as_named
 from app.contract.operations import operation
-from app.kit.operation import Host, U
 from app.kit.wire import Document, From
 
 
@@ -19,23 +18,24 @@ class OfIssuer(OAuthWire):
     app: Annotated[str | None, From.PATH] = None
 
 
+_AUTHORIZATION_SERVER_ALIASES = (
+    "/.well-known/oauth-authorization-server/service/oidc/{app}",
+    "/.well-known/oauth-authorization-server/service/oauth/{app}",
+    "/oidc/.well-known/oauth-authorization-server",
+    "/oauth/.well-known/oauth-authorization-server",
+    "/oidc/{app}/.well-known/oauth-authorization-server",
+    "/oauth/{app}/.well-known/oauth-authorization-server",
+)
 discovery = operation(
-    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
-    also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
+    "oauth_metadata.discovery", "GET /.well-known/openid-configuration", OfIssuer, Document, error_profile=OAUTH, on=Host.TENANT,
+    cors=True, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
     errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration.",
 )  # fmt: skip
 
 authorization_server = operation(
     "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", OfIssuer, Document, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, errors=(oauth.UnknownApplication,), summary="Read the authorization server's metadata (RFC 8414).",
-    also=(
-        "/.well-known/oauth-authorization-server/service/oidc/{app}",
-        "/.well-known/oauth-authorization-server/service/oauth/{app}",
-        "/oidc/.well-known/oauth-authorization-server",
-        "/oauth/.well-known/oauth-authorization-server",
-        "/oidc/{app}/.well-known/oauth-authorization-server",
-        "/oauth/{app}/.well-known/oauth-authorization-server",
-    ),
+    on=Host.TENANT, cors=True, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
+    summary="Read the authorization server's metadata (RFC 8414).",
 )  # fmt: skip
 
 jwks = operation(
@@ -84,8 +84,7 @@ class UserinfoAnswer(OAuthWire):
 
 userinfo = operation(
     "oauth_metadata.userinfo", "GET /service/oidc/userinfo", OfIssuer, UserinfoAnswer, auth=U, access=STANDARD, error_profile=OAUTH,
-    on=Host.TENANT, cors=True,
-    also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
-    errors=(oauth.InsufficientScope,), answers=("application/json", "application/jwt"),
+    on=Host.TENANT, cors=True, also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
+    answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),
     summary="Read the claims of the person behind an access token.",
 )  # fmt: skip

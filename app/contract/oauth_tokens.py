@@ -5,10 +5,11 @@ from typing import Annotated
 from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
+from app.contract.auth import C, Host, K
 from app.contract.error_profiles import OAUTH
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.sessions import Actor
-from app.kit.operation import C, Host, K
 from app.kit.wire import Document, From, Wire
 
 
@@ -67,12 +68,13 @@ GRANT_ERRORS = (
 
 token = operation(
     "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenAnswer, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
-    also=("/api/oidc/{app}/token",), errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OpenID client.",
+    also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    summary="Exchange a grant for tokens, as an OpenID client.",
 )  # fmt: skip
 
 token_with_key = operation(
     "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenAnswer, auth=C & K, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
+    on=Host.TENANT, cors=True, hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
 )  # fmt: skip
 
 

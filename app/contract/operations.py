@@ -1,11 +1,12 @@
 """Declares operations into the one catalogue."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from app.contract.error_profiles import MAIN
-from app.contract.hashing import HASHING
+from app.contract.auth import H, Host, S
+from app.contract.error_profiles import HUB, MAIN
+from app.kit.auth import OPEN, Access, Admission, Auth
 from app.kit.errors import ApiError
-from app.kit.operation import OPEN, Accept, Access, Auth, AuthScheme, Catalogue, ErrorProfile, Host, Operation
+from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
 from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
@@ -18,7 +19,7 @@ Res = TypeVar("Res", bound="Wire | Document")
 
 
 def taken_uids() -> frozenset[str]:
-    """Return the words that stand where an account's id would, in lower case: no account may be called so."""
+    """Return the fixed path segments beside `{uid}`, in lower case: no account may have one as its id."""
     paths = [path for declared in CATALOGUE for _, path in declared.addresses()]
     below = (path.removeprefix(f"{ACCOUNTS}/") for path in (*paths, *RESERVED_PATHS) if path.startswith(f"{ACCOUNTS}/"))
     return frozenset(rest.partition("/")[0].lower() for rest in below if not rest.startswith("{"))
@@ -30,36 +31,57 @@ def operation(
     request: type[Req],
     response: type[Res],
     *,
-    auth: Auth = OPEN,
-    error_profile: ErrorProfile = MAIN,
-    also: tuple[str, ...] = (),
-    when: tuple[str, ...] = (),
-    on: Host | None = None,
-    accepts: Accept = Accept.JSON_OR_FORM,
-    errors: tuple[type[ApiError], ...] = (),
-    no_object: type[ApiError] | None = None,
     summary: str,
     row: str = "",
+    auth: Auth = OPEN,
     scope: str = "",
     access: Access | None = None,
-    public: bool = True,
-    cors: bool = False,
-    takes_markup: bool = False,
     takes_secret: bool = False,
+    cors: bool = False,
+    error_profile: ErrorProfile = MAIN,
+    errors: tuple[type[ApiError], ...] = (),
+    on: Host = Host.API,
+    also: tuple[str, ...] = (),
+    when: tuple[str, ...] = (),
+    accepts: Accept = Accept.JSON_OR_FORM,
     answers: tuple[str, ...] = ("application/json",),
+    takes_markup: bool = False,
+    no_object: type[ApiError] | None = None,
+    hashing: Hashing | None = None,
 ) -> Operation[Req, Res]:
-    """Declare an operation and add it to the catalogue: `address` is "METHOD /path", `row` its row in the interface's tables.
+    """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
 
-    The default host is INSIDE for operations that the hub calls, API for all others. An operation for the tenant's servers has
-    `auth=K & S | M` and the `scope` of tenant-config.md section 1. One that takes an account's access token, as a credential or
-    as a parameter, declares in `access` what a token of an application needs.
+    `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of
+    tenant-config.md section 1. One that takes an account's access token, as a credential or as a parameter, declares in
+    `access` what a token of an application needs. `takes_secret`: the API secret is optional.
     """
     method, _, path = address.partition(" ")
-    on = on or (Host.INSIDE if AuthScheme.HUB in auth.schemes() else Host.API)
-    asked: dict[str, Any] = {"also": also, "when": when, "on": on, "accepts": accepts, "errors": errors}
-    published: dict[str, Any] = {"summary": summary, "row": row, "public": public, "cors": cors, "answers": answers}
-    special: dict[str, Any] = {"scope": scope, "takes_markup": takes_markup, "no_object": no_object, "access": access}
-    special |= {"takes_secret": takes_secret, "hashing": HASHING.get(name)}
-    declared = Operation(name, method, path, request, response, auth, error_profile, **asked, **published, **special)
+    declared = Operation(
+        name, method, path, request, response, on, error_profile, also, when, errors,
+        Admission(auth, S if takes_secret else None, scope, access, cors),
+        BodyRules(accepts, answers, takes_markup, no_object),
+        Documentation(summary, row),
+        hashing,
+    )  # fmt: skip
+    CATALOGUE.add(declared)
+    return declared
+
+
+def hub_operation(
+    name: str,
+    address: str,
+    request: type[Req],
+    response: type[Res],
+    *,
+    summary: str,
+    errors: tuple[type[ApiError], ...] = (),
+    hashing: Hashing | None = None,
+) -> Operation[Req, Res]:
+    """Declare an operation that only the hub calls; it has no public host and is not published."""
+    method, _, path = address.partition(" ")
+    declared = Operation(
+        name, method, path, request, response, Host.INSIDE, HUB, errors=errors, admission=Admission(H),
+        documentation=Documentation(summary, is_public=False), hashing=hashing,
+    )  # fmt: skip
     CATALOGUE.add(declared)
     return declared

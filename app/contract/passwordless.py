@@ -5,12 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.auth import K
 from app.contract.groups import CAP, LOCK, MF, PW, CapQuery, F, PhoneInQuery, Posted, PostedSms
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.contract.sign_in import GATE_REFUSALS
-from app.kit.operation import K
 from app.kit.wire import From, Lower
 
 Query = From.QUERY
@@ -83,40 +84,39 @@ CLAIM = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
 _PATH = "/identity/v2/auth/login/passwordlesslogin"
 
 send_mail = operation(
-    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K,
+    "passwordless.send_mail", f"GET {_PATH}/email", MailWanted, Posted, auth=K, row="U49",
     errors=(
-        e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing,
-        e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked, e.TooManyRequests, *KIND, *SHOWN_CAPTCHA,
+        e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing, e.EmailOrUsernameMissing, e.MailLimitReached,
+        e.VerificationUrlRefused, e.AccountBlocked, e.TooManyRequests, *KIND, *SHOWN_CAPTCHA,
     ),
-    summary="Email a sign-in link and a code.", row="U49",
+    summary="Email a sign-in link and a code.",
 )  # fmt: skip
 by_link = operation(
-    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K,
+    "passwordless.by_link", f"GET {_PATH}/email/verify", LinkShown, FactorLogin, auth=K, row="U50",
     errors=(
-        e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
-        e.TooManyRequests, *ENTRY, *CLAIM,
+        e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink, e.TooManyRequests, *ENTRY,
+        *CLAIM,
     ),
-    summary="Sign in with an emailed link; a HEAD request leaves it unused.", row="U50",
+    summary="Sign in with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
 _BY_CODE = (e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests, *KIND, *ENTRY, *CLAIM)
 by_email_code = operation(
-    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K,
-    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in with an emailed code.", row="U51",
+    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", EmailCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U51",
+    errors=(*MAIL_CODE, e.MalformedEmail, *_BY_CODE), summary="Sign in with an emailed code.",
 )  # fmt: skip
 by_username_code = operation(
-    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K,
-    errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE),
-    summary="Sign in with an emailed code; the username names the account.", row="U52",
+    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", UsernameCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    row="U52", errors=(*MAIL_CODE, e.UsernameMissing, *_BY_CODE), summary="Sign in with an emailed code; the username names the account.",
 )  # fmt: skip
 send_sms = operation(
-    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K,
+    "passwordless.send_sms", f"GET {_PATH}/otp", SmsWanted, PostedSms, auth=K, row="U53",
     errors=(
-        e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked,
-        e.TooManyRequests, *KIND, *SENT_SMS, *SHOWN_CAPTCHA,
+        e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.AccountBlocked, e.TooManyRequests, *KIND,
+        *SENT_SMS, *SHOWN_CAPTCHA,
     ),
-    summary="Text a sign-in code.", row="U53",
+    summary="Text a sign-in code.",
 )  # fmt: skip
 by_sms_code = operation(
-    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K,
-    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in with a texted code.", row="U54",
+    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", SmsCodeShown, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
+    errors=(*SMS_CODE, e.UnknownPhone, e.PhoneMissing, *_BY_CODE), summary="Sign in with a texted code.",
 )  # fmt: skip

@@ -6,12 +6,13 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS, READ
+from app.contract.auth import CREDENTIALS, READ, K, M, S, U
 from app.contract.error_profiles import MAIN
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
+from app.contract.hashing import HASHES, HASHES_IN_BULK
 from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
@@ -143,86 +144,82 @@ class ForgotTokenMade(Wire):
 
 
 forgot = operation(
-    "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON,
+    "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON, row="U33",
     errors=(
-        e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, *CAPTCHA,
-        e.ResetUrlRefused, e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
+        e.MalformedKey, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.NotAuthenticated, *CAPTCHA, e.ResetUrlRefused,
+        e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
     ),
-    summary="Email a link or a code that resets a forgotten password.", row="U33",
+    summary="Email a link or a code that resets a forgotten password.",
 )  # fmt: skip
 reset = operation(
-    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, error_profile=NAMED, accepts=Accept.JSON,
-    also=("/identity/v2/auth/password/reset",),
+    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, error_profile=NAMED,
+    also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, hashing=HASHES, row="U34",
     errors=(
         e.MalformedKey, e.FieldsRefused.at(400), *NEW_PASSWORD[1:], e.UsernameMissing, e.MalformedEmail, e.EmailMissing,
         e.EmailOrPhoneMissing.at(400), e.NotAuthenticated, e.NoEmailProfile, *LOCKED, *MAIL_CODE, *LINK, e.UnknownAccount,
         e.PrivacyPolicyOutdated,
     ),
-    summary="Set a new password with the token of an emailed link, or with an emailed code.", row="U34",
+    summary="Set a new password with the token of an emailed link, or with an emailed code.",
 )  # fmt: skip
 forgot_by_sms = operation(
-    "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K,
-    errors=(
-        e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked, *CAPTCHA,
-        *SENT_SMS,
-    ),
-    summary="Text a code that resets a forgotten password.", row="U35",
+    "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K, row="U35",
+    errors=(e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked, *CAPTCHA, *SENT_SMS),
+    summary="Text a code that resets a forgotten password.",
 )  # fmt: skip
 reset_by_sms = operation(
-    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=K,
-    errors=(
-        e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile, *SMS_CODE, *LOCKED,
-        *NEW_PASSWORD,
-    ),
-    summary="Set a new password with a texted code.", row="U36",
+    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=K, hashing=HASHES, row="U36",
+    errors=(e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile, *SMS_CODE, *LOCKED, *NEW_PASSWORD),
+    summary="Set a new password with a texted code.",
 )  # fmt: skip
 reset_by_answer = operation(
-    "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K,
+    "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K, hashing=HASHES,
+    row="U37",
     errors=(
-        e.UnknownAccount, e.AccountBlocked, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer,
-        e.WrongQuestionOrAnswer, e.SecurityQuestionsOff, e.MalformedEmail, *CAPTCHA, *NEW_PASSWORD,
+        e.UnknownAccount, e.AccountBlocked, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
+        e.SecurityQuestionsOff, e.MalformedEmail, *CAPTCHA, *NEW_PASSWORD,
     ),
-    summary="Set a new password with the answers to security questions.", row="U37",
+    summary="Set a new password with the answers to security questions.",
 )  # fmt: skip
 change = operation(
-    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS,
-    errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
-    summary="Change the signed-in account's password; every other session and token ends.", row="U32",
+    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES,
+    row="U32", errors=(e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated, *LOCKED, *NEW_PASSWORD),
+    summary="Change the signed-in account's password; every other session and token ends.",
 )  # fmt: skip
 
 _ASKED = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
 _QUESTIONS = "/identity/v2/auth/securityquestion"
 questions_by_email = operation(
-    "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=K,
-    errors=(*_ASKED, e.MalformedEmail, e.UsernameLookupOnly), summary="List the questions that an account answered.", row="U38",
+    "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=K, row="U38",
+    errors=(*_ASKED, e.MalformedEmail, e.UsernameLookupOnly), summary="List the questions that an account answered.",
 )  # fmt: skip
 questions_by_username = operation(
-    "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=K,
-    errors=(*_ASKED, e.UsernameMissing), summary="List the questions that an account answered.", row="U39",
+    "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=K, row="U39",
+    errors=(*_ASKED, e.UsernameMissing), summary="List the questions that an account answered.",
 )  # fmt: skip
 questions_by_phone = operation(
-    "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=K,
-    errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly), summary="List the questions that an account answered.", row="U40",
+    "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=K, row="U40",
+    errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly), summary="List the questions that an account answered.",
 )  # fmt: skip
 own_questions = operation(
-    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U, access=READ,
-    errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.", row="U41",
+    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", OwnQuestions, Document, auth=K & U, access=READ, row="U41",
+    errors=(*_ASKED, e.PrivacyPolicyOutdated), summary="List the questions that the signed-in account answered.",
 )  # fmt: skip
 
 read_hash = operation(
-    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadHash, PasswordHash, auth=K & S | M,
-    errors=(*UID_REFUSALS, e.NoEmailProfile), summary="Read the hash of an account's password.", row="A15", scope="profile:read",
+    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", ReadHash, PasswordHash, auth=K & S | M, scope="profile:read",
+    row="A15", errors=(*UID_REFUSALS, e.NoEmailProfile), summary="Read the hash of an account's password.",
 )  # fmt: skip
 set_password = operation(
-    "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M,
-    errors=(*UID_REFUSALS, e.NoEmailProfile, *NEW_PASSWORD), summary="Set an account's password; its sessions and tokens end.",
-    row="A16", scope="profile:update",
+    "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M, scope="profile:update",
+    hashing=HASHES_IN_BULK, row="A16", errors=(*UID_REFUSALS, e.NoEmailProfile, *NEW_PASSWORD),
+    summary="Set an account's password; its sessions and tokens end.",
 )  # fmt: skip
 forgot_token = operation(
     "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", ForgotToken, ForgotTokenMade, auth=K & S | M,
+    scope="profile:update", row="A17",
     errors=(
-        e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused,
-        e.TokenLimitReached, e.MailLimitReached,
+        e.UnknownAccount, e.UsernameMissing, e.EmailOrUsernameMissing, e.MalformedEmail, e.ResetUrlRefused, e.TokenLimitReached,
+        e.MailLimitReached,
     ),
-    summary="Create the token of a password reset link, and email it if asked.", row="A17", scope="profile:update",
+    summary="Create the token of a password reset link, and email it if asked.",
 )  # fmt: skip

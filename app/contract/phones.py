@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS, WRITE
+from app.contract.auth import CREDENTIALS, WRITE, K, U
 from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED, SMS_CODE
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
 from app.contract.sign_in import GATE_REFUSALS
-from app.kit.operation import K, U
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -67,32 +67,29 @@ class OldPhone(AT, PW):
 NOT_TEXTED = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
 
 send_code = operation(
-    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE,
+    "phones.send_code", "POST /identity/v2/auth/phone/otp", CodeWanted, PostedSms, auth=K & U | K, access=WRITE, row="U62",
     errors=(
-        e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff,
-        e.AccountBlocked, e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
+        e.UnknownAccount, e.UnknownPhone, e.PhoneVerifiedBefore, e.PhoneVerifiedOrNoToken, e.PhoneLoginOff, e.AccountBlocked,
+        e.PrivacyPolicyOutdated, e.TooManyRequests, *NOT_TEXTED,
     ),
-    summary="Text another code that verifies a phone number.", row="U62",
+    summary="Text another code that verifies a phone number.",
 )  # fmt: skip
 verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", CodeShown, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
+    hashing=HASHES_SECRETS, row="U63",
     errors=(
         *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken, e.LoginDisabled,
         e.TooManySessions, *GATE_REFUSALS, e.TooManyRequests, *LOCKED,
     ),
     summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
-    row="U63",
 )  # fmt: skip
 change = operation(
-    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS,
-    errors=(
-        e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated,
-        *NOT_TEXTED,
-    ),
-    summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.", row="U65",
+    "phones.change", "PUT /identity/v2/auth/phone", NewPhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
+    errors=(e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated, *NOT_TEXTED),
+    summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.",
 )  # fmt: skip
 remove = operation(
-    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS,
+    "phones.remove", "DELETE /identity/v2/auth/phone", OldPhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
-    summary="Remove the signed-in account's phone number.", row="U66",
+    summary="Remove the signed-in account's phone number.",
 )  # fmt: skip

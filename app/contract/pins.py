@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, U
 from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
+from app.contract.hashing import HASHES
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE, Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.sign_in import GATE_REFUSALS, Login
-from app.kit.operation import Accept, K, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Lower
 
 Pin = Annotated[str | None, Field(max_length=64)]
@@ -102,55 +103,52 @@ OPENS = (
 )  # fmt: skip
 
 with_pin = operation(
-    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K,
+    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K, hashing=HASHES, row="U67",
     errors=(*HELD, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin, *OPENS),
-    summary="Sign in again with a PIN and a session token.", row="U67",
+    summary="Sign in again with a PIN and a session token.",
 )  # fmt: skip
 end_session = operation(
-    "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K,
-    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.", row="U46",
+    "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K, row="U46",
+    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.",
 )  # fmt: skip
 set_first = operation(
-    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K,
+    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", FirstPin, Login, auth=K, hashing=HASHES, row="U68",
     errors=(e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing, *OPENS),
-    summary="Set the PIN that a sign-in asked for, and finish that sign-in.", row="U68",
+    summary="Set the PIN that a sign-in asked for, and finish that sign-in.",
 )  # fmt: skip
 change = operation(
-    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
+    "pins.change", f"PUT {_PINS}/change", OtherPin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",), hashing=HASHES,
+    row="U69",
     errors=(
-        *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha,
-        e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
+        *HELD, e.WrongCurrentPin, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.LockedDuringStep, e.AccountBlocked,
     ),
-    summary="Change the signed-in account's PIN.", row="U69",
+    summary="Change the signed-in account's PIN.",
 )  # fmt: skip
 
 _MAILED = (e.UnknownAccount, *HELD, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
 forgot_by_email = operation(
-    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K,
-    errors=(*_MAILED, e.MalformedEmail), summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
-    row="U70",
+    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K, row="U70", errors=(*_MAILED, e.MalformedEmail),
+    summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
 )  # fmt: skip
 forgot_by_username = operation(
-    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON,
+    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON, row="U71",
     errors=(*_MAILED, e.UnknownUsername), summary="Email a link or a code that resets a forgotten PIN; the username names the account.",
-    row="U71",
 )  # fmt: skip
 forgot_by_sms = operation(
-    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON,
+    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON, row="U72",
     errors=(e.NotAuthenticated, e.UnknownPhone, *HELD, e.AccountBlocked, *SENT_SMS, e.TooManyRequests),
-    summary="Text a code that resets a forgotten PIN.", row="U72",
+    summary="Text a code that resets a forgotten PIN.",
 )  # fmt: skip
 
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
 reset_by_token = operation(
-    "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K,
+    "pins.reset_by_token", f"PUT {_PINS}/reset/token", PinByToken, Posted, auth=K, hashing=HASHES, row="U73",
     errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with the token of an emailed link.",
-    row="U73",
 )  # fmt: skip
 reset_by_code = operation(
-    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON,
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", PinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES, row="U74",
     errors=(*_NEW, e.UnknownAccount, e.MalformedEmail, *SMS_CODE, *MAIL_CODE, *LOCKED),
-    summary="Set a new PIN with an emailed or texted code.", row="U74",
+    summary="Set a new PIN with an emailed or texted code.",
 )  # fmt: skip
 _ANSWERED = (
     *_NEW, e.UnknownAccount, e.UnknownSecurityQuestion, e.NoSecurityAnswers, e.WrongSecurityAnswer, e.WrongQuestionOrAnswer,
@@ -158,14 +156,14 @@ _ANSWERED = (
 )  # fmt: skip
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
-    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, errors=_ANSWERED,
-    summary="Set a new PIN with the answers to security questions.", row="U75",
+    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", PinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",
+    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions.",
 )  # fmt: skip
 reset_by_answer_and_phone = operation(
-    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, errors=_ANSWERED,
-    summary="Set a new PIN with the answers to security questions; the phone number names the account.", row="U76",
+    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", PinByAnswerAndPhone, Posted, auth=K, hashing=HASHES, row="U76",
+    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the phone number names the account.",
 )  # fmt: skip
 reset_by_answer_and_username = operation(
-    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K,
-    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.", row="U77",
+    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", PinByAnswerAndUsername, Posted, auth=K, hashing=HASHES, row="U77",
+    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.",
 )  # fmt: skip

@@ -6,11 +6,13 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts import MODEL_REFUSALS, NewNames, PersonFields
+from app.contract.auth import K, M, S
 from app.contract.consents import ConsentsGiven
 from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
+from app.contract.hashing import HASHES_IN_BULK
 from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.kit.operation import Accept, K, M, S
+from app.kit.operation import Accept
 from app.kit.wire import Document, From, Wire
 
 Query = From.QUERY
@@ -73,18 +75,18 @@ REGISTRATION_REFUSALS = (
 )  # fmt: skip
 
 register = operation(
-    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K,
+    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K, hashing=HASHES_IN_BULK, row="U01",
     errors=(e.SottMissing, e.WrongSott, *REGISTRATION_REFUSALS),
-    summary="Register by email, phone or username, with a secured one-time token.", row="U01",
+    summary="Register by email, phone or username, with a secured one-time token.",
 )  # fmt: skip
 register_with_captcha = operation(
-    "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered,
-    auth=K, errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
-    summary="Register by email, phone or username, with a solved captcha.", row="U02",
+    "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=K,
+    hashing=HASHES_IN_BULK, row="U02", errors=(e.WrongCaptcha, e.WrongSecondCaptcha, *REGISTRATION_REFUSALS),
+    summary="Register by email, phone or username, with a solved captcha.",
 )  # fmt: skip
 sott = operation(
-    "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M,
-    summary="Create a secured one-time token for registration.", row="A56", scope="sott:create",
+    "registration.sott", "GET /identity/v2/manage/account/sott", SottRead, Sott, auth=K & S | M, scope="sott:create", row="A56",
+    summary="Create a secured one-time token for registration.",
 )  # fmt: skip
 
 RecordType = Annotated[str, Field(min_length=1, max_length=100)]
@@ -164,31 +166,30 @@ _WRITE = (e.MalformedRecord, e.UnknownParentRecord, e.WrongRecordType)
 _MANAGED = "/identity/v2/manage/registrationdata"
 
 records = operation(
-    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, errors=_LIST,
-    summary="List the choices of a registration field, without their codes.", row="U10",
+    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", RecordsRead, Document, auth=K, row="U10", errors=_LIST,
+    summary="List the choices of a registration field, without their codes.",
 )  # fmt: skip
 check_code = operation(
-    "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K,
-    errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing),
-    summary="Check the code of a choice.", row="U11",
+    "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K, row="U11",
+    errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing), summary="Check the code of a choice.",
 )  # fmt: skip
 add_records = operation(
-    "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, accepts=Accept.JSON, errors=_WRITE,
-    summary="Add choices to registration fields.", row="A51", scope="profile:create",
+    "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, scope="profile:create", accepts=Accept.JSON,
+    row="A51", errors=_WRITE, summary="Add choices to registration fields.",
 )  # fmt: skip
 managed_records = operation(
-    "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, errors=_LIST,
-    summary="List the choices of a registration field, with their codes.", row="A52", scope="profile:read",
+    "registration.managed_records", f"GET {_MANAGED}/{{type}}", RecordsRead, Document, auth=K & S | M, scope="profile:read", row="A52",
+    errors=_LIST, summary="List the choices of a registration field, with their codes.",
 )  # fmt: skip
 change_record = operation(
-    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M,
-    accepts=Accept.JSON, errors=(e.UnknownRecord, *_WRITE), summary="Change a choice.", row="A53", scope="profile:update",
+    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", RecordChange, RecordChanged, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, row="A53", errors=(e.UnknownRecord, *_WRITE), summary="Change a choice.",
 )  # fmt: skip
 remove_record = operation(
-    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M,
-    errors=(e.UnknownRecord,), summary="Delete a choice.", row="A54", scope="profile:delete",
+    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordAddress, Deleted, auth=K & S | M, scope="profile:delete",
+    row="A54", errors=(e.UnknownRecord,), summary="Delete a choice.",
 )  # fmt: skip
 remove_type = operation(
-    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M,
-    errors=(e.NoRecords,), summary="Delete every choice of a registration field.", row="A55", scope="profile:delete",
+    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", RecordTypeAddress, Deleted, auth=K & S | M, scope="profile:delete",
+    row="A55", errors=(e.NoRecords,), summary="Delete every choice of a registration field.",
 )  # fmt: skip

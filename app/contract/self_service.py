@@ -5,13 +5,14 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS, READ, WRITE
 from app.contract.accounts import MODEL_REFUSALS, Names, PersonFields
+from app.contract.auth import CREDENTIALS, READ, WRITE, K, M, S, U
 from app.contract.error_profiles import BEFORE_POLICY
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Deleted, F, Options, Posted, PostedSms, Uid
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -118,86 +119,74 @@ LOCK_REFUSALS = (
 )  # fmt: skip
 
 update = operation(
-    "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U, accepts=Accept.JSON,
-    access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields),
+    "self_service.update", "PUT /identity/v2/auth/account", OwnChanges, OwnProfile, auth=K & U,
+    access=WRITE.sensitive_with(*Names.model_fields, *PersonFields.model_fields), accepts=Accept.JSON, hashing=HASHES_SECRETS, row="U16",
     errors=OWN_CHANGE_REFUSALS, summary="Update the signed-in account's profile, or its security answers alone.",
-    row="U16",
 )  # fmt: skip
 set_username = operation(
-    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U, access=CREDENTIALS,
-    errors=(
-        e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername,
-        e.PrivacyPolicyOutdated,
-    ),
-    summary="Set or change the signed-in account's username.", row="U22",
+    "self_service.set_username", "PUT /identity/v2/auth/username", NewUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
+    errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
+    summary="Set or change the signed-in account's username.",
 )  # fmt: skip
 add_email = operation(
-    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U, access=CREDENTIALS,
+    "self_service.add_email", "POST /identity/v2/auth/email", NewEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
     errors=(
         e.EmailRegistered, e.EmailActionRefused, e.MalformedEmail, e.EmailTaken, e.MailLimitReached, e.EmailUpdateRefused,
-        e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused,
-        e.PrivacyPolicyOutdated,
+        e.EmailNotAddable, e.EmailTypeMissing, e.VerificationUrlRefused, e.EmailRefused, e.EmailDomainRefused, e.PrivacyPolicyOutdated,
     ),
-    summary="Add an email address to the signed-in account; an emailed link verifies it.", row="U23",
+    summary="Add an email address to the signed-in account; an emailed link verifies it.",
 )  # fmt: skip
 remove_email = operation(
-    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U, access=CREDENTIALS,
+    "self_service.remove_email", "DELETE /identity/v2/auth/email", OldEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
     errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
-    summary="Remove an email address of the signed-in account.", row="U24",
+    summary="Remove an email address of the signed-in account.",
 )  # fmt: skip
 unlock = operation(
-    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE,
-    errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
-    summary="Unlock the signed-in account with a captcha or a security answer.", row="U25",
+    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE, hashing=HASHES_SECRETS,
+    row="U25", errors=(e.UnlockedAlready, e.PrivacyPolicyOutdated, *LOCK_REFUSALS),
+    summary="Unlock the signed-in account with a captcha or a security answer.",
 )  # fmt: skip
 send_welcome = operation(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", WelcomeMail, Posted, auth=K & U, access=WRITE,
-    errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
-    summary="Send the welcome email to the signed-in account.", row="U26",
+    row="U26", errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
+    summary="Send the welcome email to the signed-in account.",
 )  # fmt: skip
 accept_policy = operation(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
-    error_profile=BEFORE_POLICY,
-    errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
-    summary="Accept the current privacy policy.", row="U27",
+    error_profile=BEFORE_POLICY, row="U27", errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
+    summary="Accept the current privacy policy.",
 )  # fmt: skip
 policy_history = operation(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U, access=READ,
-    errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", PolicyHistoryRead, PolicyHistory, auth=K & U,
+    access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
     summary="List which versions of the privacy policy the signed-in account accepted.",
-    row="U28",
 )  # fmt: skip
 managed_policy_history = operation(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
-    auth=K & S | M, errors=(*UID_REFUSALS, e.NoPrivacyPolicy),
-    summary="List which versions of the privacy policy an account accepted.", row="A14", scope="profile:read",
+    auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_REFUSALS, e.NoPrivacyPolicy),
+    summary="List which versions of the privacy policy an account accepted.",
 )  # fmt: skip
 ask_deletion = operation(
-    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS,
-    errors=(
-        e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused,
-        e.PrivacyPolicyOutdated,
-    ),
-    summary="Email a link that deletes the signed-in account.", row="U18",
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", AskDeletion, DeletionAsked, auth=K & U, access=CREDENTIALS, row="U18",
+    errors=(e.EmailMissing, e.NoEmailOnProfile, e.MailLimitReached, e.NotProcessable, e.VerificationUrlRefused, e.PrivacyPolicyOutdated),
+    summary="Email a link that deletes the signed-in account.",
 )  # fmt: skip
 confirm_deletion = operation(
-    "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K,
+    "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K, row="U19",
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
-    summary="Delete an account with an emailed link; a HEAD request leaves it unused.", row="U19",
+    summary="Delete an account with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
 send_deletion_code = operation(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", DeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
-    errors=(
-        e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
-        e.PrivacyPolicyOutdated,
-    ),
-    summary="Text a code that deletes the signed-in account.", row="U20",
+    row="U20",
+    errors=(e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated),
+    summary="Text a code that deletes the signed-in account.",
 )  # fmt: skip
 delete_by_code = operation(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
+    hashing=HASHES_SECRETS, row="U21",
     errors=(
-        e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated,
-        *LOCK_REFUSALS,
+        e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated, *LOCK_REFUSALS,
     ),
-    summary="Delete the signed-in account with a texted code.", row="U21",
+    summary="Delete the signed-in account with a texted code.",
 )  # fmt: skip

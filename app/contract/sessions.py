@@ -5,11 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import NEVER, READ, STANDARD, WRITE
+from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
 from app.contract.error_profiles import BEFORE_POLICY
 from app.contract.groups import AT, UID_REFUSALS, Deleted, Posted, Uid
 from app.contract.operations import operation
-from app.kit.operation import K, M, S, U
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -50,24 +49,20 @@ class EndOwnToken(AT):
 
 
 info = operation(
-    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ,
-    error_profile=BEFORE_POLICY,
-    summary="Read the provider of an access token and whether it is remembered.", row="U42",
+    "tokens.info", "GET /identity/v2/auth/access_token", OwnToken, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
+    row="U42", summary="Read the provider of an access token and whether it is remembered.",
 )  # fmt: skip
 validate = operation(
     "tokens.validate", "GET /identity/v2/auth/access_token/validate", OwnToken, Token, auth=K & U, access=READ,
-    error_profile=BEFORE_POLICY,
-    summary="Check an access token and read when it expires.", row="U43",
+    error_profile=BEFORE_POLICY, row="U43", summary="Check an access token and read when it expires.",
 )  # fmt: skip
 invalidate = operation(
     "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", EndOwnToken, Posted, auth=K & U, access=WRITE,
-    error_profile=BEFORE_POLICY,
-    summary="Revoke the access token of the request.", row="U44",
+    error_profile=BEFORE_POLICY, row="U44", summary="Revoke the access token of the request.",
 )  # fmt: skip
 slide = operation(
-    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER,
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", OwnToken, Token, auth=K & U, access=NEVER, row="U45",
     errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated), summary="Extend an access token by a full lifetime.",
-    row="U45",
 )  # fmt: skip
 
 
@@ -84,24 +79,20 @@ class EndRefreshTokens(Uid):
 
 
 impersonate = operation(
-    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M,
+    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M, scope="all", row="A22",
     errors=(*UID_REFUSALS, e.AccountBlocked, e.LoginDisabled), summary="Get tokens for an account without its password.",
-    row="A22", scope="all",
 )  # fmt: skip
 refresh = operation(
-    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M,
-    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token for a new access token and a new refresh token.", row="A23",
-    scope="all",
+    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M, scope="all", row="A23",
+    errors=(e.WrongRefreshToken,), summary="Exchange a refresh token for a new access token and a new refresh token.",
 )  # fmt: skip
 revoke_refresh = operation(
-    "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
-    auth=K & S | M, errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.", row="A24",
-    scope="profile:update",
+    "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted, auth=K & S | M,
+    scope="profile:update", row="A24", errors=(e.WrongRefreshToken,), summary="Revoke a refresh token; its access tokens stay valid.",
 )  # fmt: skip
 revoke_refresh_of_account = operation(
-    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke",
-    EndRefreshTokens, Deleted, auth=K & S | M, errors=UID_REFUSALS, summary="Revoke every refresh token of an account.",
-    row="A25", scope="profile:update",
+    "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", EndRefreshTokens, Deleted,
+    auth=K & S | M, scope="profile:update", row="A25", errors=UID_REFUSALS, summary="Revoke every refresh token of an account.",
 )  # fmt: skip
 
 
@@ -165,24 +156,24 @@ class TokenEnded(Posted):
 
 
 exchange = operation(
-    "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S,
-    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.", row="A26",
+    "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S, row="A26",
+    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.",
 )  # fmt: skip
 validate_shown = operation(
-    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ,
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", ShownToken, Token, auth=K & S, access=READ, row="A27",
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
-    summary="Check any account's access token and read when it expires.", row="A27",
+    summary="Check any account's access token and read when it expires.",
 )  # fmt: skip
 invalidate_shown = operation(
-    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD,
-    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.", row="A28",
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", EndShownToken, TokenEnded, auth=K & S, access=STANDARD, row="A28",
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Revoke any account's access token.",
 )  # fmt: skip
 refresh_shown = operation(
-    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER,
-    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Set when any account's access token expires.", row="A29",
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ProlongShownToken, Token, auth=S, access=NEVER, row="A29",
+    errors=(e.InvalidAccessToken, e.MissingAccessToken), summary="Set when any account's access token expires.",
 )  # fmt: skip
 active_sessions = operation(
-    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ,
+    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ, row="A30",
     errors=(e.InvalidAccessToken, *UID_REFUSALS, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
-    summary="List an account's live access tokens.", row="A30",
+    summary="List an account's live access tokens.",
 )  # fmt: skip

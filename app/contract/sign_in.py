@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.groups import CAP, LOCK, MF, PW, F, Options
+from app.contract.auth import K
+from app.contract.groups import CAP, LOCK, MF, PW, RBQ, F, Options, Template
+from app.contract.hashing import HASHES
 from app.contract.operations import operation
 from app.contract.profile import Profile
-from app.contract.second_factors.groups import RBQ, Template
-from app.kit.operation import K
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -64,6 +64,6 @@ LOGIN_REFUSALS = (
 )  # fmt: skip
 
 with_password = operation(
-    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K,
-    errors=(*LOGIN_REFUSALS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.", row="U12",
+    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K, hashing=HASHES, row="U12",
+    errors=(*LOGIN_REFUSALS, e.TwoFactorOn), summary="Sign in with a password and an email, a username or a phone number.",
 )  # fmt: skip

@@ -6,12 +6,13 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.auth import K
 from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.passwordless import CLAIM, ENTRY, KIND, Address, Entering, Name, Named, Texted, Url
 from app.contract.passwords import CAPTCHA, LOCKED, MAIL_CODE, SENT_SMS, SMS_CODE
 from app.contract.second_factors.challenge import FactorLogin
-from app.kit.operation import K
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -90,54 +91,51 @@ _CLICKED = (*MAIL_CODE, *SMS_CODE, *LOCKED, e.UnknownPhone, e.PhoneLoginOff)
 """A code in the place of the link."""
 
 start = operation(
-    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True,
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", SmartWanted, Asked, auth=K, takes_secret=True, row="U55",
     errors=(
-        e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified,
-        e.AccountBlocked, e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
+        e.SmartLoginOff, e.ClientGuidTaken, e.MalformedEmail, e.UnknownAccount, e.UnknownPhone, e.PhoneUnverified, e.AccountBlocked,
+        e.MailLimitReached, e.VerificationUrlRefused, e.TooManyRequests, *SENT_SMS, *KIND,
     ),
-    summary="Email a link that approves a sign-in on this device, which polls for it.", row="U55",
+    summary="Email a link that approves a sign-in on this device, which polls for it.",
 )  # fmt: skip
 poll = operation(
-    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K,
+    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", Poll, FactorLogin, auth=K, row="U56",
     errors=(e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink, *_NEW, *ENTRY, *CLAIM),
-    summary="Poll for the session that was approved by email; it is handed over once.", row="U56",
+    summary="Poll for the session that was approved by email; it is handed over once.",
 )  # fmt: skip
 approve = operation(
-    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K,
+    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", LinkClicked, Approved, auth=K, row="U57",
     errors=(
-        e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink,
-        e.UsedOneTouchLink, e.OneTouchOff, e.TooManyRequests, *_CLICKED,
+        e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink, e.UsedOneTouchLink,
+        e.OneTouchOff, e.TooManyRequests, *_CLICKED,
     ),
-    summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.", row="U57",
+    summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.",
 )  # fmt: skip
 touch_mail = operation(
-    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True,
+    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", TouchWanted, Asked, auth=K, takes_secret=True, row="U58",
     errors=(
         e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused, e.AccountBlocked,
         e.TooManyRequests, *CAPTCHA, *_NEW,
     ),
-    summary="Email a link that signs in, and registers an address that is new.", row="U58",
+    summary="Email a link that signs in, and registers an address that is new.",
 )  # fmt: skip
 touch_sms = operation(
-    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K,
+    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", TouchTexted, PostedSms, auth=K, row="U59",
     errors=(
         e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests, e.RegistrationOff,
         *SENT_SMS, *CAPTCHA,
     ),
-    summary="Text a code that signs in, and registers a phone number that is new.", row="U59",
+    summary="Text a code that signs in, and registers a phone number that is new.",
 )  # fmt: skip
 touch_code = operation(
-    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K,
+    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", TouchCode, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U60",
     errors=(
-        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY,
-        *CLAIM,
+        e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests, e.RegistrationOff, *SMS_CODE, *ENTRY, *CLAIM,
     ),
-    summary="Sign in with a texted code.", row="U60",
+    summary="Sign in with a texted code.",
 )  # fmt: skip
 touch_link = operation(
-    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K,
-    errors=(
-        e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED,
-    ),
-    summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.", row="U61",
+    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", LinkClicked, Approved, auth=K, row="U61",
+    errors=(e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests, *_CLICKED),
+    summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.",
 )  # fmt: skip

@@ -6,15 +6,16 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import WRITE
+from app.contract.auth import WRITE, K, M, S, U
 from app.contract.groups import AT, CAP, LOCK, PW, UID_REFUSALS, Posted, Uid
+from app.contract.hashing import HASHES
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, SMS_CODE, Address
 from app.contract.pins import Pin
 from app.contract.second_factors.challenge import DUO_REDIRECT, Challenge, Code
 from app.contract.second_factors.duo import DUO_REFUSALS, DuoCode, DuoState
 from app.contract.second_factors.questions import Answers
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -113,77 +114,71 @@ _FACTOR = (e.StepUpOff, *LOCKED)
 NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
 
 begin = operation(
-    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U, access=WRITE,
+    "step_up.begin", f"GET {_OWN}/2fa", StepUpBegun, Challenge, auth=K & U, access=WRITE, row="M63",
     errors=(
-        e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached,
-        *DUO_REDIRECT,
+        e.NoSecondFactor, e.StepUpOff, e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, *DUO_REDIRECT,
     ),
-    summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.", row="M63",
+    summary="Start a step-up with a second factor: list the account's factors, and send the code if there is one to send.",
 )  # fmt: skip
 with_app = operation(
     "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", AppCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    also=(f"{_OWN}/2fa/googleauthenticatorcode",),
+    also=(f"{_OWN}/2fa/googleauthenticatorcode",), row="M64",
     errors=(*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing),
-    summary="Step up with a code from an authenticator app.", row="M64",
+    summary="Step up with a code from an authenticator app.",
 )  # fmt: skip
 with_sms = operation(
-    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing),
-    summary="Step up with a texted code.", row="M65",
+    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", TextedCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M65",
+    errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing), summary="Step up with a texted code.",
 )  # fmt: skip
 with_backup_code = operation(
-    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing),
-    summary="Step up with a backup code; each works once.", row="M66",
+    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", BackupCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M66",
+    errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing), summary="Step up with a backup code; each works once.",
 )  # fmt: skip
 mail_factor_code = operation(
-    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE,
-    errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
-    summary="Email a second-factor code for a step-up.", row="M67",
+    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", FactorMail, Posted, auth=K & U, access=WRITE, row="M67",
+    errors=(e.StepUpOff, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached), summary="Email a second-factor code for a step-up.",
 )  # fmt: skip
 with_factor_mail = operation(
     "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    accepts=Accept.JSON, errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
-    summary="Step up with an emailed second-factor code.", row="M68",
+    accepts=Accept.JSON, row="M68", errors=(*_FACTOR, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, e.EmailFactorOff),
+    summary="Step up with an emailed second-factor code.",
 )  # fmt: skip
 with_duo = operation(
-    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, errors=(*_FACTOR, *DUO_REFUSALS),
-    summary="Step up with Duo.", row="M70",
+    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", DuoShown, ValidationToken, auth=K & U, access=WRITE, row="M70",
+    errors=(*_FACTOR, *DUO_REFUSALS), summary="Step up with Duo.",
 )  # fmt: skip
 with_answers = operation(
     "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", AnswersShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
-    summary="Step up with the second factor's security answers.", row="M69",
+    hashing=HASHES, row="M69", errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
+    summary="Step up with the second factor's security answers.",
 )  # fmt: skip
 with_password = operation(
-    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, e.WrongStepUpPassword), summary="Step up with the password.", row="M71",
+    "step_up.with_password", f"PUT {_OWN}/password", PasswordShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M71",
+    errors=(*LOCKED, e.WrongStepUpPassword), summary="Step up with the password.",
 )  # fmt: skip
 with_pin = operation(
-    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.", row="M72",
+    "step_up.with_pin", f"PUT {_OWN}/pin", PinShown, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M72",
+    errors=(*LOCKED, e.PinOff, e.NoPin, e.WrongPin), summary="Step up with the PIN.",
 )  # fmt: skip
 mail_code = operation(
-    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE,
-    errors=(*NO_ADDRESS, e.MailLimitReached),
-    summary="Email a step-up code to an address of the account; no second factor is needed.", row="M73",
+    "step_up.mail_code", f"GET {_OWN}/otp/email", PlainMail, Posted, auth=K & U, access=WRITE, row="M73",
+    errors=(*NO_ADDRESS, e.MailLimitReached), summary="Email a step-up code to an address of the account; no second factor is needed.",
 )  # fmt: skip
 with_mail = operation(
-    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE,
-    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Step up with an emailed code.", row="M74",
+    "step_up.with_mail", f"PUT {_OWN}/otp/email", MailedCodeShown, ValidationToken, auth=K & U, access=WRITE, row="M74",
+    errors=(*LOCKED, *MAIL_CODE, *NO_ADDRESS), summary="Step up with an emailed code.",
 )  # fmt: skip
 
 check_factor = operation(
-    "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
+    "step_up.check_factor", f"POST {_MANAGED}/2fa", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M75",
     errors=(*UID_REFUSALS, e.WrongValidationToken),
-    summary="Check a validation token from a second factor or an emailed code; it works once.", row="M75",
+    summary="Check a validation token from a second factor or an emailed code; it works once.",
 )  # fmt: skip
 check_password = operation(
-    "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
-    errors=(*UID_REFUSALS, e.WrongValidationToken),
-    summary="Check a validation token from the password; it works once.", row="M76",
+    "step_up.check_password", f"POST {_MANAGED}/password", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", row="M76",
+    errors=(*UID_REFUSALS, e.WrongValidationToken), summary="Check a validation token from the password; it works once.",
 )  # fmt: skip
 check_pin = operation(
-    "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read",
-    accepts=Accept.JSON, errors=UID_REFUSALS, summary="Check a validation token from the PIN; it works once.", row="M77",
+    "step_up.check_pin", f"POST {_MANAGED}/pin", TokenCheck, TokenIsValid, auth=K & S | M, scope="profile:read", accepts=Accept.JSON,
+    row="M77", errors=UID_REFUSALS, summary="Check a validation token from the PIN; it works once.",
 )  # fmt: skip

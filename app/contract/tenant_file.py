@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.contract.access import INTERFACE_SCOPES
+from app.contract.auth import INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from app.contract.auth import K
 from app.contract.configuration import Mode
 from app.contract.operations import operation
-from app.kit.operation import K
 from app.kit.wire import From, Wire
 
 Json = dict[str, Any]
@@ -49,10 +49,9 @@ class Serverinfo(Wire):
 
 
 appinfo = operation(
-    "tenants.appinfo", "GET /ciam/appinfo", AppinfoRead, Appinfo, auth=K,
-    summary="Read the tenant's configuration for pages.", row="U48",
+    "tenants.appinfo", "GET /ciam/appinfo", AppinfoRead, Appinfo, auth=K, row="U48", summary="Read the tenant's configuration for pages.",
 )  # fmt: skip
 serverinfo = operation(
-    "tenants.serverinfo", "GET /identity/v2/serverinfo", ServerinfoRead, Serverinfo, auth=K,
-    summary="Read the service's clock.", row="U47",
+    "tenants.serverinfo", "GET /identity/v2/serverinfo", ServerinfoRead, Serverinfo, auth=K, row="U47",
+    summary="Read the service's clock.",
 )  # fmt: skip

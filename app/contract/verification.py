@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import WRITE
+from app.contract.auth import WRITE, K, U
 from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
+from app.contract.hashing import HASHES_SECRETS
 from app.contract.operations import operation
 from app.contract.sign_in import Login
-from app.kit.operation import K, U
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -93,40 +93,40 @@ class MailOwn(AT):
 
 
 resend = operation(
-    "verification.resend", "PUT /identity/v2/auth/register", MailAgain, PostedWithId, auth=K,
+    "verification.resend", "PUT /identity/v2/auth/register", MailAgain, PostedWithId, auth=K, row="U03",
     errors=(
-        e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.MailLimitReached,
-        e.VerificationUrlRefused, e.TooManyRequests,
+        e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.MailLimitReached, e.VerificationUrlRefused,
+        e.TooManyRequests,
     ),
-    summary="Resend the verification email.", row="U03",
+    summary="Resend the verification email.",
 )  # fmt: skip
 by_link = operation(
-    "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K,
-    when=("verificationtoken", "otp"), errors=(*LINK_REFUSALS, *CODE_REFUSALS),
-    summary="Verify an email address with an emailed link; a HEAD request leaves it unused.", row="U05",
+    "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K, when=("verificationtoken", "otp"), row="U05",
+    errors=(*LINK_REFUSALS, *CODE_REFUSALS), summary="Verify an email address with an emailed link; a HEAD request leaves it unused.",
 )  # fmt: skip
 email_availability = operation(
-    "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K,
-    errors=(e.MalformedEmail, e.TooManyRequests), summary="Check whether an email address is taken.", row="U04",
+    "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K, row="U04",
+    errors=(e.MalformedEmail, e.TooManyRequests), summary="Check whether an email address is taken.",
 )  # fmt: skip
 by_code = operation(
-    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K,
-    errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.", row="U06",
+    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K, hashing=HASHES_SECRETS, row="U06",
+    errors=(*CODE_REFUSALS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.",
 )  # fmt: skip
 send_own = operation(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", MailOwn, PostedWithId, auth=K & U | K, access=WRITE,
+    row="U07",
     errors=(
-        e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached,
-        e.VerificationUrlRefused, e.PrivacyPolicyOutdated,
+        e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.MailLimitReached, e.VerificationUrlRefused,
+        e.PrivacyPolicyOutdated,
     ),
-    summary="Send a verification email to the signed-in account.", row="U07",
+    summary="Send a verification email to the signed-in account.",
 )  # fmt: skip
 phone_availability = operation(
-    "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K,
-    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Check whether a phone number is taken.", row="U08",
+    "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K, row="U08",
+    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Check whether a phone number is taken.",
 )  # fmt: skip
 username_availability = operation(
-    "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K,
+    "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K, row="U09",
     errors=(e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.TooManyRequests),
-    summary="Check whether a username is taken.", row="U09",
+    summary="Check whether a username is taken.",
 )  # fmt: skip

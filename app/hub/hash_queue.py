@@ -25,7 +25,7 @@ def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue of a page's request; None if it computes no hash. Makes no call."""
     path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
-    if path not in _WITHOUT_SECRET and not SECRETS.may(environ["QUERY_STRING"], body):
+    if path not in _WITHOUT_SECRET and not SECRETS.may_hash(environ["QUERY_STRING"], body):
         return None
     shared: Services = app.extensions["gatehouse"]
     tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())

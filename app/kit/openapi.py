@@ -7,13 +7,14 @@ entry here: it takes what any of them takes, answers what any of them answers, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from app.kit.auth import Access
 from app.kit.errors import ApiError, OAuthError
-from app.kit.operation import Access, AnyOperation, AuthScheme, Catalogue, Host
+from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.wire import Document, From, Wire, shape_of
 
 JSON = "application/json"
@@ -24,66 +25,50 @@ _ERRORS = {
     "CamelError": "An error whose members are in camel case: `errorCode` says which.",
     "OAuthError": "An OAuth error (RFC 6749 section 5.2): `error` says which.",
 }
-_SCHEMES: dict[AuthScheme, dict[str, Any]] = {
-    AuthScheme.API_KEY: {
-        "type": "apiKey",
-        "in": "query",
-        "name": "apikey",
-        "description": "The tenant's API key; also as header X-Gatehouse-ApiKey.",
-    },
-    AuthScheme.API_SECRET: {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-Gatehouse-ApiSecret",
-        "description": "The tenant's API secret; also as query apisecret.",
-    },
-    AuthScheme.ACCESS_TOKEN: {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "An account's access token; also as query or body member access_token. "
-        "One that was issued to an application opens what `x-application-access` says.",
-    },
-    AuthScheme.MACHINE_TOKEN: {
-        "type": "http",
-        "scheme": "bearer",
-        "bearerFormat": "JWT",
-        "description": "A machine token of client_credentials.",
-    },
-    AuthScheme.SECOND_FACTOR_TOKEN: {"type": "apiKey", "in": "query", "name": "secondfactorauthenticationtoken"},
-    AuthScheme.CLIENT: {
-        "type": "http",
-        "scheme": "basic",
-        "description": "client_id and client_secret; also as body members.",
-    },
-}
 _PLACES = {From.PATH: "path", From.QUERY: "query", From.HEADER: "header"}
 
 
-def document(catalogue: Catalogue, api_url: str, tenant_url: str = "", title: str = "Gatehouse") -> dict[str, Any]:
+def document(
+    catalogue: Catalogue,
+    api_url: str,
+    servers: Mapping[Host, Mapping[str, Any]] | None = None,
+    title: str = "Gatehouse",
+) -> dict[str, Any]:
     """Return the document.
 
     Args:
-        api_url: the address of the API host.
-        tenant_url: the address of a tenant's host, with `{tenant}` for its name.
+        api_url: where operations are served whose host is not among `servers`.
+        servers: Server Objects (OpenAPI 3.1 section 4.8.5) of other hosts.
     """
-    public = [operation for operation in catalogue if operation.public]
+    public = [operation for operation in catalogue if operation.documentation.is_public]
     schemas = _Schemas(public)
     paths: dict[str, dict[str, Any]] = {}
     for path, method, held in _entries(public):
         entry = _entry(held, path, schemas)
-        if held[0].on is Host.TENANT and tenant_url:
-            entry["servers"] = [{"url": tenant_url, "variables": {"tenant": {"default": "acme"}}}]
+        server = (servers or {}).get(held[0].host)
+        if server is not None:
+            entry["servers"] = [server]
         paths.setdefault(path, {})[method.lower()] = entry
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": "1.0.0"},
         "servers": [{"url": api_url}],
-        "tags": [{"name": area} for area in dict.fromkeys(operation.area for operation in public)],
-        "paths": paths,
+        "tags": [{"name": area} for area in sorted({operation.area for operation in public})],
+        "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": {**_error_schemas(), **schemas.shared()},
-            "securitySchemes": {scheme.value: shown for scheme, shown in _SCHEMES.items()},
+            "securitySchemes": _security_schemes(public),
         },
+    }
+
+
+def _security_schemes(operations: Iterable[AnyOperation]) -> dict[str, Any]:
+    used = {scheme for operation in operations for scheme in operation.admission.every_auth.schemes()}
+    return {
+        scheme.facts.letter: scheme.facts.openapi
+        for kind in {type(one) for one in used}
+        for scheme in kind
+        if scheme.facts.openapi
     }
 
 
@@ -102,7 +87,7 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
     entry: dict[str, Any] = {
         "operationId": first.name,
         "tags": [first.area],
-        "summary": " Or: ".join(operation.summary for operation in held),
+        "summary": " Or: ".join(operation.documentation.summary for operation in held),
         "parameters": _parameters(held, path, schemas),
         "responses": _responses(held, schemas),
         "security": _security(held),
@@ -110,14 +95,14 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
     bodies = [body for body in (schemas.body_of(operation) for operation in held) if body is not None]
     if bodies and first.method not in ("GET", "HEAD"):
         schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
-        kinds = dict.fromkeys(kind for operation in held for kind in operation.accepts.value)
+        kinds = dict.fromkeys(kind for operation in held for kind in operation.body.accepts.value)
         required = len(bodies) == len(held) and all(shape_of(operation.request).needs_body for operation in held)
         entry["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
     also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]
     if also:
         entry["x-also-at"] = also
-    if first.access is not None:
-        entry["x-application-access"] = _access(first.access)
+    if first.admission.access is not None:
+        entry["x-application-access"] = _access(first.admission.access)
     if len(held) > 1:
         entry["x-told-apart-by"] = {operation.name: list(operation.when) for operation in held}
     return entry
@@ -161,7 +146,8 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
     for number, errors in sorted(by_status.items()):
         names = list(dict.fromkeys(_error_name(error) for error in errors))
         refs = [{"$ref": _REFS.format(model=name)} for name in names]
-        words = "; ".join(dict.fromkeys(f"{error.code}: {error.message}" for error in errors))
+        by_code = sorted(errors, key=lambda error: str(error.code).rjust(9))
+        words = "; ".join(dict.fromkeys(f"{error.code}: {error.message}" for error in by_code))
         content = {"application/json": {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
         responses[str(number)] = {"description": words, "content": content}
     return responses
@@ -170,12 +156,12 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     found: list[dict[str, list[str]]] = []
     for operation in held:
-        for alternative in operation.every_auth.alternatives or (frozenset(),):
-            schemes = sorted(alternative & _SCHEMES.keys(), key=lambda scheme: str(scheme.value))
-            requirement = {
-                scheme.value: [operation.scope] if scheme is AuthScheme.MACHINE_TOKEN and operation.scope else []
-                for scheme in schemes
-            }
+        for alternative in operation.admission.every_auth.alternatives or (frozenset(),):
+            schemes = sorted(
+                (scheme.facts for scheme in alternative if scheme.facts.openapi), key=lambda one: one.letter
+            )
+            scopes = [operation.admission.scope] if operation.admission.scope else []
+            requirement = {scheme.letter: scopes if scheme.has_scopes else [] for scheme in schemes}
             found += [requirement] if requirement not in found else []
     return found
 
@@ -234,7 +220,7 @@ class _Schemas:
     def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
         """Return the content of a good answer, by media type."""
         stated = {} if issubclass(operation.response, Document) else self._refs[operation.response, "serialization"]
-        return {kind: {"schema": stated if kind == JSON else _TEXT} for kind in operation.answers}
+        return {kind: {"schema": stated if kind == JSON else _TEXT} for kind in operation.body.answers}
 
     def _properties(self, operation: AnyOperation) -> tuple[dict[str, Any], list[str]]:
         made = self._made[self._name(operation.request, "validation")]

@@ -84,7 +84,7 @@ def refuse_dangerous(operation: AnyOperation, raw: RawRequest) -> None:
     if not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
     for name, value in (*raw.query_pairs, *raw.parameters.items()):
-        has_tag = operation.public and input_filter.opens_tag(value)
+        has_tag = operation.documentation.is_public and input_filter.opens_tag(value)
         if has_tag or input_filter.has_control_character(name) or input_filter.has_control_character(value):
             raise operation.error_profile.dangerous
 
@@ -98,19 +98,19 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """
     error_profile = operation.error_profile
     unreadable = error_profile.body_error(raw.method)
-    no_object = operation.no_object or unreadable
+    no_object = operation.body.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
     wanted = shape_of(operation.request)
     if not raw.body.strip():
         if wanted.needs_body and raw.method in WRITES:
-            if raw.media_type and raw.media_type not in operation.accepts.value:
+            if raw.media_type and raw.media_type not in operation.body.accepts.value:
                 raise _bad_content_type(operation)
             raise no_object("The body is empty.")
         return {}
     if not wanted.has_body and raw.method in ("GET", "HEAD"):
         return {}
-    if raw.media_type not in operation.accepts.value and not raw.media_type.endswith("+json"):
+    if raw.media_type not in operation.body.accepts.value and not raw.media_type.endswith("+json"):
         raise _bad_content_type(operation)
     if raw.media_type in Accept.FORM.value:
         return _read_form(raw.body, unreadable, operation)
@@ -118,7 +118,7 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
 
 
 def _bad_content_type(operation: AnyOperation) -> ApiError:
-    return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.accepts.value)}.")
+    return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.body.accepts.value)}.")
 
 
 def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
@@ -128,7 +128,9 @@ def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation)
         raise unreadable from None
     read: dict[str, Any] = {}
     for name, value in pairs:
-        if input_filter.is_dangerous({name: value}, with_markup=operation.public and not operation.takes_markup):
+        if input_filter.is_dangerous(
+            {name: value}, with_markup=operation.documentation.is_public and not operation.body.takes_markup
+        ):
             raise operation.error_profile.dangerous
         if value != "":
             read.setdefault(name, value)
@@ -145,7 +147,7 @@ def _read_json(
     if not isinstance(members, dict):
         raise no_object("The body must be one JSON object.")
     if input_filter.may_be_dangerous(body) and input_filter.is_dangerous(
-        members, with_markup=operation.public and not operation.takes_markup
+        members, with_markup=operation.documentation.is_public and not operation.body.takes_markup
     ):
         raise operation.error_profile.dangerous
     return members

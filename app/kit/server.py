@@ -91,7 +91,8 @@ class Server:
         self._host_of = host_of
         self._unavailable = ThrottledLog(log)
         self._handlers: dict[str, Callable[[Any, Any], Any]] = {}
-        self._routers = {host: Router(catalogue.on(host), reserved) for host in Host}
+        self._routers = {host: Router(catalogue.on(host), reserved) for host in catalogue.hosts()}
+        self._nothing = Router(())
 
     def implements(
         self, operation: Operation[Req, Res]
@@ -110,9 +111,12 @@ class Server:
         """Return stated operations without a handler."""
         return [operation.name for operation in self.catalogue if operation.name not in self._handlers]
 
+    def _router(self, host: Host) -> Router:
+        return self._routers.get(host, self._nothing)
+
     def owns(self, host: Host, path: str) -> bool:
         """Return whether this server answers the path on that kind of host, a wrong method included."""
-        return self._routers[host].owns(path)
+        return self._router(host).owns(path)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""
@@ -120,12 +124,12 @@ class Server:
 
     def standing(self, host: Host, method: str, path: str) -> list[AnyOperation]:
         """Return the operations at an address, of which the query's names choose one."""
-        found = self._routers[host].find(path)
+        found = self._router(host).find(path)
         return found.methods.get(method, []) if found is not None else []
 
     def answer(self, raw: RawRequest) -> Answer:
         """Answer one request."""
-        router = self._routers[self._host_of(raw)]
+        router = self._router(self._host_of(raw))
         found = router.find(raw.path)
         if found is None:
             return self._write_error(_NotFound(), raw, None, None)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib
 import json
-import pkgutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,9 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from app import contract
-from app.contract.operations import CATALOGUE
-from app.kit.openapi import document
+from app.contract.openapi import openapi_document
 from app.reference.reading import operations
 from app.settings import Settings
 
@@ -65,9 +61,7 @@ class Reference:
         return answer.make_conditional(request)
 
     def _make(self) -> dict[str, tuple[str, bytes]]:
-        for module in pkgutil.iter_modules(contract.__path__):
-            importlib.import_module(f"{contract.__name__}.{module.name}")
-        made = document(CATALOGUE, self._settings.base_url, self._settings.hub_url("{tenant}"))
+        made = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))
         parts = {
             "/openapi.json": ("application/json", json.dumps(made, ensure_ascii=False, separators=(",", ":"))),
             "/docs": ("text/html", page(made)),

@@ -6,9 +6,9 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
+from app.contract.auth import Host
 from app.contract.operations import CATALOGUE, RESERVED_PATHS, taken_uids
 from app.identity.entry import areas
-from app.kit.operation import Host
 from app.kit.routing import Router
 from app.kit.wire import From, shape_of
 from tests.support.identity_service import on_one_database

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
+from app.contract.auth import AuthScheme
 from app.contract.groups import CAP, LOCK
 from app.contract.operations import CATALOGUE
-from app.kit.operation import AuthScheme
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, WRITES, Caller, refusal
 from tests.support.factors import Factored, factored
@@ -182,7 +182,11 @@ def test_what_is_absent_is_never_called_wrong(caller: Caller) -> None:
     for operation in CATALOGUE:
         places = shape_of(operation.request).places[From.BODY]
         names = [wire for name, wire in places.items() if name not in _SHARED]
-        if not operation.public or operation.method not in WRITES or AuthScheme.CLIENT in operation.auth.schemes():
+        if (
+            not operation.documentation.is_public
+            or operation.method not in WRITES
+            or AuthScheme.CLIENT in operation.admission.auth.schemes()
+        ):
             continue
         for absent in names[:8]:
             if absent.lower() in IDENTIFIERS:

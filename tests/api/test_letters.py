@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from app.contract import errors as e
+from app.contract.auth import AuthScheme
 from app.contract.letters import MailKind, Sending, SmsKind
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry.worker import Worker
 from app.identity.messaging import service as sent_messages
 from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
-from app.kit.operation import AuthScheme
 from tests.support.callers import call_of
 from tests.support.mailbox import sent_messages as posted
 from tests.support.smtp_server import mailbox

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.auth import AuthScheme
 from app.contract.operations import CATALOGUE
 from app.identity.entry import areas
-from app.kit.operation import AnyOperation, AuthScheme
+from app.kit.operation import AnyOperation
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
 from tests.support.captchas import worked
 from tests.support.registering import primary
@@ -322,9 +323,9 @@ ROWS = [
 
 def takes_a_name(operation: AnyOperation) -> bool:
     """Whether whoever knows the tenant's public key alone, or sits at a page, may name somebody."""
-    callers = operation.auth.schemes()
+    callers = operation.admission.auth.schemes()
     needs_token = AuthScheme.ACCESS_TOKEN in callers and not any(
-        AuthScheme.ACCESS_TOKEN not in way for way in operation.auth.alternatives
+        AuthScheme.ACCESS_TOKEN not in way for way in operation.admission.auth.alternatives
     )
     if needs_token or callers & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN, AuthScheme.CLIENT}:
         return False

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
+from app.contract.auth import AuthScheme
 from app.contract.operations import CATALOGUE
 from app.identity.entry import areas
-from app.kit.operation import AuthScheme
 from tests.api.test_self_service_profile import OWN, Person
 from tests.support.registering import ADA, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
@@ -75,9 +75,10 @@ def test_a_closed_account_is_told_nothing_of_the_policy(ada: Person) -> None:
 def test_every_operation_of_a_token_says_that_the_policy_stands_before_it() -> None:
     """An operation added later without a word about the policy would be open."""
     said = {
-        operation.row
+        operation.documentation.row
         for operation in CATALOGUE
-        if AuthScheme.ACCESS_TOKEN in operation.auth.schemes() and e.PrivacyPolicyOutdated not in operation.every_error
+        if AuthScheme.ACCESS_TOKEN in operation.admission.auth.schemes()
+        and e.PrivacyPolicyOutdated not in operation.every_error
     }
     assert said == OPEN
 

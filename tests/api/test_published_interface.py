@@ -24,21 +24,18 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.contract.configuration import ApplicationSettings
-from app.contract.operations import CATALOGUE
+from app.contract.openapi import openapi_document
 from app.identity.directory.tenants.tables import applications
 from app.identity.entry import areas
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from app.kit.openapi import document
 from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 assert areas.AREAS  # importing the areas states every operation
 SECRET = "a secret of the application"
 Published: TypeAlias = dict[str, Any]
-PUBLISHED: Published = json.loads(
-    json.dumps(document(CATALOGUE, "http://api.example.com", "http://{tenant}.example.com"))
-)
+PUBLISHED: Published = json.loads(json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com")))
 READ = schemathesis.openapi.from_dict(PUBLISHED)
 OPERATIONS = [result.ok() for result in READ.get_all_operations() if isinstance(result, Ok)]
 TAKING = [operation for operation in OPERATIONS if list(operation.iter_parameters()) or operation.body]

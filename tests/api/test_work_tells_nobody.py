@@ -27,7 +27,7 @@ ASKED: dict[str, tuple[str, dict[str, str]]] = {
 
 def cost(who: Subject, row: str, given: dict[str, str]) -> str:
     named: dict[str, Any] = {name: getattr(who, of) if of else "000000" for name, of in given.items()}
-    stated = next(one for one in CATALOGUE if one.row == row)
+    stated = next(one for one in CATALOGUE if one.documentation.row == row)
     answer = who.ask(stated.method, stated.path, named if stated.method != "GET" else None, **named)
     return "".join(re.findall(r"sql=\d+; commits=\d+", answer.headers["X-Gatehouse-Cost"]))
 

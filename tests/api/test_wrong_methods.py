@@ -7,8 +7,8 @@ from flask import Flask
 from werkzeug.test import Client, TestResponse
 
 from app import Dispatcher
+from app.contract.auth import Host
 from app.kit.health import Health
-from app.kit.operation import Host
 from app.kit.server import Server
 from tests.support.oauth_world import World
 from tests.support.tenant_server import TenantServer

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import insert
 from werkzeug.test import TestResponse
 
-from app.contract.access import INTERFACE_SCOPES, NEVER, READ, STANDARD
+from app.contract.auth import INTERFACE_SCOPES, NEVER, READ, STANDARD, AuthScheme
 from app.contract.configuration import ApplicationSettings
 from app.contract.error_profiles import OAUTH
 from app.contract.operations import CATALOGUE
@@ -22,7 +22,7 @@ from app.identity.platform.continuation_tokens.service import TicketKind
 from app.identity.platform.continuation_tokens.tables import tickets
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from app.kit.operation import AnyOperation, AuthScheme
+from app.kit.operation import AnyOperation
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, Caller, refusal
 from tests.support.identity_service import before_the_store
@@ -41,37 +41,39 @@ READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89",
 
 def takes_token_as_parameter(operation: AnyOperation) -> bool:
     """Return whether a member of the request is the access token of an account."""
-    if operation.error_profile is OAUTH or not operation.public or operation.name in OTHER_TOKENS:
+    if operation.error_profile is OAUTH or not operation.documentation.is_public or operation.name in OTHER_TOKENS:
         return False
     places = shape_of(operation.request).places
     named = {wire.lower() for place in (From.QUERY, From.BODY, From.HEADER) for wire in places[place].values()}
     return bool(named & AS_PARAMETER)
 
 
-CARRIED = [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.auth.schemes()]
+CARRIED = [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes()]
 SHOWN = [
-    one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN not in one.auth.schemes() and takes_token_as_parameter(one)
+    one
+    for one in CATALOGUE
+    if AuthScheme.ACCESS_TOKEN not in one.admission.auth.schemes() and takes_token_as_parameter(one)
 ]
 
 
 def test_who_takes_a_token_says_what_applications_need() -> None:
-    assert [one.name for one in (*CARRIED, *SHOWN) if one.access is None] == []
+    assert [one.name for one in (*CARRIED, *SHOWN) if one.admission.access is None] == []
     assert len(CARRIED) > 70
-    assert {one.row for one in SHOWN} == {"A27", "A28", "A29", "A30"}
+    assert {one.documentation.row for one in SHOWN} == {"A27", "A28", "A29", "A30"}
 
 
 def test_who_takes_no_token_says_nothing_of_access() -> None:
     taking = {one.name for one in (*CARRIED, *SHOWN)}
-    assert [one.name for one in CATALOGUE if one.access is not None and one.name not in taking] == []
+    assert [one.name for one in CATALOGUE if one.admission.access is not None and one.name not in taking] == []
 
 
 def test_account_read_opens_the_stated_rows_alone() -> None:
-    held = {one.row for one in CARRIED if one.access is READ}
-    assert held == READING & {one.row for one in CATALOGUE}
+    held = {one.documentation.row for one in CARRIED if one.admission.access is READ}
+    assert held == READING & {one.documentation.row for one in CATALOGUE}
 
 
 def test_standard_access_stands_at_oauth_and_revocation_alone() -> None:
-    assert {one.name for one in (*CARRIED, *SHOWN) if one.access is STANDARD} == {
+    assert {one.name for one in (*CARRIED, *SHOWN) if one.admission.access is STANDARD} == {
         "oauth_metadata.userinfo",
         "tokens.invalidate_shown",
     }
@@ -94,8 +96,8 @@ def test_what_changes_credentials_asks_for_a_proof() -> None:
         for one in CARRIED
         if any(word in one.path for word in sensitive)
         and "/reauth/" not in one.path
-        and one.access is not None
-        and not one.access.is_sensitive
+        and one.admission.access is not None
+        and not one.admission.access.is_sensitive
     ]
     # Each of these changes nothing: it mails or texts to what is known already, or reads.
     assert never_less == ["phones.send_code", "verification.send_own", "passkeys.listed"]
@@ -167,7 +169,7 @@ OPENS_NOTHING = ("machine", "second factor", "foreign tenant", "expired", "appli
 
 def admits(operation: AnyOperation, kind: str, *, demands_proof: bool) -> bool:
     """Return whether the statement lets this kind in."""
-    access = operation.access or NEVER
+    access = operation.admission.access or NEVER
     if kind == "expired":
         return access is STANDARD and operation in SHOWN  # it is ended, if it was not yet
     if kind in OPENS_NOTHING:
@@ -202,7 +204,7 @@ def is_admitted(operation: AnyOperation, answer: TestResponse, kind: str) -> boo
 def ask(caller: Caller, operation: AnyOperation, token: str) -> TestResponse:
     if operation not in SHOWN:
         return caller.ask(operation, headers={"Authorization": f"Bearer {token}"})
-    name = "token" if operation.row == "A30" else "access_token"
+    name = "token" if operation.documentation.row == "A30" else "access_token"
     return caller.ask(operation, query={name: token})
 
 

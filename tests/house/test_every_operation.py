@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.contract.auth import AuthScheme, Host
 from app.contract.operations import CATALOGUE
-from app.kit.operation import Accept, AnyOperation, AuthScheme, Host
+from app.kit.operation import Accept, AnyOperation
 from app.kit.reading import MOST_BODY_BYTES
 from app.kit.wire import From, shape_of
 from tests.support.asking import (
@@ -86,12 +87,14 @@ def test_the_secret_of_another_tenant_opens_nothing(
 
 
 @before_the_store
-@asked_of([one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.auth.schemes() and not may_be_anybody(one)])
+@asked_of(
+    [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not may_be_anybody(one)]
+)
 def test_a_person_must_show_a_token(caller: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):
         answer = caller.ask(operation, headers={"Authorization": shown})
         assert is_declared(operation, answer), shown
-        if operation.on is Host.TENANT:
+        if operation.host is Host.TENANT:
             assert refusal(answer) == (401, "invalid_token"), shown
         else:
             assert refusal(answer) == (401, 1409), shown
@@ -119,7 +122,7 @@ def test_a_token_that_is_no_machine_s_opens_nothing(caller: Caller, operation: A
     for token in ("", "x", "a.b.c", "a.e30.c"):
         shown = {"Authorization": f"Bearer {token}"}
         answer = caller.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
-        wanted = (400, 908) if not token and AuthScheme.API_KEY in operation.auth.schemes() else (403, 6002)
+        wanted = (400, 908) if not token and AuthScheme.API_KEY in operation.admission.auth.schemes() else (403, 6002)
         assert refusal(answer) == wanted, token
         assert is_declared(operation, answer), token
 
@@ -141,7 +144,7 @@ def test_a_signature_holds_for_one_body_and_one_address(caller: Caller, operatio
     assert refusal(caller.ask(operation, headers=elsewhere)) == (403, 909)
 
 
-@asked_of([one for one in CATALOGUE if one.on is Host.TENANT])
+@asked_of([one for one in CATALOGUE if one.host is Host.TENANT])
 def test_a_host_without_a_tenant_serves_nothing(caller: Caller, operation: AnyOperation) -> None:
     domain = caller.tenant.services.settings.hub_domain
     for host in (f"nobody.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
@@ -159,7 +162,7 @@ def test_a_host_without_a_tenant_serves_nothing(caller: Caller, operation: AnyOp
 def test_a_body_that_is_not_one_json_object_is_refused(caller: Caller, operation: AnyOperation) -> None:
     for body in (b"{", b"[]", b'"x"', b"null", b"1", b'{"a":NaN}', b"\xff\xfe", b"{}{}"):
         is_json = body in (b"[]", b'"x"', b"null", b"1")
-        wanted = (operation.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
+        wanted = (operation.body.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
         assert refusal(caller.ask(operation, body=body)) == (wanted.status, wanted.code), body
 
 
@@ -172,7 +175,7 @@ WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
 def test_no_body_at_all_is_refused_by_its_method(caller: Caller, operation: AnyOperation) -> None:
     assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
     for method, path in operation.addresses():
-        wanted = operation.no_object or operation.error_profile.body_error(method)
+        wanted = operation.body.no_object or operation.error_profile.body_error(method)
         for kind in ("application/json", None):
             headers = {"Content-Type": kind}
             answer = caller.ask(
@@ -195,7 +198,11 @@ def test_another_content_type_is_refused(caller: Caller, operation: AnyOperation
 
 @before_the_store
 @asked_of(
-    [one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body and one.accepts is Accept.JSON]
+    [
+        one
+        for one in CATALOGUE
+        if one.method in WRITES and shape_of(one.request).has_body and one.body.accepts is Accept.JSON
+    ]
 )
 def test_a_form_is_refused_where_json_alone_is_read(caller: Caller, operation: AnyOperation) -> None:
     answer = caller.ask(operation, body=b"a=1", kind="application/x-www-form-urlencoded")
@@ -231,7 +238,7 @@ def test_every_address_of_an_operation_leads_to_it(caller: Caller, operation: An
 @before_the_store
 @every()
 def test_another_method_is_refused_with_those_that_are_served(caller: Caller, operation: AnyOperation) -> None:
-    router = [one for one in CATALOGUE if one.on is operation.on]
+    router = [one for one in CATALOGUE if one.host is operation.host]
     served = {one.method for one in router if Caller.path_of(one) == Caller.path_of(operation)}
     served |= {method for one in router for method, path in one.addresses() if path == operation.path}
     other = next(method for method in reversed(METHODS) if method not in served)
@@ -287,7 +294,7 @@ def test_a_hostile_body_is_refused_in_the_interface_s_words(caller: Caller, oper
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
         if len(body) > MOST_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
-            is_unread = len(body) > MOST_BODY_BYTES and AuthScheme.HUB in operation.auth.schemes()
+            is_unread = len(body) > MOST_BODY_BYTES and AuthScheme.HUB in operation.admission.auth.schemes()
             # what was not read is not signed
             assert answer.status_code == (403 if is_unread else 400), (what, answer.text)
 
@@ -315,7 +322,7 @@ def test_a_hostile_address_is_refused_not_broken(caller: Caller, operation: AnyO
         answer = caller.renew().ask(operation, query=dict.fromkeys([*names, "x"], spelt))
         assert is_answered(operation, answer), (value, answer.text)
         if (
-            value == "\x00" and AuthScheme.HUB not in operation.auth.schemes()
+            value == "\x00" and AuthScheme.HUB not in operation.admission.auth.schemes()
         ):  # of the hub nothing is read that is not signed
             assert refusal(answer) == (400, operation.error_profile.dangerous.code), answer.text
 

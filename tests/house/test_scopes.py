@@ -4,9 +4,10 @@ import re
 
 import pytest
 
+from app.contract.auth import AuthScheme
 from app.contract.operations import CATALOGUE
 from app.identity.entry import areas
-from app.kit.operation import AnyOperation, AuthScheme
+from app.kit.operation import AnyOperation
 
 assert areas.AREAS  # importing the areas states every operation
 RESOURCES = (  # interface tenant-config.md section 1
@@ -19,9 +20,13 @@ OF_SERVERS = [one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", o
 
 @pytest.mark.parametrize("operation", OF_SERVERS, ids=lambda operation: operation.name)
 def test_a_machine_with_the_scope_may_do_what_the_tenant_s_server_may(operation: AnyOperation) -> None:
-    assert frozenset({AuthScheme.MACHINE_TOKEN}) in operation.auth.alternatives
-    assert operation.scope in SCOPES
+    assert frozenset({AuthScheme.MACHINE_TOKEN}) in operation.admission.auth.alternatives
+    assert operation.admission.scope in SCOPES
 
 
 def test_who_admits_no_machine_states_no_scope() -> None:
-    assert [one.name for one in CATALOGUE if one.scope and AuthScheme.MACHINE_TOKEN not in one.auth.schemes()] == []
+    assert [
+        one.name
+        for one in CATALOGUE
+        if one.admission.scope and AuthScheme.MACHINE_TOKEN not in one.admission.auth.schemes()
+    ] == []

@@ -12,12 +12,13 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, TestResponse
 
+from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
 from app.contract.operations import CATALOGUE
 from app.contract.visit import Visit
 from app.identity.entry import areas
 from app.kit import randomness
-from app.kit.operation import AnyOperation, AuthScheme, Host
+from app.kit.operation import AnyOperation
 from app.kit.reading import INSIDE
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, signature
 from app.kit.wire import shape_of
@@ -36,7 +37,7 @@ def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> pytest.
     held = [
         operation
         for operation in CATALOGUE
-        if set(schemes) <= operation.auth.schemes() and not set(without) & operation.auth.schemes()
+        if set(schemes) <= operation.admission.auth.schemes() and not set(without) & operation.admission.auth.schemes()
     ]
     return asked_of(held)
 
@@ -49,7 +50,8 @@ def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
 def may_be_anybody(operation: AnyOperation) -> bool:
     """Return whether the tenant's key is enough, or the operation is a client's."""
     return (
-        frozenset({AuthScheme.API_KEY}) in operation.auth.alternatives or AuthScheme.CLIENT in operation.auth.schemes()
+        frozenset({AuthScheme.API_KEY}) in operation.admission.auth.alternatives
+        or AuthScheme.CLIENT in operation.admission.auth.schemes()
     )
 
 
@@ -100,7 +102,7 @@ class Caller:
         asked = {
             name: value for name, value in {**self.query_of(operation), **(query or {})}.items() if value is not None
         }
-        schemes = operation.auth.schemes()
+        schemes = operation.admission.auth.schemes()
         known: dict[str, str | None] = {"Content-Type": kind if sent else None}
         if AuthScheme.ACCESS_TOKEN in schemes:
             known["Authorization"] = f"Bearer {self.bearer}"
@@ -111,7 +113,7 @@ class Caller:
             asked = {}
         held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
         base = f"http://{host or self.host_of(operation)}"
-        sent_inside = {INSIDE: True} if operation.on is Host.INSIDE else {}
+        sent_inside = {INSIDE: True} if operation.host is Host.INSIDE else {}
         return self.client.open(
             path,
             method=method,
@@ -133,10 +135,10 @@ class Caller:
 
     def host_of(self, operation: AnyOperation) -> str:
         settings = self.tenant.services.settings
-        return f"{self.tenant.name}.{settings.hub_domain}" if operation.on is Host.TENANT else settings.api_hostname
+        return f"{self.tenant.name}.{settings.hub_domain}" if operation.host is Host.TENANT else settings.api_hostname
 
     def query_of(self, operation: AnyOperation) -> dict[str, str | None]:
-        schemes = operation.auth.schemes()
+        schemes = operation.admission.auth.schemes()
         return {
             "apikey": self.tenant.api_key if AuthScheme.API_KEY in schemes else None,
             "apisecret": self.tenant.api_secret if AuthScheme.API_SECRET in schemes else None,

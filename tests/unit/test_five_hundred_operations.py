@@ -10,11 +10,12 @@ import jsonschema_rs
 import pytest
 from pydantic import Field, create_model
 
+from app.contract.auth import Host
 from app.kit.client import Client, http_transport
 from app.kit.clock import monotonic
 from app.kit.errors import ApiError
 from app.kit.openapi import document
-from app.kit.operation import OPEN, Catalogue, ErrorProfile, Host, Operation
+from app.kit.operation import Catalogue, Documentation, ErrorProfile, Operation
 from app.kit.reading import RawRequest
 from app.kit.routing import Router, choose
 from app.kit.server import Server
@@ -55,10 +56,10 @@ def stated(number: int) -> Operation[Any, Any]:
         path,
         request,
         response,
-        OPEN,
+        Host.API,
         FAMILY,
         errors=(Odd,),
-        summary=f"Do {number}.",
+        documentation=Documentation(f"Do {number}."),
     )
 
 
@@ -155,7 +156,7 @@ def test_the_router_finds_each_and_only_it(catalogue: Catalogue, operations: lis
 
 def test_two_operations_at_one_address_are_refused(operations: list[Operation[Any, Any]]) -> None:
     one = operations[5]
-    other = Operation("other", one.method, one.path, one.request, one.response, OPEN, FAMILY, summary="Other.")
+    other = Operation("other", one.method, one.path, one.request, one.response, Host.API, FAMILY)
     with pytest.raises(ValueError, match="belongs to"):
         Router([*operations, other])
 
@@ -213,7 +214,7 @@ def test_the_document_has_each_once(catalogue: Catalogue, operations: list[Opera
 
 def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None:
     def at(method: str, path: str) -> Operation[Any, Any]:
-        return Operation(f"{method} {path}", method, path, Wire, Wire, OPEN, FAMILY)
+        return Operation(f"{method} {path}", method, path, Wire, Wire, Host.API, FAMILY)
 
     router = Router([at("GET", "/lists/{type}"), at("PUT", "/lists/{record}"), at("DELETE", "/lists/type/{type}")])
     found = router.find("/lists/shoes")
@@ -227,7 +228,7 @@ def test_paths_that_differ_in_a_parameter_s_name_alone_are_one_address() -> None
 
 def test_a_fixed_segment_is_never_a_parameter() -> None:
     def at(method: str, path: str) -> Operation[Any, Any]:
-        return Operation(f"{method} {path}", method, path, Wire, Wire, OPEN, FAMILY)
+        return Operation(f"{method} {path}", method, path, Wire, Wire, Host.API, FAMILY)
 
     made = [at("GET", "/things/{id}"), at("GET", "/things/{id}/parts"), at("POST", "/things/search")]
     router = Router(made, reserved=("/things/later",))

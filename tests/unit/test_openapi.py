@@ -8,10 +8,12 @@ import jsonschema_rs
 import schemathesis
 from pydantic import Field
 
-from app.commands.catalogue import _catalogue
+from app.contract.auth import Host, K, S, U
+from app.contract.openapi import load_catalogue
+from app.kit.auth import OPEN, Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.openapi import document
-from app.kit.operation import OPEN, Catalogue, ErrorProfile, Host, K, Operation, S, U
+from app.kit.operation import Catalogue, Documentation, ErrorProfile, Operation
 from app.kit.wire import From, Wire
 
 
@@ -24,6 +26,9 @@ class Gone(ApiError):
 
 
 FAMILY = ErrorProfile("test", Wrong, Wrong, Wrong, Wrong, Wrong)
+
+
+THERE = "https://{tenant}.example.com"
 
 
 class ById(Wire):
@@ -44,25 +49,33 @@ class Thing(Wire):
     uid: str
 
 
-def described(*operations: Operation[Any, Any]) -> Any:
-    return json.loads(
-        json.dumps(document(Catalogue(operations), "https://api.example.com", "https://{tenant}.example.com"))
+def declared(
+    name: str, address: str, request: type[Wire], auth: Auth, *, on: Host = Host.API, **more: Any
+) -> Operation[Any, Any]:
+    method, path = address.split()
+    documentation = Documentation(f"{name}.")
+    return Operation(
+        name,
+        method,
+        path,
+        request,
+        Thing,
+        on,
+        FAMILY,
+        admission=Admission(auth),
+        documentation=documentation,
+        **more,
     )
 
 
-READ = Operation(
-    "things.read",
-    "GET",
-    "/things/{uid}",
-    ById,
-    Thing,
-    K & S,
-    FAMILY,
-    also=("/older/{uid}",),
-    errors=(Gone,),
-    summary="Read.",
-)
-CHANGE = Operation("things.change", "PUT", "/things/{uid}", Change, Thing, U, FAMILY, summary="Change.")
+def described(*operations: Operation[Any, Any]) -> Any:
+    return json.loads(
+        json.dumps(document(Catalogue(operations), "https://api.example.com", {Host.TENANT: {"url": THERE}}))
+    )
+
+
+READ = declared("things.read", "GET /things/{uid}", ById, K & S, also=("/older/{uid}",), errors=(Gone,))
+CHANGE = declared("things.change", "PUT /things/{uid}", Change, U)
 
 
 def test_fields_stand_where_they_travel() -> None:
@@ -85,28 +98,28 @@ def test_errors_stand_under_their_status_with_their_codes() -> None:
 
 
 def test_each_way_to_be_admitted_is_one_requirement() -> None:
-    either = Operation("things.any", "GET", "/any", ById, Thing, K | U, FAMILY, summary="Any.")
-    paths = described(READ, either, Operation("o", "GET", "/o", ById, Thing, OPEN, FAMILY, summary="O"))["paths"]
+    either = declared("things.any", "GET /any", ById, K | U)
+    paths = described(READ, either, declared("o", "GET /o", ById, OPEN))["paths"]
     assert paths["/things/{uid}"]["get"]["security"] == [{"K": [], "S": []}]
     assert paths["/any"]["get"]["security"] == [{"K": []}, {"U": []}]
     assert paths["/o"]["get"]["security"] == [{}]
 
 
 def test_operations_at_one_address_are_one_entry() -> None:
-    other = Operation("things.find", "GET", "/things", ByEmail, Thing, K, FAMILY, when=("email",), summary="Find.")
-    every = Operation("things.all", "GET", "/things", Wire, Thing, K, FAMILY, summary="All.")
+    other = declared("things.find", "GET /things", ByEmail, K, when=("email",))
+    every = declared("things.all", "GET /things", Wire, K)
     entry = described(other, every)["paths"]["/things"]["get"]
     assert entry["x-told-apart-by"] == {"things.find": ["email"], "things.all": []}
     assert [(one["name"], one["required"]) for one in entry["parameters"]] == [("email", False)]
 
 
 def test_an_operation_of_a_tenant_s_host_says_so() -> None:
-    there = Operation("things.there", "GET", "/there", Wire, Thing, OPEN, FAMILY, on=Host.TENANT, summary="There.")
+    there = declared("things.there", "GET /there", Wire, OPEN, on=Host.TENANT)
     assert described(there)["paths"]["/there"]["get"]["servers"][0]["url"] == "https://{tenant}.example.com"
 
 
 def test_the_document_names_every_public_operation_once_and_no_other() -> None:
-    catalogue = _catalogue()
+    catalogue = load_catalogue()
     made = document(catalogue, "https://api.example.com")
     named = [
         name
@@ -114,28 +127,28 @@ def test_the_document_names_every_public_operation_once_and_no_other() -> None:
         for entry in methods.values()
         for name in entry.get("x-told-apart-by", {entry["operationId"]: ()})
     ]
-    assert sorted(named) == sorted(operation.name for operation in catalogue if operation.public)
+    assert sorted(named) == sorted(operation.name for operation in catalogue if operation.documentation.is_public)
 
 
 def test_every_reference_leads_somewhere() -> None:
-    made = document(_catalogue(), "https://api.example.com")
+    made = document(load_catalogue(), "https://api.example.com")
     used = set(re.findall(r"'#/components/schemas/([^']+)'", str(made)))
     assert used - set(made["components"]["schemas"]) == set()
 
 
 def test_every_schema_is_one() -> None:
-    for schema in document(_catalogue(), "https://api.example.com")["components"]["schemas"].values():
+    for schema in document(load_catalogue(), "https://api.example.com")["components"]["schemas"].values():
         jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
 def test_a_standard_reader_takes_the_document() -> None:
-    catalogue = _catalogue()
+    catalogue = load_catalogue()
     read = schemathesis.openapi.from_dict(document(catalogue, "https://api.example.com"))
     assert sum(1 for _ in read.get_all_operations()) > 20
 
 
 def test_an_answer_s_media_types_are_those_that_come() -> None:
-    paths = document(_catalogue(), "https://api.example.com")["paths"]
+    paths = document(load_catalogue(), "https://api.example.com")["paths"]
     revoked = paths["/api/oidc/revoke"]["post"]["responses"]["200"]
     assert "content" not in revoked
     claims = paths["/service/oidc/userinfo"]["get"]["responses"]["200"]["content"]
@@ -144,7 +157,7 @@ def test_an_answer_s_media_types_are_those_that_come() -> None:
 
 
 def test_what_an_application_s_token_needs_is_published() -> None:
-    paths = document(_catalogue(), "https://api.example.com")["paths"]
+    paths = document(load_catalogue(), "https://api.example.com")["paths"]
     said = {
         "/identity/v2/auth/account": ("get", {"scope": "account:read", "freshProof": False}),
         "/identity/v2/auth/email": ("delete", {"scope": "account:write", "freshProof": True}),

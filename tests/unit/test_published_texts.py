@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from app.contract.openapi import openapi_document
 from app.contract.operations import CATALOGUE
 from app.identity.entry import areas
-from app.kit.openapi import document
 
 assert areas.AREAS  # importing the areas states every operation
 ROOT = Path(__file__).parents[2]
-PUBLISHED: dict[str, Any] = json.loads(json.dumps(document(CATALOGUE, "http://api.example.com")))
+PUBLISHED: dict[str, Any] = json.loads(
+    json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com"))
+)
 NOTES = {
     "a table's row": r"\brows? [A-Z]?\d|\b[AMU]\d\d\b",
     "a file of ours": r"\.md\b|\.py\b|\bdecisions?/\d",
@@ -48,7 +50,7 @@ def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
 
 def said_by_errors() -> Iterator[tuple[str, str]]:
     for operation in CATALOGUE:
-        if operation.public:
+        if operation.documentation.is_public:
             yield from ((error.__name__, error.description) for error in operation.every_error)
 
 
@@ -78,9 +80,9 @@ def test_names_in_descriptions_are_names_of_the_interface() -> None:
 
 
 def test_every_operation_has_a_summary_of_its_own() -> None:
-    public = [operation for operation in CATALOGUE if operation.public]
-    unlike = {operation.summary for operation in public}
+    public = [operation for operation in CATALOGUE if operation.documentation.is_public]
+    unlike = {operation.documentation.summary for operation in public}
     for operation in public:
-        assert re.match(r"[A-Z][^.]*.*\.$", operation.summary), operation.name
-        assert len(operation.summary) > 10, operation.name
+        assert re.match(r"[A-Z][^.]*.*\.$", operation.documentation.summary), operation.name
+        assert len(operation.documentation.summary) > 10, operation.name
     assert len(unlike) > len(public) * 0.95

@@ -5,12 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS, READ
+from app.contract.auth import CREDENTIALS, READ, K, M, S, U
 from app.contract.groups import AT, UID_REFUSALS, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.own import FactorOf, OwnFactor
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From
 
 _OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passkey"
@@ -30,28 +30,28 @@ class PasskeyOf(FactorOf):
 
 
 begin = operation(
-    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS,
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", OwnFactor, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
-    summary="Begin to add a passkey to the signed-in account.", row="M57",
+    summary="Begin to add a passkey to the signed-in account.",
 )  # fmt: skip
 add = operation(
-    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS,
+    "passkeys.add", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",
     errors=(e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured),
-    summary="Add a passkey to the signed-in account, and list all of them.", row="M58",
+    summary="Add a passkey to the signed-in account, and list all of them.",
 )  # fmt: skip
 listed = operation(
-    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ,
-    errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.", row="M59",
+    "passkeys.listed", f"GET {_OWN}/passkey", OwnFactor, ListedPasskeys, auth=K & U, access=READ, row="M59",
+    errors=(e.PasskeysOff, e.NoPasskey), summary="List the signed-in account's passkeys.",
 )  # fmt: skip
 remove = operation(
-    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
-    accepts=Accept.JSON, errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.", row="M60",
+    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", OwnPasskey, Deleted, auth=K & U, access=CREDENTIALS, accepts=Accept.JSON,
+    row="M60", errors=(e.UnknownPasskey,), summary="Remove a passkey of the signed-in account.",
 )  # fmt: skip
 managed_listed = operation(
-    "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read",
-    errors=(*UID_REFUSALS, e.NoPasskey), summary="List an account's passkeys.", row="M61",
+    "passkeys.managed_listed", f"GET {_MANAGED}", FactorOf, ListedPasskeys, auth=K & S | M, scope="profile:read", row="M61",
+    errors=(*UID_REFUSALS, e.NoPasskey), summary="List an account's passkeys.",
 )  # fmt: skip
 managed_remove = operation(
-    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M,
-    scope="profile:update", errors=(*UID_REFUSALS, e.UnknownPasskey), summary="Remove a passkey of an account.", row="M62",
+    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", PasskeyOf, Deleted, auth=K & S | M, scope="profile:update", row="M62",
+    errors=(*UID_REFUSALS, e.UnknownPasskey), summary="Remove a passkey of an account.",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.groups import AT, Deleted, F
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED
@@ -13,7 +13,6 @@ from app.contract.profile import Profile
 from app.contract.second_factors.challenge import TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.kit.operation import K, M, S, U
 
 _AUTH = "/identity/v2/auth"
 _LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"
@@ -36,21 +35,18 @@ class OwnDuo(AT, F):
 DUO_REFUSALS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
 
 with_duo = operation(
-    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",),
-    errors=(*TOKEN_REFUSALS, *DUO_REFUSALS),
-    summary="Answer a challenge with Duo's result; the first one enrols Duo.", row="M12",
+    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
+    errors=(*TOKEN_REFUSALS, *DUO_REFUSALS), summary="Answer a challenge with Duo's result; the first one enrols Duo.",
 )  # fmt: skip
 prove_duo = operation(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
-    errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo with the result of a first prompt.", row="M26",
+    row="M26", errors=(e.TwoFactorOff, *DUO_REFUSALS, *LOCKED), summary="Enrol Duo with the result of a first prompt.",
 )  # fmt: skip
 remove_duo = operation(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/authenticator/duo",), errors=(e.DuoOff, e.DuoNotEnrolled),
-    summary="Remove Duo from the signed-in account.", row="M35",
+    also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled), summary="Remove Duo from the signed-in account.",
 )  # fmt: skip
 managed_remove_duo = operation(
     "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/duo",), errors=(*BY_ID, e.DuoNotEnrolled), summary="Remove Duo from an account.",
-    row="M39",
+    also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*BY_ID, e.DuoNotEnrolled), summary="Remove Duo from an account.",
 )  # fmt: skip

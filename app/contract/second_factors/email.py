@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.passwords import LOCKED, MAIL_CODE, Address
@@ -13,7 +13,6 @@ from app.contract.profile import Profile
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, Code, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.kit.operation import K, M, S, U
 from app.kit.wire import From
 
 Query = From.QUERY
@@ -62,34 +61,31 @@ class OwnEmail(AT, F, CAP, LOCK):
 NO_ADDRESS = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
 
 mail_code = operation(
-    "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",),
-    errors=(*TOKEN_REFUSALS, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached),
-    summary="Email a code for a challenge.", row="M07",
+    "second_factors.mail_code", f"POST {_LOGIN}/email", CodeByMail, Posted, auth=K, also=(f"{_LOGIN}/otp/email",), row="M07",
+    errors=(*TOKEN_REFUSALS, e.EmailFactorOff, *NO_ADDRESS, e.MailLimitReached), summary="Email a code for a challenge.",
 )  # fmt: skip
 with_email = operation(
-    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K,
-    also=(f"{_LOGIN}/verification/otp/email",),
-    errors=(*TOKEN_REFUSALS, e.WrongSmsCode, *MAIL_CODE, e.EmailFactorOff, *NO_ADDRESS),
-    summary="Answer a challenge with an emailed code; the first code enrols email as second factor.", row="M08",
+    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailProof, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp/email",),
+    row="M08", errors=(*TOKEN_REFUSALS, e.WrongSmsCode, *MAIL_CODE, e.EmailFactorOff, *NO_ADDRESS),
+    summary="Answer a challenge with an emailed code; the first code enrols email as second factor.",
 )  # fmt: skip
 mail_own_code = operation(
     "second_factors.mail_own_code", f"GET {_OWN}/email", MailedAgain, Posted, auth=K & U | K, access=CREDENTIALS,
-    also=(f"{_OWN}/otp/email",), errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
-    summary="Email a code that enrols email as second factor, or confirms it.", row="M23",
+    also=(f"{_OWN}/otp/email",), row="M23", errors=(e.EmailFactorOff, *NO_ADDRESS, e.AccountBlocked, e.MailLimitReached),
+    summary="Email a code that enrols email as second factor, or confirms it.",
 )  # fmt: skip
 prove_email = operation(
     "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/verification/otp/email",),
-    errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
-    summary="Enrol email as second factor with a first code.", row="M24",
+    also=(f"{_OWN}/verification/otp/email",), row="M24", errors=(e.EmailFactorOff, e.WrongSmsCode, *MAIL_CODE, *NO_ADDRESS, *LOCKED),
+    summary="Enrol email as second factor with a first code.",
 )  # fmt: skip
 remove_email = operation(
     "second_factors.remove_email", f"DELETE {_OWN}/email", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/authenticator/otp/email",), errors=(e.FactorRemovalRefused, e.EmailFactorOff),
-    summary="Remove email from the signed-in account's second factors.", row="M33",
+    also=(f"{_OWN}/authenticator/otp/email",), row="M33", errors=(e.FactorRemovalRefused, e.EmailFactorOff),
+    summary="Remove email from the signed-in account's second factors.",
 )  # fmt: skip
 managed_remove_email = operation(
     "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/otp/email",), errors=(*BY_ID, e.FactorRemovalRefused),
-    summary="Remove email from an account's second factors.", row="M40",
+    also=(f"{_MANAGED}/authenticator/otp/email",), row="M40", errors=(*BY_ID, e.FactorRemovalRefused),
+    summary="Remove email from an account's second factors.",
 )  # fmt: skip

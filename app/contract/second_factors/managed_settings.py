@@ -5,9 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.auth import M
 from app.contract.error_profiles import MANAGE
 from app.contract.operations import operation
-from app.kit.operation import Accept, M
+from app.kit.operation import Accept
 from app.kit.wire import Nothing, Wire
 
 MASKED = "********"
@@ -81,32 +82,32 @@ _PUSH, _DUO, _CONFIG = (
 )
 
 read_push = operation(
-    "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, error_profile=MANAGE,
-    scope="security:read", errors=(e.NoPushSettings,), summary="Read the push notification settings.",
+    "second_factor_settings.read_push", f"GET {_PUSH}", Nothing, PushNotificationSettings, auth=M, scope="security:read",
+    error_profile=MANAGE, errors=(e.NoPushSettings,), summary="Read the push notification settings.",
 )  # fmt: skip
 add_push = operation(
     "second_factor_settings.add_push", f"POST {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    error_profile=MANAGE, accepts=Accept.JSON, scope="security:create", summary="Set the push notification settings.",
+    scope="security:create", error_profile=MANAGE, accepts=Accept.JSON, summary="Set the push notification settings.",
 )  # fmt: skip
 change_push = operation(
     "second_factor_settings.change_push", f"PUT {_PUSH}", PushNotificationSettings, PushNotificationSettings, auth=M,
-    error_profile=MANAGE, accepts=Accept.JSON,
-    scope="security:update", errors=(e.NoPushSettings,), summary="Replace the push notification settings.",
+    scope="security:update", error_profile=MANAGE, accepts=Accept.JSON, errors=(e.NoPushSettings,),
+    summary="Replace the push notification settings.",
 )  # fmt: skip
 read_duo = operation(
-    "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, error_profile=MANAGE,
-    scope="security:read", errors=(e.DuoMisconfigured,), summary="Read the Duo settings.",
+    "second_factor_settings.read_duo", f"GET {_DUO}", Nothing, DuoAuthenticatorSettings, auth=M, scope="security:read",
+    error_profile=MANAGE, errors=(e.DuoMisconfigured,), summary="Read the Duo settings.",
 )  # fmt: skip
 change_duo = operation(
     "second_factor_settings.change_duo", f"PUT {_DUO}", DuoAuthenticatorSettings, DuoAuthenticatorSettings, auth=M,
-    error_profile=MANAGE, accepts=Accept.JSON, scope="security:update", errors=(e.MalformedDuoRedirect,),
+    scope="security:update", error_profile=MANAGE, accepts=Accept.JSON, errors=(e.MalformedDuoRedirect,),
     summary="Replace the Duo settings.",
 )  # fmt: skip
 read_config = operation(
-    "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, error_profile=MANAGE,
-    scope="security:read", summary="Read which second factors are on.",
+    "second_factor_settings.read_config", f"GET {_CONFIG}", Nothing, TwoFactorConfig, auth=M, scope="security:read", error_profile=MANAGE,
+    summary="Read which second factors are on.",
 )  # fmt: skip
 change_config = operation(
-    "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, error_profile=MANAGE,
-    accepts=Accept.JSON, scope="security:update", summary="Set which second factors are on.",
+    "second_factor_settings.change_config", f"PUT {_CONFIG}", TwoFactorConfig, TwoFactorConfig, auth=M, scope="security:update",
+    error_profile=MANAGE, accepts=Accept.JSON, summary="Set which second factors are on.",
 )  # fmt: skip

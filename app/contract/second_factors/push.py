@@ -5,12 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.groups import AT, Deleted, F, Posted
 from app.contract.operations import operation
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import BY_ID, WRITE, FactorOf
-from app.kit.operation import K, M, S, U
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
@@ -69,43 +68,41 @@ class ManagedPush(Lower):
 
 
 resend = operation(
-    "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",),
+    "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
     errors=(*TOKEN_REFUSALS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
-    summary="Send the push notification again; the earlier request expires.", row="M02",
+    summary="Send the push notification again; the earlier request expires.",
 )  # fmt: skip
 ping = operation(
-    "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",),
+    "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",), row="M13",
     errors=(
-        *TOKEN_REFUSALS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff,
-        e.PushAnswered, e.PushNotEnrolled,
+        *TOKEN_REFUSALS, e.PushPending, e.PushDenied, e.WrongPushToken, e.PushFailed, e.PushMisconfigured, e.PushOff, e.PushAnswered,
+        e.PushNotEnrolled,
     ),
-    summary="Poll for the answer to a push notification; answers a session once it is approved.", row="M13",
+    summary="Poll for the answer to a push notification; answers a session once it is approved.",
 )  # fmt: skip
 answer = operation(
-    "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K,
+    "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K, row="M14",
     errors=(e.WrongPushToken, e.PushFailed, e.PushAnswered, e.PushDenied),
-    summary="Approve or deny a push notification from the registered device.", row="M14",
+    summary="Approve or deny a push notification from the registered device.",
 )  # fmt: skip
 picture = operation(
-    "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=K, errors=(e.WrongPushToken,),
-    answers=("image/png",), summary="Get the QR code that registers a device for push notifications.",
+    "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=K, answers=("image/png",),
+    errors=(e.WrongPushToken,), summary="Get the QR code that registers a device for push notifications.",
 )  # fmt: skip
 register_device = operation(
     "second_factors.register_device", f"POST {REGISTRATION}", DeviceRegistration, DeviceRegistered, auth=K,
-    errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured),
-    summary="Register the device that scanned the QR code.",
+    errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured), summary="Register the device that scanned the QR code.",
 )  # fmt: skip
 remove_push = operation(
     "second_factors.remove_push", f"DELETE {_OWN}/push", OwnPush, Deleted, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/authenticator/push",), errors=(e.PushOff, e.PushNotEnrolled),
-    summary="Remove the signed-in account's push device.", row="M36",
+    also=(f"{_OWN}/authenticator/push",), row="M36", errors=(e.PushOff, e.PushNotEnrolled),
+    summary="Remove the signed-in account's push device.",
 )  # fmt: skip
 managed_remove_push = operation(
-    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE,
-    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device.", row="M44",
+    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", FactorOf, Deleted, auth=K & S | M, scope=WRITE, row="M44",
+    errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device.",
 )  # fmt: skip
 managed_remove_push_older = operation(
-    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted,
-    auth=K & S | M, scope=WRITE, errors=(*BY_ID, e.PushNotEnrolled),
-    summary="Remove an account's push device, at an older address.", row="M44",
+    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", ManagedPush, Deleted, auth=K & S | M,
+    scope=WRITE, row="M44", errors=(*BY_ID, e.PushNotEnrolled), summary="Remove an account's push device, at an older address.",
 )  # fmt: skip

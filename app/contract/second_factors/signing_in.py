@@ -1,12 +1,12 @@
 """The login that knows of second factors (interface mfa.md section 2, rows M01, M03, M09)."""
 
 from app.contract import errors as e
-from app.contract.groups import CAP, LOCK, PW, F
+from app.contract.auth import K
+from app.contract.groups import CAP, LOCK, PW, RBQ, F
+from app.contract.hashing import HASHES
 from app.contract.operations import operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_REFUSALS, Code, FactorLogin
-from app.contract.second_factors.groups import RBQ
 from app.contract.sign_in import LOGIN_REFUSALS, PasswordLogin
-from app.kit.operation import K
 
 _LOGIN = "/identity/v2/auth/login/2fa"
 
@@ -31,19 +31,18 @@ class BackupCodeProof(Factored):
 
 
 with_password = operation(
-    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K,
+    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K, hashing=HASHES, row="M01",
     errors=(*LOGIN_REFUSALS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
-    summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.", row="M01",
+    summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
 with_totp = operation(
     "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpProof, FactorLogin, auth=K,
-    also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"),
+    also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"), row="M03",
     errors=(*TOKEN_REFUSALS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing),
-    summary="Answer a challenge with a code from an authenticator app; the first code enrols it.", row="M03",
+    summary="Answer a challenge with a code from an authenticator app; the first code enrols it.",
 )  # fmt: skip
 with_backup_code = operation(
     "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeProof, FactorLogin, auth=K,
-    also=(f"{_LOGIN}/verification/backupcode",),
-    errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),
-    summary="Answer a challenge with a backup code; each works once.", row="M09",
+    also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_REFUSALS, e.NoBackupCodes, e.WrongBackupCode),
+    summary="Answer a challenge with a backup code; each works once.",
 )  # fmt: skip

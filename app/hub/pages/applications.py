@@ -13,7 +13,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_security as contract
-from app.contract.access import ACCOUNT_READ
+from app.contract.auth import ACCOUNT_READ
 from app.hub import journey, oidc_client
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page

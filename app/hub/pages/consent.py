@@ -11,7 +11,7 @@ from flask import Response, request
 from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
-from app.contract.access import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
+from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from app.contract import errors as e
+from app.contract.auth import AuthScheme, Host
 from app.contract.values import instant
 from app.contract.visit import Visit
 from app.identity.authentication.sign_in import sessions
@@ -22,7 +23,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import clients, machine_tokens
-from app.kit.operation import AnyOperation, AuthScheme, Host
+from app.kit.operation import AnyOperation
 from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, VISIT_HEADER, read_signature
@@ -183,12 +184,12 @@ def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
 
 def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
     """Admit what may stand in the body: C and U, by the first way of the statement that is fully met."""
-    schemes = operation.auth.schemes()
+    schemes = operation.admission.auth.schemes()
     if AuthScheme.CLIENT in schemes:
         context.client = clients.authenticate(context, raw, body)
     if AuthScheme.ACCESS_TOKEN in schemes:
         shown = access_token(raw, body)
-        optional = any(AuthScheme.ACCESS_TOKEN not in way for way in operation.auth.alternatives)
+        optional = any(AuthScheme.ACCESS_TOKEN not in way for way in operation.admission.auth.alternatives)
         if shown is None and optional:
             return
         context.holder = tokens.holder_of(context, shown, operation)
@@ -216,12 +217,12 @@ def _refuse_unaccepted(context: Context, operation: AnyOperation, uid: str | Non
 
 
 def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]) -> None:
-    """Raise the family's `proof_needed` where the operation is sensitive and the person's last proof is over ten minutes old.
+    """Raise the family's `reauthentication_required` where the operation is sensitive and the person's last proof is over ten minutes old.
 
     Applies to tokens of applications, and with `fresh_proof_for_credentials` to tokens of the interface's own sign-ins. An
     impersonation token (row A22) is always refused with `access_refused`: the account holder proved nothing.
     """
-    if operation.access is None or not operation.access.needs_proof(body):
+    if operation.admission.access is None or not operation.admission.access.needs_reauthentication(body):
         return
     if holder.actor is not None:
         raise (operation.error_profile.access_refused or e.NotAuthenticated)(
@@ -231,12 +232,12 @@ def _refuse_unproved(context: Context, operation: AnyOperation, holder: TokenHol
         return
     at = sessions.proved_at(context, holder)
     if at is None or context.now - at > FRESH:
-        raise operation.error_profile.proof_needed or e.NotAuthenticated
+        raise operation.error_profile.reauthentication_required or e.NotAuthenticated
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
     """Return whether the caller comes as a machine: a bearer token, and no other proof that the operation would take."""
-    schemes = operation.auth.schemes()
+    schemes = operation.admission.auth.schemes()
     if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
         return AuthScheme.MACHINE_TOKEN in schemes
     return raw.bearer() is not None and api_secret(raw) is None and "digest" not in raw.headers
@@ -245,7 +246,7 @@ def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
 def admit_machine(context: Context, operation: AnyOperation) -> None:
     """Admit M: a machine token of this tenant with the operation's scope, or with `all`; raises 6002."""
     context.machine = machine_tokens.claims_of(context, context.raw.bearer())
-    if not machine_tokens.may(context.machine, operation.scope):
-        raise e.MachineRefused(f"The machine token lacks the scope {operation.scope}.")
+    if not machine_tokens.may(context.machine, operation.admission.scope):
+        raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)

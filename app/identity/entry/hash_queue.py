@@ -6,12 +6,13 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
+from app.contract.auth import AuthScheme, Host
 from app.contract.visit import Visit
 from app.identity.entry import callers
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth import machine_tokens
 from app.kit.admission import QueueSlot
-from app.kit.operation import AnyOperation, AuthScheme, Host
+from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.routing import choose
 from app.kit.server import Server, path_of, raw_request
@@ -35,20 +36,20 @@ class Turns:
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
         host = callers.host_of(self._house.settings, environ.get("HTTP_HOST", ""))
         standing = self._server.standing(host, environ["REQUEST_METHOD"], path_of(environ))
-        if not any(one.hashing is not None and one.hashing.may(query, body) for one in standing):
+        if not any(one.hashing is not None and one.hashing.may_hash(query, body) for one in standing):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
         operation = choose(standing, raw.query)
-        if operation is None or operation.hashing is None or not operation.hashing.may(query, body):
+        if operation is None or operation.hashing is None or not operation.hashing.may_hash(query, body):
             return None
         return QueueSlot(self._tenant(operation, raw), operation.hashing.work)
 
     def _tenant(self, operation: AnyOperation, raw: RawRequest) -> str:
         """Return the tenant's name; empty where it is not known yet or not at all: those share one line."""
         directory = self._house.directory
-        if operation.on is Host.TENANT:
+        if operation.host is Host.TENANT:
             return self._at(raw.host)
-        if AuthScheme.HUB in operation.auth.schemes():
+        if AuthScheme.HUB in operation.admission.auth.schemes():
             try:
                 return self._at(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
             except ValueError:

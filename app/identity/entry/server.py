@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract import errors as e
+from app.contract.auth import AuthScheme, Host
 from app.contract.operations import CATALOGUE, RESERVED_PATHS
 from app.identity.entry import callers
 from app.identity.platform.audit import AuditLog
@@ -17,7 +18,7 @@ from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.protocols.oauth import cors, machine_tokens
 from app.kit.errors import ApiError
 from app.kit.logs import bind
-from app.kit.operation import AnyOperation, AuthScheme, Host
+from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.server import Server
 
@@ -30,14 +31,14 @@ class Border:
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Admit K, S, M and H, in the interface's order of checks."""
-        schemes = operation.auth.schemes()
+        schemes = operation.admission.auth.schemes()
         cost = Cost()
         visit = None
         if AuthScheme.HUB in schemes:
             visit = callers.visit_of(self.services, raw)
             self._go_on_as(raw, visit.reference)
             tenant = callers.tenant_at(self.services, visit.host, cost)
-        elif operation.on is Host.TENANT:
+        elif operation.host is Host.TENANT:
             tenant = callers.tenant_at(self.services, raw.host, cost)
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
@@ -69,7 +70,7 @@ class Border:
     def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
         """On a tenant's host the key is demanded where stated; one that is sent must be right."""
         shown = callers.api_key(raw)
-        if shown is None and AuthScheme.API_KEY in operation.auth.schemes():
+        if shown is None and AuthScheme.API_KEY in operation.admission.auth.schemes():
             raise e.BadParameter.names("apikey")
         if shown is not None and shown.lower() != expected.lower():
             raise e.UnknownKey
@@ -79,7 +80,7 @@ class Border:
             callers.admit_machine(context, operation)
         elif AuthScheme.API_SECRET in context.schemes:
             callers.admit_secret(context)
-        elif operation.takes_secret and callers.shows_secret(context.raw):
+        elif operation.admission.optional and callers.shows_secret(context.raw):
             callers.admit_secret(context)
             context.shows_secret = True
 
@@ -112,7 +113,7 @@ class Border:
         self, context: Context | None, operation: AnyOperation | None, raw: RawRequest
     ) -> Iterable[tuple[str, str]]:
         """Add CORS for registered origins, the tenant's version for the hub, and the cost when asked."""
-        if operation is not None and operation.cors and "origin" in raw.headers:
+        if operation is not None and operation.admission.cors and "origin" in raw.headers:
             yield from cors.headers(self.services, raw)
         if context is not None and context.visit is not None:
             yield "X-Gatehouse-Tenant-Version", str(context.tenant.version)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.contract import errors as e
+from app.contract.auth import AuthScheme
 from app.contract.letters import MailKind, SendLimit, SmsKind
 from app.identity.directory.accounts import identifiers
 from app.identity.platform.context import Context
 from app.kit.limits import OverLimit, Rate
-from app.kit.operation import AuthScheme
 
 NEW_PLACES: Final = (
     MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP,

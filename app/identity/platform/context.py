@@ -14,8 +14,9 @@ from app.identity.platform.outbox.queue import Outbox, Unsent
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
+from app.kit.auth import AuthScheme
 from app.kit.limits import OverLimit, Rate
-from app.kit.operation import AnyOperation, AuthScheme
+from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
@@ -68,9 +69,9 @@ class Context:
 
     @property
     def hashing(self) -> TenantHashing:
-        """Password hashing with the tenant's settings; `contract/hashing.py` lists the operations that use it."""
+        """Password hashing with the tenant's settings; an operation that uses it declares `hashing`."""
         if self.operation is not None and self.operation.hashing is None:
-            warnings.warn("an operation hashes without standing in contract/hashing.py", RuntimeWarning, stacklevel=2)
+            warnings.warn("an operation hashes without declaring `hashing`", RuntimeWarning, stacklevel=2)
         return TenantHashing(self.services.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property

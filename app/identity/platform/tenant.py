@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.contract.access import ACCOUNT_WRITE, INTERFACE_SCOPES
+from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
 
 

@@ -13,7 +13,7 @@ def may_open(context: Context, holder: TokenHolder) -> bool:
     """
     if holder.client_id is None:
         return True
-    access = context.operation.access if context.operation is not None else None
+    access = context.operation.admission.access if context.operation is not None else None
     if access is None or access.scope is None:
         return False
     if not access.scope:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
+from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
-from app.contract.second_factors import passkeys as contract
 from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor, second_factors
 from app.identity.authentication.sign_in.second_factor import Pending

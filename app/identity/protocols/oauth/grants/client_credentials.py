@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.access import INTERFACE_SCOPES
+from app.contract.auth import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
 from app.contract.oauth_tokens import TokenAnswer, TokenRequest
 from app.identity.platform.context import Context

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from app.contract import errors as e
-from app.contract.access import CREDENTIALS
+from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.groups import AT, UID_REFUSALS, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.own import NewPasskey
@@ -11,7 +11,7 @@ from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, Registe
 from app.contract.second_factors.challenge import MT, TOKEN_REFUSALS, FactorLogin
 from app.contract.second_factors.own import FactorOf, OwnFactor
 from app.contract.second_factors.signing_in import Factored
-from app.kit.operation import Accept, K, M, S, U
+from app.kit.operation import Accept
 from app.kit.wire import From
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
@@ -29,47 +29,42 @@ class PasskeyProof(Factored, PKC):
 
 
 begin_enrolment = operation(
-    "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin,
-    auth=K & U | K, access=CREDENTIALS,
-    errors=(
-        *TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore,
-        e.TooManyRequests,
-    ),
-    summary="Start enrolling a passkey as second factor, with the token of a challenge.", row="M15",
+    "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin, auth=K & U | K,
+    access=CREDENTIALS, row="M15",
+    errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore, e.TooManyRequests),
+    summary="Start enrolling a passkey as second factor, with the token of a challenge.",
 )  # fmt: skip
 enrol = operation(
-    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K,
+    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M16",
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
-    summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.", row="M16",
+    summary="Enrol a passkey as second factor, with the token of a challenge, and finish the sign-in.",
 )  # fmt: skip
 begin = operation(
-    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K,
+    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K, row="M17",
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
-    summary="Start answering a challenge with a passkey.", row="M17",
+    summary="Start answering a challenge with a passkey.",
 )  # fmt: skip
 prove = operation(
-    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K,
+    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyProof, FactorLogin, auth=K, row="M18",
     errors=(*TOKEN_REFUSALS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
-    summary="Answer a challenge with a passkey.", row="M18",
+    summary="Answer a challenge with a passkey.",
 )  # fmt: skip
 begin_own = operation(
     "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", OwnFactor, RegisterBegin, auth=K & U, access=CREDENTIALS,
-    errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests), summary="Start enrolling a passkey as second factor.",
-    row="M29",
+    row="M29", errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests),
+    summary="Start enrolling a passkey as second factor.",
 )  # fmt: skip
 enrol_own = operation(
     "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", NewPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
-    errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured),
-    summary="Enrol a passkey as second factor.", row="M30",
+    row="M30", errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured), summary="Enrol a passkey as second factor.",
 )  # fmt: skip
 remove_own = operation(
     "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", OwnFactor, Deleted, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/authenticator/passkey",), errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
-    summary="Remove the signed-in account's passkeys of the second factor.", row="M37",
+    also=(f"{_OWN}/authenticator/passkey",), row="M37", errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
+    summary="Remove the signed-in account's passkeys of the second factor.",
 )  # fmt: skip
 managed_remove = operation(
-    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M,
-    also=(f"{_MANAGED}/authenticator/passkey",), scope="profile:update", accepts=Accept.JSON,
-    errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),
-    summary="Remove an account's passkeys of the second factor.", row="M38",
+    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", FactorOf, Deleted, auth=K & S | M, scope="profile:update",
+    also=(f"{_MANAGED}/authenticator/passkey",), accepts=Accept.JSON, row="M38", errors=(*UID_REFUSALS, e.PasskeyFactorNotEnrolled),
+    summary="Remove an account's passkeys of the second factor.",
 )  # fmt: skip
