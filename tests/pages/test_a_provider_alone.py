@@ -1,28 +1,27 @@
-"""Whoever has nothing but another provider, which asks nobody anew, proves by mail that it is still them, and sets a password."""
+"""An account with only a linked identity reauthenticates by mail when the provider cannot, and sets a password."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld
 from tests.support.upstream import ADA, FakeProvider
+from tests.support.visitor import NewVisitorAt
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-START = "/sign-in/with?provider=globex"
+START_URL = "/sign-in/with?provider=globex"
 
 
-def test_a_mail_proves_it_and_a_password_is_set(
-    new_world: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+def test_mailed_link_reauthenticates_and_password_is_set(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
 ) -> None:
     email, verified = {"email": "email"}, {"email_verified": "email_verified"}
-    stated = elsewhere.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
-    there = new_world(connections={"globex": stated}, passwordless_email=True)
+    connection = elsewhere.oauth2(title="Globex", trusts_email=True, claims={"subject": "id", **email, **verified})
+    there = new_world(connections={"globex": connection}, passwordless_email=True)
     elsewhere.userinfo = {"email": ADA["email"], "email_verified": True}
     visitor = new_visitor_at(there)
-    visitor.open(elsewhere.way_back(visitor.open(START).address))
+    visitor.open(elsewhere.way_back(visitor.open(START_URL).address))
     assert visitor.open("/set-password").form("Save the new password")
     there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.open("/set-password")

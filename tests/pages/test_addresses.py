@@ -1,8 +1,7 @@
-"""Addresses: older ones, unknown ones, well-known ones, and hosts where nobody lives."""
+"""Routing: legacy, unknown and well-known paths, return URLs, and hosts without a tenant."""
 
 import logging
 import re
-from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -12,7 +11,7 @@ from werkzeug.urls import iri_to_uri
 
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import moved
-from tests.support.visitor import Visitor
+from tests.support.visitor import NewVisitorAt, Visitor
 
 PASSWORD = "correct horse 7"
 
@@ -21,65 +20,64 @@ PASSWORD = "correct horse 7"
     "address",
     ["/auth.aspx", "/AUTH.aspx?action=login", "/auth?org_name=x", "/profile.aspx", "/"],
 )
-def test_older_addresses_lead_to_the_page_of_today(visitor: Visitor, address: str) -> None:
+def test_legacy_paths_show_the_login_page(visitor: Visitor, address: str) -> None:
     assert visitor.open(address).heading == "Welcome back"
 
 
 @pytest.mark.parametrize("address", ["/auth.aspx?action=login", "/auth?", "/?action=login"])
-def test_older_addresses_pass_on_the_language_and_the_hint(visitor: Visitor, address: str) -> None:
+def test_legacy_paths_keep_language_and_login_hint(visitor: Visitor, address: str) -> None:
     page = visitor.open(f"{address}&ui_locales=xx+de&login_hint=ada%22%3E%40example.com")
     assert page.language == "de"
     assert page.form("Anmelden").fields["identifier"] == 'ada">@example.com'
     assert page.press("Anmelden", password="wrong").language == "de"
 
 
-def test_a_return_address_of_the_whitelist_is_followed(world: World, visitor: Visitor) -> None:
+def test_unlisted_return_url_is_refused_with_a_notice(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
-    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert landed.heading == ada.email
-    assert "is not registered here" in landed.text
+    final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert final.heading == ada.email
+    assert "is not registered here" in final.text
     again = visitor.open("/auth.aspx?return_url=https://evil.example/")
     assert "is not registered here" in again.text
 
 
 APP = "https://app.example/done?from=hub#top"
-NewVisitorAt = Callable[[World], Visitor]
 
 
-def lands_at_the_app(world: World, visitor: Visitor) -> str:
-    """Sign in on the way to an application, and say where that ends."""
+def final_address(world: World, visitor: Visitor) -> str:
+    """Sign in with a return URL and return the final address."""
     ada = world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?action=login&return_url={quote(APP, safe='')}")
     assert page.answer is not None
-    assert "form-action 'self' https:;" in page.answer.headers["Content-Security-Policy"], "the browser would stop here"
+    assert "form-action 'self' https:;" in page.answer.headers["Content-Security-Policy"], (
+        "the browser would block the redirect"
+    )
     return page.press("Sign in", identifier=ada.email, password=PASSWORD).address
 
 
-def test_a_listed_return_address_is_followed_without_a_token(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_listed_return_url_gets_no_token_by_default(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=("https://app.example",))
-    assert lands_at_the_app(world, new_visitor_at(world)) == APP
+    assert final_address(world, new_visitor_at(world)) == APP
 
 
-def test_a_tenant_that_asks_for_it_gives_listed_return_addresses_a_token(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_listed_return_url_gets_token_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True)
     visitor = new_visitor_at(world)
-    given = re.fullmatch(
-        r"https://app\.example/done\?from=hub&token=([0-9a-f-]{36})#top", lands_at_the_app(world, visitor)
+    redirected = re.fullmatch(
+        r"https://app\.example/done\?from=hub&token=([0-9a-f-]{36})#top", final_address(world, visitor)
     )
-    assert given is not None
-    assert profile_status(world, given[1]) == 200
+    assert redirected is not None
+    assert profile_status(world, redirected[1]) == 200
     again = visitor.open(f"/auth.aspx?return_url={quote(APP, safe='')}").query["token"]
-    assert again != given[1]
+    assert again != redirected[1]
     visitor.open("/logout").press("Sign out")
-    assert [profile_status(world, token) for token in (given[1], again)] == [401, 401]
+    assert [profile_status(world, token) for token in (redirected[1], again)] == [401, 401]
 
 
-def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_token_in_return_url_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True, session_absolute_hours=1)
-    token = lands_at_the_app(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]
+    token = final_address(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]
     key, base = {"apikey": world.api_key}, world.services.settings.base_url
     for minutes in (10, 20, 30, 40, 50, 59):
         with moved(world.services, minutes=minutes):
@@ -91,11 +89,11 @@ def test_a_token_in_an_address_ends_with_the_session(new_world: NewWorld, new_vi
 
 
 @pytest.mark.parametrize("listed", ["https://app.example", "https://app.example/", "https://*.example/done"])
-def test_a_return_address_below_an_origin_gets_no_token(
+def test_return_url_matched_by_origin_only_gets_no_token(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, listed: str
 ) -> None:
     world = new_world(url_whitelist=(listed,), token_in_return_url=True)
-    assert lands_at_the_app(world, new_visitor_at(world)) == APP
+    assert final_address(world, new_visitor_at(world)) == APP
 
 
 def profile_status(world: World, token: str) -> int:
@@ -104,32 +102,32 @@ def profile_status(world: World, token: str) -> int:
 
 
 @pytest.mark.parametrize("address", ["https://evil.example/", "https://app.example.evil.example/", "{home}/profile"])
-def test_a_token_goes_to_listed_addresses_alone(
+def test_token_is_sent_to_listed_return_urls_only(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
 ) -> None:
     world = new_world(url_whitelist=("https://app.example",), token_in_return_url=True)
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?return_url={quote(address.format(home=visitor.home), safe='')}")
-    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert landed.heading == ada.email
-    assert "token" not in landed.address
+    final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert final.heading == ada.email
+    assert "token" not in final.address
 
 
-def test_an_older_sign_out_asks_too(world: World, visitor: Visitor) -> None:
+def test_legacy_sign_out_asks_for_confirmation(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     for address in ("/auth.aspx?action=logout", "/?action=logout"):
         assert visitor.open(address).heading == "Sign out?"
 
 
-def test_an_unknown_address_is_a_page_with_a_reference(visitor: Visitor) -> None:
+def test_unknown_path_shows_404_page_with_reference(visitor: Visitor) -> None:
     page = visitor.open("/nothing")
     assert page.status == 404
     assert page.title.startswith("Error: ")
     assert "give this number" in page.text
 
 
-def test_a_wrong_method_names_the_right_ones(visitor: Visitor) -> None:
+def test_wrong_method_answers_405_with_allow_header(visitor: Visitor) -> None:
     answer = visitor.client.put("/login", base_url=visitor.home)
     assert answer.status_code == 405
     assert "POST" in answer.headers["Allow"]
@@ -144,20 +142,20 @@ def test_a_wrong_method_names_the_right_ones(visitor: Visitor) -> None:
         "/service/oidc/logout?state=%00",
     ],
 )
-def test_what_the_service_does_not_read_is_the_fault_of_the_address_not_ours(visitor: Visitor, address: str) -> None:
+def test_nul_byte_in_query_is_a_400_page(visitor: Visitor, address: str) -> None:
     page = visitor.open(address)
     assert page.status == 400
     assert "incomplete" in str(page.heading)
 
 
-def test_password_managers_find_the_page_and_can_trust_the_status(visitor: Visitor) -> None:
+def test_well_known_change_password_redirects(visitor: Visitor) -> None:
     answer = visitor.client.get("/.well-known/change-password", base_url=visitor.home)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/change-password")
     known = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200"
     assert visitor.open(known).status == 404
 
 
-def test_an_unknown_host_gets_a_plain_page_without_a_list(world: World, hub_app: Flask) -> None:
+def test_unknown_host_gets_404_page_without_tenant_names(world: World, hub_app: Flask) -> None:
     answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.services.settings.hub_domain}")
     assert answer.status_code == 404
     assert "Nobody lives here" in answer.text
@@ -167,19 +165,19 @@ def test_an_unknown_host_gets_a_plain_page_without_a_list(world: World, hub_app:
 @pytest.mark.parametrize(
     "host", ["localhost:8000", "a.b.localhost:8000", "[::1]:8000", "xn--.localhost:8000", "evil.example", "\xff", ""]
 )
-def test_strange_hosts_get_the_same_page(world: World, hub_app: Flask, host: str) -> None:
+def test_malformed_hosts_get_the_404_page(world: World, hub_app: Flask, host: str) -> None:
     environ = EnvironBuilder("/login").get_environ() | {"HTTP_HOST": host}
     answer = run_wsgi_app(hub_app.wsgi_app, environ)
     assert answer[1].startswith("404")
 
 
-def test_an_unknown_application_is_never_redirected(visitor: Visitor) -> None:
+def test_unknown_application_is_never_redirected_to(visitor: Visitor) -> None:
     page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/")
     assert page.status == 400
     assert page.heading == "We do not know this application"
 
 
-def test_an_address_that_is_not_registered_is_never_redirected_to(world: World, visitor: Visitor) -> None:
+def test_unregistered_redirect_uri_is_never_redirected_to(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
     page = visitor.asked_by(shop, redirect_uri="https://evil.example/")
     assert page.status == 400
@@ -188,12 +186,12 @@ def test_an_address_that_is_not_registered_is_never_redirected_to(world: World, 
 
 
 @pytest.mark.parametrize("home", ["javascript:alert(1)", "data:text/html,x", "//evil.example/", "https://[::1/"])
-def test_the_way_back_to_an_application_is_a_web_address(world: World, visitor: Visitor, home: str) -> None:
+def test_client_uri_that_is_no_web_address_is_not_linked(world: World, visitor: Visitor, home: str) -> None:
     shop = world.application("shop", client_uri=home)
     page = visitor.asked_by(shop, redirect_uri="https://evil.example/cb")
     assert page.status == 400
     assert f'href="{home}"' not in page.html
-    assert 'href="https://shop.example/"' in page.html, "where its redirect address stands"
+    assert 'href="https://shop.example/"' in page.html, "falls back to the origin of the redirect URI"
 
 
 UNDER_A_PATH = "https://app.example/app", "https://*.wild.example"
@@ -223,14 +221,14 @@ UNDER_A_PATH = "https://app.example/app", "https://*.wild.example"
         "https://wild.example/",
     ],
 )
-def test_a_return_address_beside_the_listed_path_is_refused(
+def test_return_url_outside_the_listed_path_is_refused(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
 ) -> None:
     world = new_world(url_whitelist=UNDER_A_PATH)
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?return_url={quote(address, safe='')}")
-    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert "is not registered here" in landed.text
+    final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert "is not registered here" in final.text
 
 
 @pytest.mark.parametrize(
@@ -243,25 +241,25 @@ def test_a_return_address_beside_the_listed_path_is_refused(
         'https://a.wild.example/x/../y?said="<hello>"',
     ],
 )
-def test_a_return_address_under_the_listed_path_is_followed(
+def test_return_url_under_the_listed_path_is_followed(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
 ) -> None:
     world = new_world(url_whitelist=UNDER_A_PATH)
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?return_url={quote(address, safe='')}")
-    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert landed.address == iri_to_uri(address)
+    final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert final.address == iri_to_uri(address)
 
 
-def test_an_application_may_ask_by_post(world: World, visitor: Visitor) -> None:
+def test_authorization_request_by_post_is_accepted(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     asked = {name: value for name, value in shop.asks().items() if value is not None}
-    from_there = {"Origin": "https://shop.example", "Sec-Fetch-Site": "cross-site"}
-    page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked, **from_there)
+    cross_site = {"Origin": "https://shop.example", "Sec-Fetch-Site": "cross-site"}
+    page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked, **cross_site)
     assert page.heading == "Welcome back"
 
 
-def test_the_answer_may_be_posted(world: World, visitor: Visitor) -> None:
+def test_form_post_response_posts_the_code(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
     page = visitor.asked_by(shop, response_mode="form_post").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == "One moment"
@@ -272,7 +270,7 @@ def test_the_answer_may_be_posted(world: World, visitor: Visitor) -> None:
     assert "form-action 'self' https://shop.example https:" in page.answer.headers["Content-Security-Policy"]
 
 
-def test_a_broken_page_bears_the_number_of_its_log_line(
+def test_error_page_shows_reference_of_its_log_line(
     visitor: Visitor, hub_app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(hub_app.view_functions, "pages.show_login", lambda: 1 / 0)
@@ -283,20 +281,20 @@ def test_a_broken_page_bears_the_number_of_its_log_line(
     assert reference in caplog.text
 
 
-def test_static_files_are_kept_for_ever_and_found_by_older_pages(visitor: Visitor) -> None:
+def test_static_files_are_immutable_and_old_names_resolve(visitor: Visitor) -> None:
     name = visitor.open("/login").html.partition('href="/static/')[2].partition('"')[0]
     answer = visitor.client.get(f"/static/{name}", base_url=visitor.home)
     assert "immutable" in answer.headers["Cache-Control"]
     older = visitor.client.get("/static/hub.000000000000.css", base_url=visitor.home)
     assert (older.status_code, older.headers["Cache-Control"]) == (200, "no-store")
-    for strange in ("hub.css", "..%2f..%2fpyproject.toml", "nothing.000000000000.js", "once.once.000000000000.js"):
-        assert visitor.client.get(f"/static/{strange}", base_url=visitor.home).status_code == 404
+    for malformed in ("hub.css", "..%2f..%2fpyproject.toml", "nothing.000000000000.js", "once.once.000000000000.js"):
+        assert visitor.client.get(f"/static/{malformed}", base_url=visitor.home).status_code == 404
 
 
 @pytest.mark.parametrize(
     ("provider", "code"), [("google", "1223"), ("FaceBook", "1223"), ("myspace", "1190"), ("", "1190")]
 )
-def test_a_provider_that_is_not_set_up_is_said_and_leads_nowhere(visitor: Visitor, provider: str, code: str) -> None:
+def test_unconfigured_provider_shows_403_and_no_redirect(visitor: Visitor, provider: str, code: str) -> None:
     asked = f"/requesthandler.ASPX?apikey=x&provider={provider}&callback=https%3A%2F%2Fevil.example%2F"
     page = visitor.open(asked)
     assert (page.status, "That way to sign in is not set up" in page.text, code in page.text) == (403, True, True)

@@ -1,4 +1,4 @@
-"""An application asks for a fresh proof of somebody who is signed in: `prompt=login`, `max_age`, and our own /confirm."""
+"""Reauthentication of a signed-in account, requested by an application: `prompt=login` and `max_age`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import Any
 
 import pytest
 
-from tests.pages.test_confirm import one_factor_session, told
+from tests.pages.test_confirm import authentication_claims, one_factor_session
 from tests.pages.test_passkeys import has_passkey
 from tests.pages.test_second_factor import APP_ALONE, shows
 from tests.support.authenticator import Authenticator
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
-EVERY_WAY = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
-ASKED = "Is it still you?"
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
+ALL_METHODS = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
+REAUTHENTICATION_HEADING = "Is it still you?"
 
 
 @pytest.fixture
 def there(new_world: NewWorld) -> World:
-    return new_world(**EVERY_WAY)
+    return new_world(**ALL_METHODS)
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: Any) -> Visitor:
-    someone: Visitor = new_visitor_at(there)
-    return someone
+def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(there)
+    return browser
 
 
 @pytest.fixture
@@ -51,44 +51,46 @@ def claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
     return claims_in((shop.redeem(answer.query["code"]).json or {})["id_token"])
 
 
-@pytest.mark.parametrize("wish", [{"prompt": "login"}, {"max_age": "60"}])
-def test_whoever_is_signed_in_is_named_and_goes_on_in_the_same_session(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, wish: dict[str, str]
+@pytest.mark.parametrize("parameters", [{"prompt": "login"}, {"max_age": "60"}])
+def test_reauthentication_names_account_and_keeps_session(
+    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, parameters: dict[str, str]
 ) -> None:
     signed_in(visitor, there, ada)
-    before, known = visitor.session_cookie(), claims(shop, visitor.asked_by(shop))
-    page = visitor.asked_by(shop, **wish)
-    assert page.heading == ASKED
+    before, earlier = visitor.session_cookie(), claims(shop, visitor.asked_by(shop))
+    page = visitor.asked_by(shop, **parameters)
+    assert page.heading == REAUTHENTICATION_HEADING
     assert ada.email in page.text
     assert "Create an account" not in page.text
     wrong = page.press("Continue", password="wrong")
-    assert (wrong.status, wrong.heading) == (401, ASKED)
+    assert (wrong.status, wrong.heading) == (401, REAUTHENTICATION_HEADING)
     assert ada.email in wrong.text
     now = int(there.services.clock.now().timestamp())
     after = claims(shop, page.press("Continue", password=ada.password))
-    assert after["auth_time"] >= now > known["auth_time"]
-    assert after["sid"] == known["sid"]
+    assert after["auth_time"] >= now > earlier["auth_time"]
+    assert after["sid"] == earlier["sid"]
     assert visitor.session_cookie() != before
     assert visitor.asked_by(shop, max_age="60").query["code"]
     there.services.clock.advance(minutes=2)
-    assert visitor.asked_by(shop, **wish).heading == ASKED
+    assert visitor.asked_by(shop, **parameters).heading == REAUTHENTICATION_HEADING
     assert visitor.asked_by(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
 
-def test_the_old_cookie_opens_nothing_from_then_on(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: Any
+def test_old_cookie_is_dead_after_reauthentication(
+    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt
 ) -> None:
     signed_in(visitor, there, ada)
-    stolen = visitor.session_cookie()
+    old_cookie = visitor.session_cookie()
     page = visitor.asked_by(shop, prompt="login")
     page.press("Continue", password=ada.password)
-    thief = new_visitor_at(there)
-    thief.take_cookie(stolen)
-    assert thief.open("/security").heading == "Welcome back"
-    assert page.press("Continue", password=ada.password).query["code"], "a second click is answered as the first was"
+    attacker = new_visitor_at(there)
+    attacker.take_cookie(old_cookie)
+    assert attacker.open("/security").heading == "Welcome back"
+    assert page.press("Continue", password=ada.password).query["code"], "the second submit gets the same answer"
 
 
-def test_another_account_is_a_click_away(there: World, visitor: Visitor, ada: Person, shop: RelyingParty) -> None:
+def test_reauthentication_page_offers_another_account(
+    there: World, visitor: Visitor, ada: Person, shop: RelyingParty
+) -> None:
     grace = there.person("grace@example.com")
     signed_in(visitor, there, ada)
     page = visitor.asked_by(shop, prompt="login", login_hint=ada.email).press("Not you? Use another account")
@@ -99,8 +101,8 @@ def test_another_account_is_a_click_away(there: World, visitor: Visitor, ada: Pe
 
 
 @pytest.mark.parametrize("hint", ["login_hint", "id_token_hint"])
-def test_nobody_is_named_where_somebody_else_is_meant(
-    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: Any, hint: str
+def test_hint_for_another_account_hides_current_one(
+    there: World, visitor: Visitor, ada: Person, shop: RelyingParty, new_visitor_at: NewVisitorAt, hint: str
 ) -> None:
     grace = there.person("grace@example.com")
     answer = new_visitor_at(there).asked_by(shop).press("Sign in", identifier=grace.email, password=grace.password)
@@ -113,20 +115,20 @@ def test_nobody_is_named_where_somebody_else_is_meant(
     assert page.press("Sign in", identifier=grace.email, password=grace.password).query["code"]
 
 
-def test_a_cookie_that_names_nobody_any_more_names_nobody(
+def test_reauthentication_with_dead_cookie_names_nobody(
     there: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     signed_in(visitor, there, ada)
     page = visitor.asked_by(shop, prompt="login")
     visitor.take_cookie("nobody's")
-    for seen in (visitor.open(page.address), page.press("Continue", password="wrong")):
-        assert seen.heading == "Welcome back"
-    seen = visitor.open(page.address)
-    assert ada.email not in seen.html
-    assert seen.press("Sign in", identifier=ada.email, password=ada.password).query["code"]
+    for shown in (visitor.open(page.address), page.press("Continue", password="wrong")):
+        assert shown.heading == "Welcome back"
+    shown = visitor.open(page.address)
+    assert ada.email not in shown.html
+    assert shown.press("Sign in", identifier=ada.email, password=ada.password).query["code"]
 
 
-def test_a_second_factor_follows_though_the_browser_is_trusted(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="optional", second_factors={**APP_ALONE, "trusted_browser_days": 30})
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
@@ -137,13 +139,13 @@ def test_a_second_factor_follows_though_the_browser_is_trusted(new_world: NewWor
     there.services.clock.advance(minutes=10)
     page = visitor.asked_by(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Is it you?"
-    assert visitor.asked_by(shop).query["code"], "the session goes on meanwhile"
-    said = told(shop, page.press("Continue", code=shows(there, app)))
-    assert said["amr"] == ["pwd", "otp", "mfa"]
-    assert abs(said["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
+    assert visitor.asked_by(shop).query["code"], "the session stays valid meanwhile"
+    token_claims = authentication_claims(shop, page.press("Continue", code=shows(there, app)))
+    assert token_claims["amr"] == ["pwd", "otp", "mfa"]
+    assert abs(token_claims["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
 
 
-def test_a_passkey_answers_it_and_so_does_a_mail(
+def test_passkey_or_mail_reauthenticates_without_password(
     there: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     device = Authenticator(visitor.home)
@@ -154,7 +156,7 @@ def test_a_passkey_answers_it_and_so_does_a_mail(
     assert "Forgot it?" not in page.text
     asked = dict(page.form("Use a passkey").fields)
     refused = page.press("Use a passkey", credential="")
-    assert (refused.status, refused.heading) == (422, ASKED)
+    assert (refused.status, refused.heading) == (422, REAUTHENTICATION_HEADING)
     given = visitor.send("POST", f"{visitor.home}/login/passkey/options", asked)
     shown = device.shows(json.loads(given.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
@@ -167,7 +169,7 @@ def test_a_passkey_answers_it_and_so_does_a_mail(
     assert claims(shop, sent.press("Sign in", code=code))["amr"] == ["otp"]
 
 
-def test_whoever_has_nothing_here_sets_a_password(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world()
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
@@ -179,7 +181,7 @@ def test_whoever_has_nothing_here_sets_a_password(new_world: NewWorld, new_visit
     assert forgotten.form("Send it").fields["identifier"] == ada.email
 
 
-def test_the_only_session_that_an_account_may_have_is_no_hindrance(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_reauthentication_works_at_session_limit(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(session_limit=1)
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")

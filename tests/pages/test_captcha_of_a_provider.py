@@ -1,4 +1,4 @@
-"""Pages of a tenant with a captcha provider: its proof or our own question opens, and nothing else does."""
+"""Pages of a tenant with a captcha provider accept the provider's token or our own question, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from tests.support.captchas import (
     worked,
 )
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen
 
 HCAPTCHA = {"provider": "hcaptcha", "site_key": "a site key", "work_bits": 8}
 EMAIL, PASSWORD, BUTTON = "neu@example.test", "Zebra-kettle-91", "Create account"
-At = Callable[[World], Visitor]
-Stating = Callable[..., World]
+NewCaptchaWorld = Callable[..., World]
 
 
 @pytest.fixture
@@ -37,8 +36,8 @@ def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pr
 
 
 @pytest.fixture
-def stating(new_world: NewWorld) -> Callable[..., World]:
-    """A tenant that asks a captcha of everybody who registers, with hCaptcha."""
+def new_captcha_world(new_world: NewWorld) -> Callable[..., World]:
+    """Return a function that makes a tenant with hCaptcha on registration."""
 
     def make(**captcha: Any) -> World:
         limits = {"register_per_minute_per_address": 0, "captcha_question_per_minute_per_address": 2}
@@ -49,25 +48,25 @@ def stating(new_world: NewWorld) -> Callable[..., World]:
     return make
 
 
-def restate(world: World, **captcha: Any) -> None:
-    """Change the captcha beneath a page that is open."""
+def set_captcha(world: World, **captcha: Any) -> None:
+    """Change the tenant's captcha while a page is open."""
     where = tenants.c.tenant_id == world.tenant_id
     with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
         held = work.run(select(tenants.c.settings).where(where)).scalar_one()
-        stated = {**held, "captcha": {**held["captcha"], **captcha}}
-        work.run(update(tenants).where(where).values(settings=stated))
+        settings = {**held, "captcha": {**held["captcha"], **captcha}}
+        work.run(update(tenants).where(where).values(settings=settings))
     world.services.directory.forget()
 
 
-def sign_up(page: Seen, **shown: str) -> Seen:
-    return page.press(BUTTON, email=EMAIL, password=PASSWORD, **shown)
+def sign_up(page: Seen, **fields: str) -> Seen:
+    return page.press(BUTTON, email=EMAIL, password=PASSWORD, **fields)
 
 
-def in_words(page: Seen) -> dict[str, str]:
+def question_answer(page: Seen) -> dict[str, str]:
     return {"captcha": str(answer_to(asked_on(page, BUTTON)))}
 
 
-def is_in(page: Seen) -> bool:
+def is_registered(page: Seen) -> bool:
     return page.status == 200 and EMAIL in page.text and BUTTON not in page.html
 
 
@@ -76,55 +75,59 @@ def policy(page: Seen) -> str:
     return page.answer.headers["Content-Security-Policy"]
 
 
-def test_the_proof_of_the_widget_is_verified_with_the_provider(
-    stating: Stating, new_visitor_at: At, provider: Provider
+def test_widget_token_is_verified_with_the_provider(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
 ) -> None:
-    page = new_visitor_at(stating()).open("/register")
-    assert is_in(sign_up(page, captcha_proof="a proof"))
+    page = new_visitor_at(new_captcha_world()).open("/register")
+    assert is_registered(sign_up(page, captcha_proof="a proof"))
     [(_, facts)] = provider.asked
     assert (facts["response"], facts["secret"], facts["sitekey"]) == ("a proof", SECRET, HCAPTCHA["site_key"])
 
 
-def test_our_own_question_opens_too_and_nobody_elsewhere_is_asked(
-    stating: Stating, new_visitor_at: At, provider: Provider
+def test_own_question_is_accepted_without_provider_call(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
 ) -> None:
-    page = new_visitor_at(stating()).open("/register")
-    assert is_in(sign_up(page, **in_words(page)))
+    page = new_visitor_at(new_captcha_world()).open("/register")
+    assert is_registered(sign_up(page, **question_answer(page)))
     assert provider.asked == []
 
 
-def test_a_proof_opens_once(stating: Stating, new_visitor_at: At, provider: Provider) -> None:
-    visitor = new_visitor_at(stating())
-    assert is_in(sign_up(visitor.open("/register"), captcha_proof="a proof"))
+def test_widget_token_is_accepted_once(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+) -> None:
+    visitor = new_visitor_at(new_captcha_world())
+    assert is_registered(sign_up(visitor.open("/register"), captcha_proof="a proof"))
     second = visitor.open("/register").press(BUTTON, email="b@example.test", password=PASSWORD, captcha_proof="a proof")
     assert second.status == 403
 
 
 @pytest.mark.parametrize("kind", ["recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"])
-def test_what_the_provider_doubts_gets_the_next_question(
-    stating: Stating, new_visitor_at: At, provider: Provider, kind: str
+def test_rejected_widget_token_leads_to_a_new_question(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider, kind: str
 ) -> None:
     provider.says = DOUBTED
-    page = new_visitor_at(stating(provider=kind)).open("/register")
-    doubted = sign_up(page, captcha_proof="a proof", captcha_randstr="r")
-    assert (doubted.status, len(provider.asked)) == (403, 1)
-    assert "That could not be confirmed." in doubted.text
-    assert "a proof" not in doubted.html
-    assert is_in(sign_up(doubted, **in_words(doubted)))
+    page = new_visitor_at(new_captcha_world(provider=kind)).open("/register")
+    refused = sign_up(page, captcha_proof="a proof", captcha_randstr="r")
+    assert (refused.status, len(provider.asked)) == (403, 1)
+    assert "That could not be confirmed." in refused.text
+    assert "a proof" not in refused.html
+    assert is_registered(sign_up(refused, **question_answer(refused)))
 
 
-def test_while_the_provider_does_not_answer_the_question_does(
-    stating: Stating, new_visitor_at: At, provider: Provider
+def test_question_is_accepted_while_provider_is_down(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
 ) -> None:
     provider.status = 500
-    page = sign_up(new_visitor_at(stating()).open("/register"), captcha_proof="a proof")
+    page = sign_up(new_visitor_at(new_captcha_world()).open("/register"), captcha_proof="a proof")
     assert page.status == 403
-    assert is_in(sign_up(page, **in_words(page)))
+    assert is_registered(sign_up(page, **question_answer(page)))
 
 
-def test_beside_a_provider_no_work_opens(stating: Stating, new_visitor_at: At, provider: Provider) -> None:
-    """What goes past the provider is then no more than the limit of answers in words lets through."""
-    page = new_visitor_at(stating()).open("/register")
+def test_proof_of_work_is_refused_with_a_provider(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+) -> None:
+    """Otherwise the limit on answered questions would not bound requests that bypass the provider."""
+    page = new_visitor_at(new_captcha_world()).open("/register")
     for expected in (403, 403, 429):
         bits, seed, *_ = page.form(BUTTON).fields["captcha_asked"].split(".")
         page = sign_up(page, captcha_work=worked(seed, int(bits)))
@@ -132,57 +135,63 @@ def test_beside_a_provider_no_work_opens(stating: Stating, new_visitor_at: At, p
     assert provider.asked == []
 
 
-def test_neither_of_both_opens_nothing(stating: Stating, new_visitor_at: At, provider: Provider) -> None:
-    page = sign_up(new_visitor_at(stating()).open("/register"))
+def test_missing_token_and_answer_are_refused(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+) -> None:
+    page = sign_up(new_visitor_at(new_captcha_world()).open("/register"))
     assert (page.status, provider.asked) == (403, [])
     assert "That could not be confirmed." in page.text
-    wrong = sign_up(page, captcha="77")
-    assert "That was not the answer." in wrong.text
+    wrong_answer = sign_up(page, captcha="77")
+    assert "That was not the answer." in wrong_answer.text
 
 
 @pytest.mark.parametrize("typed", ["\x00", "1" * 9_000, "\ud800", "é", " "])
 @pytest.mark.parametrize("name", ["captcha_proof", "captcha_randstr", "captcha_asked", "captcha_challenge"])
-def test_whatever_a_widget_says_gets_a_page(
-    stating: Stating, new_visitor_at: At, provider: Provider, name: str, typed: str
+def test_malformed_widget_fields_get_a_page_not_an_error(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider, name: str, typed: str
 ) -> None:
     provider.says = DOUBTED
-    page = new_visitor_at(stating(provider="tencent")).open("/register")
+    page = new_visitor_at(new_captcha_world(provider="tencent")).open("/register")
     sent = typed.encode("utf-8", "surrogatepass").decode("latin-1")
     page = sign_up(page, **{"captcha_proof": "x", name: sent})
     assert page.status in (400, 403, 422)
     assert BUTTON in page.html
 
 
-# Without the question beside it.
+# With `fallback=False`: without our own question.
 
 
-def test_a_tenant_may_want_the_widget_alone(stating: Stating, new_visitor_at: At, provider: Provider) -> None:
-    page = new_visitor_at(stating(fallback=False)).open("/register")
+def test_widget_alone_is_required_without_fallback(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+) -> None:
+    page = new_visitor_at(new_captcha_world(fallback=False)).open("/register")
     assert "captcha_challenge" not in page.form(BUTTON).fields
     refused = sign_up(page)
     assert refused.status == 403
     assert "That you are no machine could not be confirmed." in refused.text
-    assert is_in(sign_up(refused, captcha_proof="a proof"))
+    assert is_registered(sign_up(refused, captcha_proof="a proof"))
 
 
-def test_a_question_from_before_opens_nothing_then(stating: Stating, new_visitor_at: At, provider: Provider) -> None:
-    world = stating()
+def test_earlier_question_is_refused_without_fallback(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+) -> None:
+    world = new_captcha_world()
     page = new_visitor_at(world).open("/register")
-    restate(world, fallback=False)
-    refused = sign_up(page, **in_words(page))
+    set_captcha(world, fallback=False)
+    refused = sign_up(page, **question_answer(page))
     assert (refused.status, provider.asked) == (403, [])
     assert "captcha_challenge" not in refused.form(BUTTON).fields
 
 
-def test_while_the_provider_does_not_answer_nobody_comes_in_then(
-    stating: Stating, new_visitor_at: At, provider: Provider
+def test_provider_down_without_fallback_answers_503(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
 ) -> None:
     provider.status = 500
-    page = sign_up(new_visitor_at(stating(fallback=False)).open("/register"), captcha_proof="a proof")
+    page = sign_up(new_visitor_at(new_captcha_world(fallback=False)).open("/register"), captcha_proof="a proof")
     assert page.status == 503
 
 
-def test_a_locked_sign_in_is_asked_for_the_widget(new_world: NewWorld, new_visitor_at: At, provider: Provider) -> None:
+def test_locked_sign_in_shows_the_widget(new_world: NewWorld, new_visitor_at: NewVisitorAt, provider: Provider) -> None:
     lockout = {"type": "captcha", "maximum_failed_attempts": 1}
     world = new_world(captcha={**HCAPTCHA, "fallback": False}, lockout=lockout)
     keep_secret(world.services, world.tenant_id)
@@ -197,11 +206,13 @@ def test_a_locked_sign_in_is_asked_for_the_widget(new_world: NewWorld, new_visit
     assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == ada.email
 
 
-def test_the_policy_opens_for_the_widget_of_this_tenant_alone(stating: Stating, new_visitor_at: At) -> None:
-    visitor = new_visitor_at(stating(provider="tencent"))
+def test_csp_allows_only_the_widget_of_this_tenant(
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    visitor = new_visitor_at(new_captcha_world(provider="tencent"))
     assert "captcha" not in policy(visitor.open("/login"))
-    there = policy(visitor.open("/register"))
+    header = policy(visitor.open("/register"))
     for directive in ("script-src 'nonce-", "style-src 'nonce-"):
-        assert directive in there
-    assert "https://*.captcha.qcloud.com" in there
-    assert ("google" in there, "hcaptcha" in there, "unsafe" in there) == (False, False, False)
+        assert directive in header
+    assert "https://*.captcha.qcloud.com" in header
+    assert ("google" in header, "hcaptcha" in header, "unsafe" in header) == (False, False, False)

@@ -1,14 +1,14 @@
-"""Change it: a mistyped address is replaced by the browser that registered, and by nobody else."""
+"""The browser that registered can correct a mistyped address or number; no other browser can."""
 
 from __future__ import annotations
 
 import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
-from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, At, rows, signed_in
+from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, signed_in
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
 
 WRONG, RIGHT, VICTIM = "ada@exmaple.test", "ada@example.test", "vic@corp.test"
 
@@ -30,14 +30,12 @@ def link_to(world: World, email: str) -> str:
     return link_in(mails_to(world.services, world.tenant_id, email)[-1])
 
 
-def have_an_account(world: World, visitor: Visitor, email: str) -> None:
+def register_account(world: World, visitor: Visitor, email: str) -> None:
     sign_up(visitor, email)
     assert visitor.open(link_to(world, email)).press("Confirm").address.endswith("/profile")
 
 
-def test_another_address_is_written_to_and_its_link_signs_in(
-    world: World, visitor: Visitor, new_visitor: NewVisitor
-) -> None:
+def test_corrected_address_gets_a_link_that_signs_in(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     waiting = sign_up(visitor, first_name="Ada", username="ada")
     form = waiting.follow("change it")
     assert f'value="{WRONG}"' in form.html
@@ -51,9 +49,7 @@ def test_another_address_is_written_to_and_its_link_signs_in(
     assert signed_in(new_visitor(), MINE, RIGHT)
 
 
-def test_its_code_works_and_link_and_code_of_before_are_dead(
-    world: World, visitor: Visitor, new_visitor: NewVisitor
-) -> None:
+def test_correction_kills_earlier_link_and_code(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     waiting = sign_up(visitor)
     (before,) = mails_to(world.services, world.tenant_id, WRONG)
     waiting = change(waiting, RIGHT)
@@ -64,16 +60,18 @@ def test_its_code_works_and_link_and_code_of_before_are_dead(
     assert [account.email for account in rows(world, accounts)] == [RIGHT]
 
 
-def test_the_link_works_in_another_browser_without_the_password(
+def test_link_in_another_browser_confirms_without_password(
     world: World, visitor: Visitor, new_visitor: NewVisitor
 ) -> None:
     waiting = change(sign_up(visitor), RIGHT)
     assert new_visitor().open(link_to(world, RIGHT)).press("Confirm").status == 200
     assert [account.email_verified for account in rows(world, accounts)] == [True]
-    assert "/profile" not in waiting.press("I have opened the link").address, "a click elsewhere signs nobody in here"
+    assert "/profile" not in waiting.press("I have opened the link").address, (
+        "confirming in another browser must not sign this one in"
+    )
 
 
-def test_one_may_change_it_more_than_once_and_back(world: World, visitor: Visitor) -> None:
+def test_address_can_be_corrected_repeatedly(world: World, visitor: Visitor) -> None:
     waiting = change(change(change(sign_up(visitor), "b@example.test"), "c@example.test"), WRONG)
     assert WRONG in waiting.text
     assert len(rows(world, accounts)) + len(rows(world, waiting_accounts)) == 1
@@ -81,9 +79,7 @@ def test_one_may_change_it_more_than_once_and_back(world: World, visitor: Visito
 
 
 @pytest.mark.parametrize("typed", ["", "ada@", "a b@example.test", "x" * 330 + "@example.test"])
-def test_what_is_no_address_is_said_at_the_field_and_what_was_typed_stays(
-    world: World, visitor: Visitor, typed: str
-) -> None:
+def test_malformed_address_is_refused_at_its_field(world: World, visitor: Visitor, typed: str) -> None:
     page = change(sign_up(visitor), typed)
     assert page.status in (400, 422)
     assert 'aria-invalid="true"' in page.html
@@ -92,31 +88,29 @@ def test_what_is_no_address_is_said_at_the_field_and_what_was_typed_stays(
     assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
 
 
-def test_an_address_that_the_tenant_refuses_is_refused_here_too(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_blocked_domain_is_refused_as_correction(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=UNLIMITED, email_access={"block": ["evil.test"]})
     page = change(sign_up(new_visitor_at(world)), "ada@evil.test")
     assert "may not be used here" in page.text
     assert not mails_to(world.services, world.tenant_id, "ada@evil.test")
 
 
-def test_the_page_answers_alike_for_addresses_that_have_an_account_and_that_have_none(
-    world: World, new_visitor: NewVisitor
-) -> None:
-    have_an_account(world, new_visitor(), VICTIM)
+def test_correction_does_not_reveal_registered_addresses(world: World, new_visitor: NewVisitor) -> None:
+    register_account(world, new_visitor(), VICTIM)
     seen = {}
     for first, second in ((WRONG, VICTIM), (VICTIM, RIGHT), ("free@example.test", "other@example.test")):
         page = change(sign_up(new_visitor(), first, SQUATTERS), second)
-        words = page.says(but_for=second)
+        text = page.says(but_for=second)
         again = change(page, "third@example.test" if second != RIGHT else "fourth@example.test")
-        seen[first] = (page.status, page.heading, words, again.status, again.heading)
+        seen[first] = (page.status, page.heading, text, again.status, again.heading)
     assert len(set(seen.values())) == 1
-    assert len(mails_to(world.services, world.tenant_id, VICTIM)) >= 2, "the owner reads that somebody tried"
+    assert len(mails_to(world.services, world.tenant_id, VICTIM)) >= 2, "the owner is notified of the attempt"
     assert signed_in(new_visitor(), MINE, VICTIM)
     assert not signed_in(new_visitor(), SQUATTERS, VICTIM)
 
 
-def test_whose_first_address_had_an_account_gets_one_with_the_second(world: World, new_visitor: NewVisitor) -> None:
-    have_an_account(world, new_visitor(), VICTIM)
+def test_correction_from_taken_address_creates_account(world: World, new_visitor: NewVisitor) -> None:
+    register_account(world, new_visitor(), VICTIM)
     visitor = new_visitor()
     change(sign_up(visitor, VICTIM, SQUATTERS, first_name="Bob"), RIGHT)
     assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
@@ -126,9 +120,9 @@ def test_whose_first_address_had_an_account_gets_one_with_the_second(world: Worl
     }
 
 
-def test_a_victims_address_gives_nothing_until_it_is_proved(world: World, new_visitor: NewVisitor) -> None:
-    thief, owner = new_visitor(), new_visitor()
-    waiting = change(sign_up(thief, "thief@example.test", SQUATTERS), VICTIM)
+def test_correction_to_foreign_address_needs_its_mailbox(world: World, new_visitor: NewVisitor) -> None:
+    attacker, owner = new_visitor(), new_visitor()
+    waiting = change(sign_up(attacker, "thief@example.test", SQUATTERS), VICTIM)
     sign_up(owner, VICTIM, MINE)
     links = [link_in(mail) for mail in mails_to(world.services, world.tenant_id, VICTIM)]
     assert "Which registration is yours?" in new_visitor().open(links[0]).press("Confirm").text
@@ -139,16 +133,19 @@ def test_a_victims_address_gives_nothing_until_it_is_proved(world: World, new_vi
     assert [account.email for account in rows(world, accounts)] == [VICTIM]
 
 
-def test_another_browser_changes_nothing(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+def test_other_browser_cannot_correct_the_address(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     address = sign_up(visitor).follow("change it").address
-    stranger = new_visitor()
-    assert stranger.open(address).status == 410
+    other_browser = new_visitor()
+    assert other_browser.open(address).status == 410
     attempt = address.rpartition("attempt=")[2]
-    assert stranger.send("POST", f"{stranger.home}/change-address", {"attempt": attempt, "to": VICTIM}).status == 410
+    assert (
+        other_browser.send("POST", f"{other_browser.home}/change-address", {"attempt": attempt, "to": VICTIM}).status
+        == 410
+    )
     assert not mails_to(world.services, world.tenant_id, VICTIM)
 
 
-def test_once_it_is_proved_nothing_is_changed(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
+def test_confirmed_address_cannot_be_corrected(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     form = sign_up(visitor).follow("change it")
     new_visitor().open(link_to(world, WRONG)).press("Confirm")
     landed = form.press("Send it there", to=VICTIM)
@@ -157,7 +154,7 @@ def test_once_it_is_proved_nothing_is_changed(world: World, visitor: Visitor, ne
     assert [(one.email, one.email_verified) for one in rows(world, accounts)] == [(WRONG, True)]
 
 
-def test_after_the_sign_in_an_old_page_changes_nothing(world: World, visitor: Visitor) -> None:
+def test_stale_form_after_sign_in_changes_nothing(world: World, visitor: Visitor) -> None:
     form = sign_up(visitor).follow("change it")
     visitor.open(link_to(world, WRONG)).press("Confirm")
     form.press("Send it there", to=VICTIM)
@@ -165,27 +162,27 @@ def test_after_the_sign_in_an_old_page_changes_nothing(world: World, visitor: Vi
     assert [one.email for one in rows(world, accounts)] == [WRONG]
 
 
-def test_a_second_submit_sends_no_second_mail(world: World, visitor: Visitor) -> None:
+def test_double_submit_sends_one_mail(world: World, visitor: Visitor) -> None:
     form = sign_up(visitor).follow("change it")
     assert RIGHT in form.press("Send it there", to=RIGHT).text
     assert RIGHT in form.press("Send it there", to=f" {RIGHT.upper()} ").text
     assert len(mails_to(world.services, world.tenant_id, RIGHT)) == 1
 
 
-def test_one_registration_writes_to_a_few_addresses_only(world: World, visitor: Visitor) -> None:
+def test_corrections_per_registration_are_limited(world: World, visitor: Visitor) -> None:
     page, written = sign_up(visitor), 0
     for number in range(8):
         page = page.follow("change it") if page.heading == "Check your mail" else page
         page = page.press("Send it there", to=f"other{number}@example.test")
         written += bool(mails_to(world.services, world.tenant_id, f"other{number}@example.test"))
     assert (page.status, written) == (429, 5)
-    assert "other7@example.test" in page.html, "what was typed stays"
+    assert "other7@example.test" in page.html, "the form keeps what was typed"
 
 
-def test_a_limit_of_mails_is_kept_silently_whoever_has_the_address(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_mail_limit_does_not_reveal_registered_addresses(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     once = {"amount": 1, "minutes": 60}
     world = new_world(limits=UNLIMITED, sending={"mails": once, "mails_in_all": once}, registration_form=FORM)
-    have_an_account(world, new_visitor_at(world), VICTIM)
+    register_account(world, new_visitor_at(world), VICTIM)
     sign_up(new_visitor_at(world), "seen@example.test")
     seen = set()
     for number, to in enumerate((VICTIM, VICTIM, "seen@example.test", "seen@example.test", "new@example.test")):
@@ -194,15 +191,13 @@ def test_a_limit_of_mails_is_kept_silently_whoever_has_the_address(new_world: Ne
     assert len(seen) == 1
 
 
-def test_a_sign_in_that_waits_is_offered_the_sign_in_only(
-    world: World, visitor: Visitor, new_visitor: NewVisitor
-) -> None:
+def test_pending_sign_in_offers_no_correction(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     sign_up(visitor)
-    elsewhere = new_visitor().open("/login").press("Sign in", identifier=WRONG, password=MINE)
-    assert "change it" not in elsewhere.text
+    second_browser = new_visitor().open("/login").press("Sign in", identifier=WRONG, password=MINE)
+    assert "change it" not in second_browser.text
 
 
-def test_a_number_is_changed_too(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=UNLIMITED, phone_login=True, email_login=False, default_country="GB")
     visitor = new_visitor_at(world)
     waiting = visitor.open("/register").press("Create account", phone="020 7946 0123", password=MINE)

@@ -1,4 +1,4 @@
-"""Is it still you? The password where it is enough, the second factor where there is one; and back to one of our own pages."""
+"""Reauthentication on /confirm, by password or second factor, and requests for an `acr`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.pages.test_without_password import by_mail, code, path_of
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 BOTH = {"two_factor": "required", "second_factors": APP_ALONE, "username_login": True, "email_login": True}
 
@@ -26,9 +26,9 @@ def there(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: Any) -> Visitor:
-    someone: Visitor = new_visitor_at(there)
-    return someone
+def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    browser: Visitor = new_visitor_at(there)
+    return browser
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def ada(there: World) -> Person:
     return there.person("ada@example.com")
 
 
-def enrolled(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
-    """Sign in by password and app, on the way to a shop."""
+def sign_in_with_totp(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, RelyingParty]:
+    """Sign in with password and TOTP on behalf of a shop."""
     shop = there.application("shop", client_name="Acme Shop")
     page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
@@ -46,49 +46,47 @@ def enrolled(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, R
     return app, shop
 
 
-def heading(page: Seen) -> tuple[int, str]:
+def status_and_heading(page: Seen) -> tuple[int, str]:
     return page.status, page.heading
 
 
-def test_who_has_a_second_factor_proves_it_and_goes_on_in_the_same_session(
-    there: World, visitor: Visitor, ada: Person
-) -> None:
-    app, _ = enrolled(visitor, there, ada)
+def test_second_factor_reauthenticates_and_keeps_session(there: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, there, ada)
     before = visitor.session_cookie()
     page = visitor.open("/username")
-    assert heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Is it you?")
     assert "Do not ask again" not in page.text
-    assert heading(page.press("Continue", code="000000")) == (403, "Is it you?")
+    assert status_and_heading(page.press("Continue", code="000000")) == (403, "Is it you?")
     page = page.press("Continue", code=shows(there, app))
     assert page.address.endswith("/username")
     assert visitor.session_cookie() != before
     assert page.press("Save", username="countess").address.endswith("/profile?saved=1")
 
 
-def test_a_password_alone_is_refused_beside_a_second_factor(there: World, visitor: Visitor, ada: Person) -> None:
-    app, _ = enrolled(visitor, there, ada)
+def test_password_alone_is_refused_with_second_factor(there: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, there, ada)
     page = visitor.open("/username").press("Continue", code=shows(there, app))
     there.services.clock.advance(minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
-    assert heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Is it you?")
     assert "countess" not in visitor.open("/profile").text
 
 
-def test_what_was_proved_is_said_to_the_application(there: World, visitor: Visitor, ada: Person) -> None:
-    app, shop = enrolled(visitor, there, ada)
+def test_reauthentication_satisfies_max_age(there: World, visitor: Visitor, ada: Person) -> None:
+    app, shop = sign_in_with_totp(visitor, there, ada)
     visitor.open("/confirm?next=/security").press("Continue", code=shows(there, app))
     answer = visitor.asked_by(shop, max_age="60")
     assert answer.address.startswith(shop.redirect_uri)
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
-def test_it_leads_back_to_our_own_pages_alone(there: World, visitor: Visitor, ada: Person, wanted: str) -> None:
-    app, _ = enrolled(visitor, there, ada)
+def test_confirm_redirects_to_own_pages_only(there: World, visitor: Visitor, ada: Person, wanted: str) -> None:
+    app, _ = sign_in_with_totp(visitor, there, ada)
     page = visitor.open(f"/confirm?next={wanted}").press("Continue", code=shows(there, app))
     assert page.address == f"{visitor.home}/security"
 
 
-def test_who_has_a_password_alone_types_it(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_account_with_password_only_confirms_by_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world()
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop")
@@ -97,12 +95,14 @@ def test_who_has_a_password_alone_types_it(new_world: NewWorld, new_visitor_at: 
     there.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Is it still you?"
-    assert heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
+    assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
     assert page.press("Continue", password=ada.password).address.endswith("/emails")
 
 
-def test_nobody_else_s_session_goes_on_by_it(there: World, visitor: Visitor, ada: Person, new_visitor_at: Any) -> None:
-    app, _ = enrolled(visitor, there, ada)
+def test_confirm_without_session_signs_nobody_in(
+    there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
+) -> None:
+    app, _ = sign_in_with_totp(visitor, there, ada)
     page = visitor.open("/confirm?next=/security")
     visitor.forget("session")
     after = page.press("Continue", code=shows(there, app))
@@ -110,7 +110,7 @@ def test_nobody_else_s_session_goes_on_by_it(there: World, visitor: Visitor, ada
 
 
 def one_factor_session(visitor: Visitor, there: World, ada: Person) -> pyotp.TOTP:
-    """Sign in by the password, and add the app then."""
+    """Sign in with the password, then enrol TOTP."""
     page = visitor.open("/second-factors").press("Sign in", identifier=ada.email, password=ada.password)
     page = page.press("Authenticator app")
     app = app_of(page)
@@ -119,8 +119,8 @@ def one_factor_session(visitor: Visitor, there: World, ada: Person) -> pyotp.TOT
     return app
 
 
-def told(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
-    """What the application is told of how its visitor came in."""
+def authentication_claims(shop: RelyingParty, answer: Seen) -> dict[str, Any]:
+    """Return the ID token's claims about the authentication."""
     claims = claims_in((shop.redeem(answer.query["code"]).json or {})["id_token"])
     return {name: claims[name] for name in ("acr", "amr", "auth_time")}
 
@@ -130,32 +130,32 @@ def optional(new_world: NewWorld) -> World:
     return new_world(two_factor="optional", second_factors=APP_ALONE)
 
 
-def test_two_factors_that_are_wished_are_asked_for_and_said(optional: World, new_visitor_at: Any) -> None:
+def test_acr_values_asks_second_factor_and_is_reported(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop", client_name="Acme Shop")
     app = one_factor_session(visitor, optional, ada)
-    assert told(shop, visitor.asked_by(shop))["acr"] == "1"
+    assert authentication_claims(shop, visitor.asked_by(shop))["acr"] == "1"
     optional.services.clock.advance(minutes=10)
     refused = visitor.asked_by(shop, acr_values="2", prompt="none")
     assert refused.query["error"] == "interaction_required"
     page = visitor.asked_by(shop, acr_values="2")
-    assert heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Is it you?")
     assert page.press("Continue", code="000000").status == 403
     now = int(optional.services.clock.now().timestamp())
-    said = told(shop, page.press("Continue", code=shows(optional, app)))
-    assert (said["acr"], said["amr"]) == ("2", ["pwd", "otp", "mfa"])
-    assert abs(said["auth_time"] - now) <= 1
+    authentication = authentication_claims(shop, page.press("Continue", code=shows(optional, app)))
+    assert (authentication["acr"], authentication["amr"]) == ("2", ["pwd", "otp", "mfa"])
+    assert abs(authentication["auth_time"] - now) <= 1
     assert visitor.asked_by(shop, acr_values="2", prompt="none").query["code"]
 
 
-def test_whoever_has_one_factor_goes_on_and_that_is_said(optional: World, new_visitor_at: Any) -> None:
+def test_unmet_acr_values_reports_the_lower_acr(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     answer = visitor.asked_by(shop, acr_values="2").press("Sign in", identifier=ada.email, password=ada.password)
-    assert told(shop, answer)["acr"] == "1"
+    assert authentication_claims(shop, answer)["acr"] == "1"
 
 
-def test_whoever_lost_the_session_at_the_question_signs_in_whole(optional: World, new_visitor_at: Any) -> None:
+def test_lost_session_during_step_up_signs_in_again(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     app = one_factor_session(visitor, optional, ada)
@@ -163,11 +163,11 @@ def test_whoever_lost_the_session_at_the_question_signs_in_whole(optional: World
     attempt = page.form("Continue").fields["attempt"]
     visitor.forget("session")
     page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
-    assert told(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
+    assert authentication_claims(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
 
 
-def test_one_mailbox_is_not_two_factors(new_world: NewWorld, new_visitor_at: Any) -> None:
-    """Who signed in by a mailed link proves nothing more by a mailed code, whatever the application wishes."""
+def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """After a sign-in by mailed link, a mailed code is the same factor, whatever `acr_values` asks."""
     mail_alone = {"email": True, "totp": False, "passkey": False}
     there = new_world(two_factor="optional", second_factors=mail_alone, passwordless_email=True)
     there.person("ada@example.com")
@@ -178,15 +178,17 @@ def test_one_mailbox_is_not_two_factors(new_world: NewWorld, new_visitor_at: Any
     page = page.press("Send code") if "We mail a code" in page.text else page
     page.press("Continue", code=code(there))
     assert "Email" in visitor.open("/second-factors").text
-    assert told(shop, visitor.asked_by(shop, acr_values="2")) | {"auth_time": 0} == {
+    assert authentication_claims(shop, visitor.asked_by(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
     there.services.clock.advance(minutes=10)
-    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", "the password, as it has one"
+    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", (
+        "the account has a password, so the page asks it"
+    )
 
 
-def test_a_factor_that_went_meanwhile_is_not_enrolled_by_proving_it_again(optional: World, new_visitor_at: Any) -> None:
-    """A stolen session that grew old would get a factor of its own, and be fresh by it."""
+def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visitor_at: NewVisitorAt) -> None:
+    """Otherwise a stolen, stale session could enrol its own factor and become fresh."""
     visitor: Visitor = new_visitor_at(optional)
     ada = optional.person("ada@example.com")
     one_factor_session(visitor, optional, ada)
@@ -199,19 +201,17 @@ def test_a_factor_that_went_meanwhile_is_not_enrolled_by_proving_it_again(option
     assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"
 
 
-def test_it_leads_back_to_what_the_page_was_about(there: World, visitor: Visitor, ada: Person) -> None:
-    app, _ = enrolled(visitor, there, ada)
+def test_confirm_returns_to_the_page_with_its_query(there: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, there, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
-    assert heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Is it you?")
     page = page.press("Continue", code=shows(there, app))
     assert page.address.endswith("/second-factors/remove?kind=totp")
     assert page.status == 200
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_them(
-    new_world: NewWorld, new_visitor_at: Any
-) -> None:
+def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", second_factors={"email": False, "totp": False, "passkey": True})
     visitor: Visitor = new_visitor_at(there)
     ada, shop, device = there.person("ada@example.com"), there.application("shop"), Authenticator(visitor.home)
@@ -219,60 +219,62 @@ def test_a_passkey_that_did_not_verify_its_user_does_not_say_that_it_is_still_th
     page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
     there.services.clock.advance(minutes=10)
 
-    def shown(page: Seen) -> str:
+    def assertion(page: Seen) -> str:
         return json.dumps(device.shows(options_in(page), device.passkeys[0]))
 
     device.verifies = False
     page = visitor.open("/username")
-    page = page.press("Show the passkey", credential=shown(page))
-    assert heading(page) == (403, "Is it you?")
+    page = page.press("Show the passkey", credential=assertion(page))
+    assert status_and_heading(page) == (403, "Is it you?")
     page = page.follow("You cannot? Sign in once more")
-    assert heading(page) == (200, "Is it still you?")
+    assert status_and_heading(page) == (200, "Is it still you?")
     page = page.press("Continue", password=ada.password)
-    page = page.press("Show the passkey", credential=shown(page))
+    page = page.press("Show the passkey", credential=assertion(page))
     assert page.address.endswith("/username")
     there.services.clock.advance(minutes=10)
     device.verifies = True
     page = visitor.open("/username")
-    assert page.press("Show the passkey", credential=shown(page)).address.endswith("/username")
+    assert page.press("Show the passkey", credential=assertion(page)).address.endswith("/username")
 
 
 def options_in(page: Seen) -> dict[str, Any]:
-    """What the page tells the browser of a passkey."""
+    """Return the WebAuthn options that the page gives the browser."""
     return dict(json.loads(unescape(re.findall(r'data-options="([^"]*)"', page.html)[0])))
 
 
-def demanding(*values: str) -> dict[str, str]:
-    """An essential `acr` (OpenID Connect Core section 5.5.1.1)."""
+def essential_acr(*values: str) -> dict[str, str]:
+    """Return a request for an essential `acr` (OpenID Connect Core section 5.5.1.1)."""
     return {"claims": json.dumps({"id_token": {"acr": {"essential": True, "values": values}}})}
 
 
-def test_demanded_second_factor_is_asked_for(optional: World, new_visitor_at: Any) -> None:
+def test_essential_acr_asks_for_second_factor(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     app = one_factor_session(visitor, optional, ada)
-    assert visitor.asked_by(shop, **demanding("2"), prompt="none").query["error"] == "interaction_required"
-    page = visitor.asked_by(shop, **demanding("urn:x", "2"))
-    assert heading(page) == (200, "Is it you?")
-    assert told(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
-    assert told(shop, visitor.asked_by(shop, **demanding("1")))["acr"] == "1", "one of the values, and no other"
+    assert visitor.asked_by(shop, **essential_acr("2"), prompt="none").query["error"] == "interaction_required"
+    page = visitor.asked_by(shop, **essential_acr("urn:x", "2"))
+    assert status_and_heading(page) == (200, "Is it you?")
+    assert authentication_claims(shop, page.press("Continue", code=shows(optional, app)))["acr"] == "2"
+    assert authentication_claims(shop, visitor.asked_by(shop, **essential_acr("1")))["acr"] == "1", (
+        "exactly one of the requested values"
+    )
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
-def test_demanded_second_factor_that_nobody_has_is_refused(new_world: NewWorld, new_visitor_at: Any, mode: str) -> None:
+def test_essential_acr_without_factor_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str) -> None:
     there = new_world(two_factor=mode, second_factors=APP_ALONE)
     visitor: Visitor = new_visitor_at(there)
     ada, shop = there.person("ada@example.com"), there.application("shop", require_consent=True)
-    answer = visitor.asked_by(shop, **demanding("2")).press("Sign in", identifier=ada.email, password=ada.password)
+    answer = visitor.asked_by(shop, **essential_acr("2")).press("Sign in", identifier=ada.email, password=ada.password)
     assert (answer.query["error"], answer.query["state"]) == ("unmet_authentication_requirements", "a state")
     assert "code" not in answer.query
-    again = visitor.asked_by(shop, **demanding("2"), prompt="none")
+    again = visitor.asked_by(shop, **essential_acr("2"), prompt="none")
     assert again.query["error"] == "unmet_authentication_requirements"
 
 
-def test_demanded_class_that_nobody_knows_is_refused_at_once(optional: World, new_visitor_at: Any) -> None:
+def test_unknown_essential_acr_is_refused_at_once(optional: World, new_visitor_at: NewVisitorAt) -> None:
     shop, visitor = optional.application("shop"), new_visitor_at(optional)
-    answer = visitor.asked_by(shop, **demanding("urn:mace:incommon:iap:silver"), acr_values="2")
+    answer = visitor.asked_by(shop, **essential_acr("urn:mace:incommon:iap:silver"), acr_values="2")
     assert answer.query["error"] == "unmet_authentication_requirements"
     value = {"claims": '{"id_token": {"acr": {"essential": true, "value": "urn:x"}}}'}
     assert visitor.asked_by(shop, **value).query["error"] == "unmet_authentication_requirements"
@@ -280,18 +282,18 @@ def test_demanded_class_that_nobody_knows_is_refused_at_once(optional: World, ne
     assert visitor.asked_by(shop, **wrong).query["error"] == "invalid_request"
 
 
-def test_demanded_class_that_authenticates_anew_does_so(optional: World, new_visitor_at: Any) -> None:
+def test_essential_reauthentication_acr_reauthenticates(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    page = visitor.asked_by(shop, **demanding("acme:nist:level:1:re-auth"))
+    page = visitor.asked_by(shop, **essential_acr("acme:nist:level:1:re-auth"))
     answer = page.press("Continue", password=ada.password)
-    assert told(shop, answer)["acr"] == "acme:nist:level:1:re-auth"
+    assert authentication_claims(shop, answer)["acr"] == "acme:nist:level:1:re-auth"
 
 
-def test_voluntary_class_stays_a_wish(optional: World, new_visitor_at: Any) -> None:
+def test_voluntary_acr_is_not_enforced(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     wish = {"claims": '{"id_token": {"acr": {"values": ["2"]}}}'}
     answer = visitor.asked_by(shop, **wish).press("Sign in", identifier=ada.email, password=ada.password)
-    assert told(shop, answer)["acr"] == "1"
+    assert authentication_claims(shop, answer)["acr"] == "1"

@@ -1,4 +1,4 @@
-"""Sign-in through another provider on our pages: who is let in, into which account, and what nobody learns by it."""
+"""Federated sign-in on the hosted pages: which account it opens, and what it does not reveal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 ADA: dict[str, Any] = {
     "email": "ada@example.test",
@@ -18,11 +18,11 @@ ADA: dict[str, Any] = {
     "given_name": "Ada",
     "family_name": "Lovelace",
 }
-START = "/sign-in/with?provider=globex"
+START_URL = "/sign-in/with?provider=globex"
 
 
 @pytest.fixture
-def new_there(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorld:
+def new_federated_world(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorld:
     def make(*, trusts: bool = True, **settings: Any) -> World:
         return new_world(connections={"globex": elsewhere.openid(title="Globex", trusts_email=trusts)}, **settings)
 
@@ -30,19 +30,19 @@ def new_there(new_world: NewWorld, elsewhere: FakeProvider) -> NewWorld:
 
 
 class Traveller:
-    """Somebody with a browser here and an account at the provider."""
+    """A browser at the tenant with an account at the provider."""
 
     def __init__(self, there: World, visitor: Visitor, elsewhere: FakeProvider) -> None:
         self.there, self.visitor, self.elsewhere = there, visitor, elsewhere
 
-    def comes(self, subject: str = "1", *, start: str = START, **claims: Any) -> Seen:
-        """Go to the provider and come back signed in there."""
-        led = self.visitor.open(start)
-        return self.visitor.open(self.elsewhere.way_back(led.address, **{**ADA, "sub": subject, **claims}))
+    def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> Seen:
+        """Sign in at the provider and return to the tenant."""
+        redirected = self.visitor.open(start)
+        return self.visitor.open(self.elsewhere.way_back(redirected.address, **{**ADA, "sub": subject, **claims}))
 
-    def denied(self, led: Seen) -> str:
-        """Say no there, and return where the browser goes back to."""
-        return f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.elsewhere.refuses(led.address))}"
+    def denied(self, redirected: Seen) -> str:
+        """Deny at the provider and return the callback URL."""
+        return f"{self.visitor.home}/socialauth/validate.sauth?{urlencode(self.elsewhere.refuses(redirected.address))}"
 
     @property
     def is_in(self) -> bool:
@@ -50,38 +50,38 @@ class Traveller:
 
 
 @pytest.fixture
-def traveller(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
-    there = new_there()
+def traveller(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider) -> Traveller:
+    there = new_federated_world()
     return Traveller(there, new_visitor_at(there), elsewhere)
 
 
-def test_whoever_is_new_is_registered_and_comes_back_to_the_same_account(traveller: Traveller) -> None:
+def test_new_identity_registers_and_returns_to_same_account(traveller: Traveller) -> None:
     page = traveller.comes()
     assert page.heading == "Ada Lovelace", page.text
-    assert told_of(traveller) == []
+    assert link_notices(traveller) == []
     traveller.visitor.forget("session")
     assert traveller.comes(email="ada@another.test").heading == "Ada Lovelace"
 
 
-def sent(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
+def mails_sent_to(traveller: Traveller, address: str = ADA["email"]) -> list[dict[str, Any]]:
     return mails_to(traveller.there.services, traveller.there.tenant_id, address)
 
 
-def told_of(traveller: Traveller) -> list[str]:
-    """The mails that tell of a connected account."""
-    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in sent(traveller))
+def link_notices(traveller: Traveller) -> list[str]:
+    """Return the subjects of the mails about a linked identity."""
+    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in mails_sent_to(traveller))
     return [subject for subject in subjects if "connected" in subject]
 
 
-def test_an_account_with_the_address_is_opened_where_the_provider_is_trusted(traveller: Traveller) -> None:
+def test_trusted_provider_opens_account_with_its_address(traveller: Traveller) -> None:
     ada = traveller.there.person(ADA["email"])
     assert traveller.comes().heading == ada.email
-    assert told_of(traveller) == ["An account was connected to yours"]
+    assert link_notices(traveller) == ["An account was connected to yours"]
     traveller.visitor.forget("session")
     assert traveller.comes(email="ada@another.test", email_verified=False).heading == ada.email
 
 
-def test_an_unproved_address_at_the_provider_proves_nothing_here(traveller: Traveller) -> None:
+def test_unverified_provider_address_opens_no_account(traveller: Traveller) -> None:
     traveller.there.person(ADA["email"])
     page = traveller.comes(email_verified=False)
     assert page.heading == "Create your account"
@@ -89,155 +89,157 @@ def test_an_unproved_address_at_the_provider_proves_nothing_here(traveller: Trav
 
 
 @pytest.fixture
-def doubted(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
-    there = new_there(trusts=False)
+def untrusted(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider) -> Traveller:
+    there = new_federated_world(trusts=False)
     return Traveller(there, new_visitor_at(there), elsewhere)
 
 
-def test_whose_address_it_is_is_not_told_where_the_provider_is_not_trusted(doubted: Traveller) -> None:
-    """The page, and what it answers to a registration, are the same for an address that somebody has."""
-    free = doubted.comes("2", email="free@example.test")
+def test_untrusted_provider_reveals_no_registered_address(untrusted: Traveller) -> None:
+    """The page and its answer to a registration are the same for a registered address."""
+    free = untrusted.comes("2", email="free@example.test")
     after_free = free.press("Create account", email="free@example.test")
-    doubted.there.person(ADA["email"])
-    doubted.visitor.forget("attempt")
-    taken = doubted.comes("3")
+    untrusted.there.person(ADA["email"])
+    untrusted.visitor.forget("attempt")
+    taken = untrusted.comes("3")
     assert taken.says(ADA["email"]) == free.says("free@example.test")
     after_taken = taken.press("Create account", email=ADA["email"])
     assert after_taken.says(ADA["email"]) == after_free.says("free@example.test")
-    assert not doubted.is_in
+    assert not untrusted.is_in
 
 
-def test_whoever_is_new_there_proves_the_mailbox_and_has_no_password(doubted: Traveller) -> None:
-    page = doubted.comes()
+def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Traveller) -> None:
+    page = untrusted.comes()
     assert page.form("Create account").fields["email"] == ADA["email"]
     assert "password" not in page.form("Create account").fields
     page = page.press("Create account")
     assert page.heading == "Check your mail"
-    assert page.press("Confirm", code=code_in(sent(doubted)[-1])).heading == "Ada Lovelace"
-    assert told_of(doubted) == []
-    doubted.visitor.forget("session")
-    assert doubted.comes(email="other@example.test").heading == "Ada Lovelace"
+    assert page.press("Confirm", code=code_in(mails_sent_to(untrusted)[-1])).heading == "Ada Lovelace"
+    assert link_notices(untrusted) == []
+    untrusted.visitor.forget("session")
+    assert untrusted.comes(email="other@example.test").heading == "Ada Lovelace"
 
 
-def test_whoever_has_an_account_signs_in_once_and_it_is_connected(doubted: Traveller) -> None:
-    ada = doubted.there.person(ADA["email"])
-    login = doubted.comes().follow("Sign in")
+def test_sign_in_links_the_untrusted_identity(untrusted: Traveller) -> None:
+    ada = untrusted.there.person(ADA["email"])
+    login = untrusted.comes().follow("Sign in")
     assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == ada.email
-    doubted.visitor.forget("session")
-    assert doubted.comes().heading == ada.email
+    untrusted.visitor.forget("session")
+    assert untrusted.comes().heading == ada.email
 
 
-def test_it_is_connected_to_nobody_else(doubted: Traveller) -> None:
-    """Somebody else's browser may have brought it: only the account with the very address takes it."""
-    eve = doubted.there.person("eve@example.test")
-    login = doubted.comes().follow("Sign in")
+def test_identity_is_not_linked_to_other_addresses_account(untrusted: Traveller) -> None:
+    """The identity may come from another person's browser: only the account with the same address may link it."""
+    eve = untrusted.there.person("eve@example.test")
+    login = untrusted.comes().follow("Sign in")
     assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
-    doubted.visitor.forget("session")
-    assert doubted.comes().heading == "Create your account"
+    untrusted.visitor.forget("session")
+    assert untrusted.comes().heading == "Create your account"
 
 
-def test_whom_the_application_expects_is_told_there(traveller: Traveller) -> None:
+def test_login_hint_is_passed_to_the_provider(traveller: Traveller) -> None:
     shop = traveller.there.application("shop", client_name="Acme Shop")
     page = traveller.visitor.asked_by(shop, login_hint=ADA["email"])
     assert parse_qs(urlsplit(page.follow("Continue with Globex").address).query)["login_hint"] == [ADA["email"]]
-    assert "login_hint" not in traveller.visitor.open(START).address
+    assert "login_hint" not in traveller.visitor.open(START_URL).address
 
 
-def test_who_says_no_there_is_told_and_goes_on(traveller: Traveller) -> None:
-    led = traveller.visitor.open(START)
-    page = traveller.visitor.open(traveller.denied(led))
+def test_denial_at_provider_shows_notice_on_login(traveller: Traveller) -> None:
+    redirected = traveller.visitor.open(START_URL)
+    page = traveller.visitor.open(traveller.denied(redirected))
     assert "You are not signed in" in page.text
-    assert traveller.visitor.open(traveller.denied(led)).heading == "Welcome back"
+    assert traveller.visitor.open(traveller.denied(redirected)).heading == "Welcome back"
 
 
-def test_what_cannot_be_believed_is_told(traveller: Traveller) -> None:
-    led = traveller.visitor.open(START)
-    page = traveller.visitor.open(traveller.elsewhere.way_back(led.address, sub=""))
+def test_invalid_provider_answer_shows_notice(traveller: Traveller) -> None:
+    redirected = traveller.visitor.open(START_URL)
+    page = traveller.visitor.open(traveller.elsewhere.way_back(redirected.address, sub=""))
     assert "That way does not work now" in page.text
 
 
-def test_an_answer_counts_once(traveller: Traveller) -> None:
-    led = traveller.visitor.open(START)
-    back = traveller.elsewhere.way_back(led.address, **ADA)
+def test_callback_works_once(traveller: Traveller) -> None:
+    redirected = traveller.visitor.open(START_URL)
+    back = traveller.elsewhere.way_back(redirected.address, **ADA)
     assert traveller.visitor.open(back).heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.visitor.open(back).status == 410
 
 
-def test_nobody_is_signed_in_to_who_began_it_elsewhere(traveller: Traveller, new_visitor_at: Any) -> None:
-    """An attacker's answer in another browser signs nobody in there (RFC 6749 section 10.12)."""
-    led = traveller.visitor.open(START)
-    back = traveller.elsewhere.way_back(led.address, **ADA)
+def test_callback_in_another_browser_signs_nobody_in(traveller: Traveller, new_visitor_at: NewVisitorAt) -> None:
+    """A callback from another browser signs nobody in (login CSRF, RFC 6749 section 10.12)."""
+    redirected = traveller.visitor.open(START_URL)
+    back = traveller.elsewhere.way_back(redirected.address, **ADA)
     other = new_visitor_at(traveller.there)
     assert other.open(back).status == 410
     assert not other.cookies("session")
     assert traveller.visitor.open(back).heading == "Ada Lovelace"
 
 
-def test_where_nobody_registers_whoever_is_unknown_is_told_so(
-    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+def test_unknown_identity_without_registration_is_refused(
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
 ) -> None:
-    there = new_there(registration=False)
+    there = new_federated_world(registration=False)
     assert "Nobody here is connected" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
 
 
-def test_a_provider_that_is_not_there_is_none(traveller: Traveller) -> None:
+def test_unknown_connection_answers_403(traveller: Traveller) -> None:
     page = traveller.visitor.open("/sign-in/with?provider=initech")
     assert (page.status, page.heading) == (403, "That way to sign in is not set up")
 
 
-def test_a_second_factor_is_asked_after_it(new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider) -> None:
-    there = new_there(two_factor="required", second_factors={"email": False, "passkey": False})
+def test_second_factor_is_asked_after_federated_sign_in(
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+) -> None:
+    there = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
     there.person(ADA["email"])
     traveller = Traveller(there, new_visitor_at(there), elsewhere)
     assert "app" in traveller.comes().text
     assert not traveller.is_in
 
 
-def test_whoever_is_signed_in_is_asked_anew_there_to_prove_it_once_more(traveller: Traveller) -> None:
-    """A browser that the provider lets in by itself proves nothing of who sits there now."""
+def test_reauthentication_at_provider_needs_fresh_auth_time(traveller: Traveller) -> None:
+    """A silent sign-in at the provider is no reauthentication."""
     there, visitor = traveller.there, traveller.visitor
     traveller.comes()
-    there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     shop = there.application("shop", client_name="Acme Shop")
     page = visitor.asked_by(shop, prompt="login")
     assert page.heading == "Is it still you?"
-    led = page.follow("Continue with Globex")
-    assert ("prompt=login" in led.address, "max_age=0" in led.address) == (True, True)
-    page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1"))
+    redirected = page.follow("Continue with Globex")
+    assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
+    page = visitor.open(traveller.elsewhere.way_back(redirected.address, **ADA, sub="1"))
     assert "That was no new proof" in page.text
-    led = page.follow("Continue with Globex")
+    redirected = page.follow("Continue with Globex")
     now = int(there.services.clock.now().timestamp())
-    page = visitor.open(traveller.elsewhere.way_back(led.address, **ADA, sub="1", auth_time=now))
+    page = visitor.open(traveller.elsewhere.way_back(redirected.address, **ADA, sub="1", auth_time=now))
     assert "code" in page.query
 
 
-def test_coming_back_from_there_makes_a_session_no_younger(traveller: Traveller) -> None:
+def test_federated_sign_in_does_not_refresh_the_session(traveller: Traveller) -> None:
     traveller.comes()
-    traveller.there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    traveller.there.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     assert traveller.comes().heading == "Ada Lovelace"
     assert traveller.visitor.open("/emails/add").heading == "Is it still you?"
 
 
-def test_an_address_that_the_tenant_does_not_take_is_told(
-    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+def test_blocked_provider_address_is_refused_with_reason(
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
 ) -> None:
-    there = new_there(email_access={"block": ["example.test"]})
+    there = new_federated_world(email_access={"block": ["example.test"]})
     assert "This address may not be used here" in Traveller(there, new_visitor_at(there), elsewhere).comes().text
 
 
-def test_without_a_proof_of_the_mailbox_whoever_registers_is_in_at_once(
-    new_there: NewWorld, new_visitor_at: Any, elsewhere: FakeProvider
+def test_optional_verification_signs_new_identity_in(
+    new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
 ) -> None:
-    there = new_there(trusts=False, email_verification="optional")
+    there = new_federated_world(trusts=False, email_verification="optional")
     traveller = Traveller(there, new_visitor_at(there), elsewhere)
     assert traveller.comes().press("Create account").heading == "Ada Lovelace"
     traveller.visitor.forget("session")
     assert traveller.comes().heading == "Ada Lovelace"
 
 
-def test_what_is_wrong_in_the_form_is_said_with_what_was_typed(doubted: Traveller) -> None:
-    page = doubted.comes().press("Create account", email="no address")
+def test_refused_registration_keeps_the_form(untrusted: Traveller) -> None:
+    page = untrusted.comes().press("Create account", email="no address")
     assert (page.status, page.form("Create account").fields["email"]) == (400, "no address")
     assert "Globex told us who you are" in page.text
     assert page.press("Create account", email=ADA["email"]).heading == "Check your mail"

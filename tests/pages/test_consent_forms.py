@@ -1,8 +1,7 @@
-"""The tenant's consent forms on our pages: a step of sign-in and sign-up, and the page where people look at them afterwards."""
+"""The tenant's consent forms: the step in sign-in and registration, and the page /consents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,13 +9,12 @@ import pytest
 from tests.support.consents import asked, form, option
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "correct horse 7"
 STEP = "Your consent"
 POLICY = {"mode": "strict", "versions": [{"version": "7", "starts_at": "2020-01-01T00:00:00Z"}]}
-At = Callable[[World], Visitor]
-pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
 
 def from_shop(visitor: Visitor, world: World) -> Seen:
@@ -30,29 +28,29 @@ def signed_in(visitor: Visitor, world: World, page: str = "/profile") -> Seen:
     return visitor.open(page).press("Sign in", identifier=ada.email, password=PASSWORD)
 
 
-def later(world: World, **by: float) -> None:
+def advance_clock(world: World, **delta: float) -> None:
     clock: Any = world.services.clock
-    clock.advance(**by)
+    clock.advance(**delta)
 
 
 def agree(page: Seen, **more: str) -> Seen:
     return page.press("Continue", **{"agree-terms": "y", **more})
 
 
-def test_who_signs_in_is_asked_and_goes_on_to_the_application(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_consent_step_continues_to_the_application(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     page = from_shop(visitor, world)
     assert page.heading == STEP
     assert "continue to Acme Shop" in page.text
     assert "News (optional)" in page.text
-    assert "checked" not in page.html, "nobody agrees by default"
-    done = agree(page)
-    assert done.address.startswith("https://shop.example/cb?")
-    assert done.query["code"]
+    assert "checked" not in page.html, "no box is ticked by default"
+    callback = agree(page)
+    assert callback.address.startswith("https://shop.example/cb?")
+    assert callback.query["code"]
 
 
-def test_what_must_be_agreed_to_is_said_and_what_was_ticked_stays(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
     assert page.status == 422
@@ -61,21 +59,21 @@ def test_what_must_be_agreed_to_is_said_and_what_was_ticked_stays(new_world: New
     assert agree(page, **{"agree-news": "y"}).query["code"]
 
 
-def test_nothing_goes_on_round_the_step(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_consent_step_cannot_be_bypassed(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     from_shop(visitor, world)
     shop = world.application("other")
     assert visitor.asked_by(shop).heading == STEP
     assert "error=interaction_required" in visitor.asked_by(shop, prompt="none").address
-    for own in ("/profile", "/security", "/consents", "/change-password", "/emails"):
-        assert visitor.open(own).heading == STEP, own
+    for page_path in ("/profile", "/security", "/consents", "/change-password", "/emails"):
+        assert visitor.open(page_path).heading == STEP, page_path
     assert visitor.open("/login?return_url=http://elsewhere.example/").heading == STEP
     assert agree(visitor.asked_by(shop)).query["code"]
     assert visitor.asked_by(shop).query["code"]
 
 
-def test_a_form_that_names_others_than_are_asked_answers_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_answers_to_other_forms_are_ignored(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     survey = form("Survey", option("study"))
     world = new_world(consent_forms=[*asked("FirstLogin")["consent_forms"], survey])
     page = from_shop(new_visitor_at(world), world)
@@ -83,7 +81,7 @@ def test_a_form_that_names_others_than_are_asked_answers_nothing(new_world: NewW
     assert page.press("Continue", events="None").heading == STEP
 
 
-def test_the_step_comes_after_the_policy(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_consent_step_follows_the_privacy_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"), privacy_policy=POLICY)
     page = from_shop(new_visitor_at(world), world)
     assert page.heading == "The privacy policy has changed"
@@ -93,8 +91,8 @@ def test_the_step_comes_after_the_policy(new_world: NewWorld, new_visitor_at: At
 
 
 @pytest.mark.parametrize("mode", ["required", "disabled"])
-def test_who_signs_up_is_asked_before_the_application_hears_of_it(
-    new_world: NewWorld, new_visitor_at: At, mode: str
+def test_registration_asks_consent_before_the_callback(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
     world = new_world(**asked("Register"), email_verification=mode, limits={"register_per_minute_per_address": 0})
     visitor, shop = new_visitor_at(world), world.application("shop")
@@ -108,7 +106,7 @@ def test_who_signs_up_is_asked_before_the_application_hears_of_it(
     assert agree(page).query["code"]
 
 
-def test_a_second_submit_goes_on_and_writes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_double_submit_records_consent_once(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     page = signed_in(visitor, world)
@@ -117,22 +115,22 @@ def test_a_second_submit_goes_on_and_writes_nothing(new_world: NewWorld, new_vis
     assert visitor.open("/consents").text.count("Agreed: ") == 1
 
 
-def test_a_later_sign_in_is_asked_for_the_newer_form_alone(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin", "Login"))
     visitor = new_visitor_at(world)
     assert agree(signed_in(visitor, world), **{"agree-news": "y"}).heading == "ada@example.com"
     visitor.open("/logout").press("Sign out")
-    later(world, minutes=1)
+    advance_clock(world, minutes=1)
     page = visitor.open("/profile").press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert page.heading == STEP
-    assert page.html.count("checked") == 1, "what stands is ticked, but for what must be agreed to anew"
+    assert page.html.count("checked") == 1, "given consents are ticked, except those to be given again"
     assert agree(page, **{"agree-news": "y"}).heading == "ada@example.com"
 
 
-# Afterwards.
+# The page /consents.
 
 
-def test_people_see_what_they_agreed_to_and_change_what_is_optional(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_optional_consent_can_be_withdrawn(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     page = agree(signed_in(visitor, world), **{"agree-news": "y"})
@@ -145,7 +143,7 @@ def test_people_see_what_they_agreed_to_and_change_what_is_optional(new_world: N
     assert "checked" not in saved.html
 
 
-def test_what_the_account_needs_is_never_taken_back(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_mandatory_consent_cannot_be_withdrawn(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     agree(signed_in(visitor, world))
@@ -154,7 +152,7 @@ def test_what_the_account_needs_is_never_taken_back(new_world: NewWorld, new_vis
     assert "Taken back" not in visitor.open("/consents").text
 
 
-def test_the_policy_s_history_stands_there_too(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_consents_page_lists_accepted_policy_versions(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(privacy_policy=POLICY)
     visitor = new_visitor_at(world)
     signed_in(visitor, world).press("Accept")
@@ -163,12 +161,12 @@ def test_the_policy_s_history_stands_there_too(new_world: NewWorld, new_visitor_
     assert "Save" not in page.text
 
 
-def test_nothing_is_offered_where_a_tenant_asks_nothing(world: World, visitor: Visitor) -> None:
+def test_consents_page_is_empty_without_forms(world: World, visitor: Visitor) -> None:
     assert "Your consents" not in signed_in(visitor, world).text
     assert "You have not been asked for anything yet." in visitor.open("/consents").text
 
 
-def test_a_form_sent_from_elsewhere_changes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_consents_form_with_foreign_token_changes_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     agree(signed_in(visitor, world), **{"agree-news": "y"})

@@ -1,11 +1,10 @@
-"""Somebody states a number that is not theirs, on our pages, and waits: its owner comes later and is alone.
+"""An attacker claims a phone number on the pages; its owner confirms it later and is alone in the account.
 
-By the operations: tests/api/test_contested_numbers.py.
+The same over the API: tests/api/test_contested_numbers.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,15 +14,14 @@ from app.identity.credentials.one_time_tokens import resend_delay
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
-THIEFS, OWNERS = "Zebra-kettle-91", "Amber-window-77"
-TYPED, SHOWN, KEPT = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
-THIEF = "thief@example.com"
+ATTACKER_PASSWORD, OWNER_PASSWORD = "Zebra-kettle-91", "Amber-window-77"
+TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
+ATTACKER = "thief@example.com"
 FREE = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 SENDING = {"sms": {"amount": 0, "minutes": 1}, "sms_per_address": {"amount": 0, "minutes": 1}}
 FORM = [{"name": "email"}, {"name": "phone"}, {"name": "password", "type": "password", "required": True}]
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ def world(new_world: NewWorld) -> World:
 
 
 def texts(world: World) -> list[dict[str, Any]]:
-    return [one for one in sent_messages(world.services, world.tenant_id, "sms") if one["to"] == KEPT]
+    return [answer for answer in sent_messages(world.services, world.tenant_id, "sms") if answer["to"] == E164]
 
 
 def sign_up(visitor: Visitor, password: str, email: str = "") -> Seen:
@@ -45,126 +43,132 @@ def sign_in(visitor: Visitor, password: str, name: str = TYPED) -> Seen:
     return visitor.open("/profile").press("Sign in", identifier=name, password=password)
 
 
-def later(world: World, **by: float) -> None:
+def advance_clock(world: World, **delta: float) -> None:
     clock: Any = world.services.clock
-    clock.advance(**by)
+    clock.advance(**delta)
 
 
-def in_use(world: World, thief: Visitor) -> None:
-    """The thief proved an address of their own, is signed in, and states somebody's number."""
-    sign_up(thief, THIEFS, THIEF)
-    thief.open(link_in(mails_to(world.services, world.tenant_id, THIEF)[-1])).press("Confirm")
-    assert THIEF in thief.open("/profile").text
+def register_attacker(world: World, attacker: Visitor) -> None:
+    """Sign the attacker in with their own address and the victim's unconfirmed number."""
+    sign_up(attacker, ATTACKER_PASSWORD, ATTACKER)
+    attacker.open(link_in(mails_to(world.services, world.tenant_id, ATTACKER)[-1])).press("Confirm")
+    assert ATTACKER in attacker.open("/profile").text
 
 
-def is_alone(world: World, owner: Visitor, thief: Visitor, other: Visitor) -> None:
-    """The owner has the number; the thief has neither their account nor a session in it."""
+def assert_owner_is_alone(world: World, owner: Visitor, attacker: Visitor, other: Visitor) -> None:
+    """Assert that only the owner's account has the number and that the attacker has no access to it."""
     page = owner.open("/profile")
     assert SHOWN in page.text.replace("\u00a0", " ")
-    assert THIEF not in page.text
-    assert sign_in(other, THIEFS).status == 401
-    assert SHOWN not in thief.open("/profile").text.replace("\u00a0", " ")
-    assert SHOWN in sign_in(other, OWNERS).text.replace("\u00a0", " ")
+    assert ATTACKER not in page.text
+    assert sign_in(other, ATTACKER_PASSWORD).status == 401
+    assert SHOWN not in attacker.open("/profile").text.replace("\u00a0", " ")
+    assert SHOWN in sign_in(other, OWNER_PASSWORD).text.replace("\u00a0", " ")
 
 
-def test_a_thief_who_never_proved_anything_is_gone(world: World, new_visitor_at: At) -> None:
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    waits = sign_up(thief, THIEFS)
-    theirs = code_in(texts(world)[-1])
-    mine = sign_up(owner, OWNERS)
-    right = code_in(texts(world)[-1])
-    if theirs != right:
-        assert "That code did not work" in mine.press("Confirm", code=theirs).text, "a code is of one browser"
-    assert mine.press("Confirm", code=right).address.endswith("/profile")
-    if theirs != right:
-        assert "That code did not work" in waits.press("Confirm", code=theirs).text, "the code went with the account"
-    is_alone(world, owner, thief, new_visitor_at(world))
+def test_unconfirmed_squatter_loses_the_account(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    pending = sign_up(attacker, ATTACKER_PASSWORD)
+    attacker_code = code_in(texts(world)[-1])
+    owner_page = sign_up(owner, OWNER_PASSWORD)
+    owner_code = code_in(texts(world)[-1])
+    if attacker_code != owner_code:
+        assert "That code did not work" in owner_page.press("Confirm", code=attacker_code).text, (
+            "a code works in one browser"
+        )
+    assert owner_page.press("Confirm", code=owner_code).address.endswith("/profile")
+    if attacker_code != owner_code:
+        assert "That code did not work" in pending.press("Confirm", code=attacker_code).text, (
+            "the code was deleted with the account"
+        )
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_a_thief_who_registers_after_the_owner_gets_no_code_of_theirs_in(world: World, new_visitor_at: At) -> None:
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    mine = sign_up(owner, OWNERS)
-    right = code_in(texts(world)[-1])
-    waits = sign_up(thief, THIEFS)
-    theirs = code_in(texts(world)[-1])
-    if theirs != right:
-        assert "That code did not work" in mine.press("Confirm", code=theirs).text
-    assert mine.press("Confirm", code=right).address.endswith("/profile")
-    assert waits.press("Confirm", code=theirs).heading != "thief"
-    is_alone(world, owner, thief, new_visitor_at(world))
+def test_later_squatter_cannot_use_their_code(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    owner_page = sign_up(owner, OWNER_PASSWORD)
+    owner_code = code_in(texts(world)[-1])
+    pending = sign_up(attacker, ATTACKER_PASSWORD)
+    attacker_code = code_in(texts(world)[-1])
+    if attacker_code != owner_code:
+        assert "That code did not work" in owner_page.press("Confirm", code=attacker_code).text
+    assert owner_page.press("Confirm", code=owner_code).address.endswith("/profile")
+    assert pending.press("Confirm", code=attacker_code).heading != "thief"
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_a_thief_who_uses_the_account_loses_the_number_and_nothing_else(world: World, new_visitor_at: At) -> None:
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    in_use(world, thief)
-    mine = sign_up(owner, OWNERS)
-    assert (mine.status, mine.heading) == (200, "Check your phone")
+def test_active_squatter_loses_only_the_number(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    register_attacker(world, attacker)
+    owner_page = sign_up(owner, OWNER_PASSWORD)
+    assert (owner_page.status, owner_page.heading) == (200, "Check your phone")
     assert "has an account" not in texts(world)[-1]["text"]
-    assert mine.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    is_alone(world, owner, thief, new_visitor_at(world))
-    assert THIEF in thief.open("/profile").text
+    assert owner_page.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
+    assert ATTACKER in attacker.open("/profile").text
 
 
-def test_the_answer_is_that_of_a_free_number(world: World, new_visitor_at: At) -> None:
-    in_use(world, new_visitor_at(world))
-    taken = sign_up(new_visitor_at(world), OWNERS)
+def test_taken_number_answers_like_a_free_one(world: World, new_visitor_at: NewVisitorAt) -> None:
+    register_attacker(world, new_visitor_at(world))
+    taken = sign_up(new_visitor_at(world), OWNER_PASSWORD)
     free = (
         new_visitor_at(world)
         .open("/register")
-        .press("Create account", phone="020 7946 0124", email="", password=OWNERS)
+        .press("Create account", phone="020 7946 0124", email="", password=OWNER_PASSWORD)
     )
     assert (taken.status, taken.says(SHOWN)) == (free.status, free.says("+44 20 7946 0124"))
 
 
-def test_the_owner_registers_with_an_address_and_the_number(world: World, new_visitor_at: At) -> None:
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    in_use(world, thief)
-    waits = sign_up(owner, OWNERS, "ada@example.com")
-    assert (waits.status, waits.heading) == (200, "Check your mail")
+def test_owner_registers_with_address_and_number(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    register_attacker(world, attacker)
+    pending = sign_up(owner, OWNER_PASSWORD, "ada@example.com")
+    assert (pending.status, pending.heading) == (200, "Check your mail")
     owner.open(link_in(mails_to(world.services, world.tenant_id, "ada@example.com")[-1])).press("Confirm")
     page = owner.open("/phone")
-    assert "not confirmed" in page.text, "it is stated, and held by nobody who did not prove it"
-    later(world, seconds=resend_delay.SECONDS)
+    assert "not confirmed" in page.text, "stated, but not held before it is confirmed"
+    advance_clock(world, seconds=resend_delay.SECONDS)
     sent = page.follow("Confirm").press("Send the code")
     assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world)[-1])).text
-    is_alone(world, owner, thief, new_visitor_at(world))
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_the_owner_adds_the_number_to_an_account(world: World, new_visitor_at: At) -> None:
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    in_use(world, thief)
-    world.person("ada@example.com", OWNERS)
-    sign_in(owner, OWNERS, "ada@example.com")
+def test_owner_adds_the_number_to_an_account(world: World, new_visitor_at: NewVisitorAt) -> None:
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    register_attacker(world, attacker)
+    world.person("ada@example.com", OWNER_PASSWORD)
+    sign_in(owner, OWNER_PASSWORD, "ada@example.com")
     sent = owner.open("/phone/change").press("Send the code", phone=TYPED)
     assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world)[-1])).text
-    is_alone(world, owner, thief, new_visitor_at(world))
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_a_thief_who_asked_for_the_number_first_has_no_part_of_it(world: World, new_visitor_at: At) -> None:
-    """To ask for a number holds nothing: its owner registers, and the thief's own code comes too late."""
-    thief, owner = new_visitor_at(world), new_visitor_at(world)
-    world.person(THIEF, THIEFS)
-    sign_in(thief, THIEFS, THIEF)
-    asked = thief.open("/phone/change").press("Send the code", phone=TYPED)
-    theirs = code_in(texts(world)[-1])
-    mine = sign_up(owner, OWNERS)
-    assert mine.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    assert "Somebody else proved this number" in asked.press("Confirm", code=theirs).text
-    is_alone(world, owner, thief, new_visitor_at(world))
+def test_earlier_request_reserves_no_number(world: World, new_visitor_at: NewVisitorAt) -> None:
+    """A requested number is not reserved: after the owner registered it, the attacker's code is refused."""
+    attacker, owner = new_visitor_at(world), new_visitor_at(world)
+    world.person(ATTACKER, ATTACKER_PASSWORD)
+    sign_in(attacker, ATTACKER_PASSWORD, ATTACKER)
+    asked = attacker.open("/phone/change").press("Send the code", phone=TYPED)
+    attacker_code = code_in(texts(world)[-1])
+    owner_page = sign_up(owner, OWNER_PASSWORD)
+    assert owner_page.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert "Somebody else proved this number" in asked.press("Confirm", code=attacker_code).text
+    assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
-def test_of_two_who_wait_and_click_at_once_one_has_it(world: World, new_visitor_at: At) -> None:
-    in_use(world, new_visitor_at(world))
-    waits, codes = [], []
-    for password in (OWNERS, THIEFS):
-        waits.append(sign_up(new_visitor_at(world), password))
+def test_concurrent_confirmations_have_one_winner(world: World, new_visitor_at: NewVisitorAt) -> None:
+    register_attacker(world, new_visitor_at(world))
+    pending, codes = [], []
+    for password in (OWNER_PASSWORD, ATTACKER_PASSWORD):
+        pending.append(sign_up(new_visitor_at(world), password))
         codes.append(code_in(texts(world)[-1]))
     clicks = [
         partial(tab.press, "Confirm", code=code)
-        for page, code in zip(waits, codes, strict=True)
+        for page, code in zip(pending, codes, strict=True)
         for tab in tabs(page, 3)
     ]
     done = at_once(clicks)
-    assert all(one.status < 500 for one in done)
-    entered = [sign_in(new_visitor_at(world), password).status == 200 for password in (OWNERS, THIEFS)]
+    assert all(answer.status < 500 for answer in done)
+    entered = [
+        sign_in(new_visitor_at(world), password).status == 200 for password in (OWNER_PASSWORD, ATTACKER_PASSWORD)
+    ]
     assert sorted(entered) == [False, True]

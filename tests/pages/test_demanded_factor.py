@@ -1,4 +1,4 @@
-"""One more proof on our pages, of whoever signs in from where their account never was (decisions/0106)."""
+"""A second factor demanded by risk: the account signs in from a new browser (decisions/0106)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import Visitor
+from tests.support.visitor import NewVisitorAt, Visitor
 
 pytestmark = on_one_database
 DEMAND: dict[str, Any] = {"risk": {"browser": "demand"}}
 
 
-def at_home(there: World, new_visitor_at: Any) -> Person:
-    """Somebody who signed in at home, in Firefox."""
+def known_in_firefox(there: World, new_visitor_at: NewVisitorAt) -> Person:
+    """Return a person who has signed in once, with Firefox."""
     ada = there.person("ada@example.com")
     assert signs_in(new_visitor_at(there), there, ada).query["code"]
     return ada
@@ -37,11 +37,9 @@ def code(there: World, kind: str = "mail") -> str:
     return code_in(sent_messages(there.services, there.tenant_id, kind)[-1])
 
 
-def test_whoever_has_none_types_a_mailed_code_and_is_not_asked_there_again(
-    new_world: NewWorld, new_visitor_at: Any
-) -> None:
+def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**DEMAND)
-    ada, visitor = at_home(there, new_visitor_at), in_chrome(new_visitor_at(there))
+    ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
     page = signs_in(visitor, there, ada)
     assert page.heading == "Is it you?"
     assert "You have not signed in from here before." in page.text
@@ -54,7 +52,7 @@ def test_whoever_has_none_types_a_mailed_code_and_is_not_asked_there_again(
     assert signs_in(visitor, there, ada).query["code"]
 
 
-def test_a_trusted_browser_is_asked_where_it_is_new(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", second_factors={"email": False, "passkey": False}, **DEMAND)
     ada = there.person("ada@example.com")
     app, _ = enrols(new_visitor_at(there), there, ada)
@@ -70,10 +68,10 @@ def test_a_trusted_browser_is_asked_where_it_is_new(new_world: NewWorld, new_vis
     assert page.press("Continue", code=shows(there, app)).query["code"]
 
 
-def test_whoever_came_by_a_mailed_link_shows_their_number(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     texted = {"phone_login": True, "email_login": True, "passwordless_email": True, "second_factors": {"sms": True}}
     there = new_world(**texted, **DEMAND)
-    ada, visitor = at_home(there, new_visitor_at), in_chrome(new_visitor_at(there))
+    ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
     with UnitOfWork(there.services.database, there.tenant_id).apart() as work:
         number = {"phone": "+4930123456", "phone_verified": True}
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))

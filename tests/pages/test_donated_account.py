@@ -1,4 +1,4 @@
-"""An account that its maker lets somebody else have: the mailbox that is asked reads whose it is, and what that means."""
+"""An account handed over to another person: mails and pages name the account, and the former owner can confirm."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.support.oauth_world import World
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import NewVisitor
 
-HER, TEAPOT = "her@example.test", "Teapot-zebra-91"
+NEW_OWNER, NEW_PASSWORD = "her@example.test", "Teapot-zebra-91"
 LANGUAGES = pytest.mark.parametrize(
-    ("language", "asked"), [("en", "Is this your account?"), ("de", "Ist das Ihr Konto?")]
+    ("language", "heading"), [("en", "Is this your account?"), ("de", "Ist das Ihr Konto?")]
 )
 
 
-def whose(address: str) -> str:
-    """As a stranger reads it: no address, and nothing that could be opened."""
+def masked_address(address: str) -> str:
+    """Return the masked form of an address."""
     name, _, domain = address.partition("@")
     host, _, top = domain.rpartition(".")
     return f"{name[0]}***@{host[0]}***.{top}"
@@ -32,19 +32,19 @@ def donation(new_tenant_server: NewTenantServer, hub_app: Flask) -> Theft:
 
 
 @LANGUAGES
-def test_mail_and_page_say_to_whose_account_an_address_would_be_added(
+def test_mail_and_page_name_the_masked_account(
     donation: Theft,
     language: str,
-    asked: str,
+    heading: str,
 ) -> None:
-    answered(donation.own("POST", EMAIL, {"email": HER, "type": "Secondary"}))
-    mail = donation.mails(HER)[-1]
-    masked = whose(donation.c.email)
+    answered(donation.own("POST", EMAIL, {"email": NEW_OWNER, "type": "Secondary"}))
+    mail = donation.mails(NEW_OWNER)[-1]
+    masked = masked_address(donation.c.email)
     for part in ("text", "html"):
         assert masked in str(mail[part])
         assert donation.c.email not in str(mail[part])
     page = donation.opens(f"{link_in(mail)}&lang={language}")
-    assert page.heading == asked
+    assert page.heading == heading
     assert masked in page.text
     assert donation.c.email not in page.html
     if language == "en":
@@ -52,52 +52,51 @@ def test_mail_and_page_say_to_whose_account_an_address_would_be_added(
         assert "you want an account" not in page.text
 
 
-def test_the_page_of_a_registration_speaks_of_one(hub_app: Flask, world: World, new_visitor: NewVisitor) -> None:
-    new_visitor().open("/register").press("Create account", email=HER, password=TEAPOT)
-    page = new_visitor().open(link_in(mails_to(world.services, world.tenant_id, HER)[-1]))
+def test_registration_link_page_speaks_of_registration(hub_app: Flask, world: World, new_visitor: NewVisitor) -> None:
+    new_visitor().open("/register").press("Create account", email=NEW_OWNER, password=NEW_PASSWORD)
+    page = new_visitor().open(link_in(mails_to(world.services, world.tenant_id, NEW_OWNER)[-1]))
     assert page.heading == "Is this your address?"
     assert "you want an account" in page.text
 
 
-MINE = "It was me"
+OWN_CHANGE_BUTTON = "It was me"
 
 
-def handed_over(donation: Theft) -> None:
-    """The account is given away: another password, her address added and proved, his own removed."""
+def hand_over(donation: Theft) -> None:
+    """Hand the account over: change the password, add and verify her address, remove his."""
     password(donation)
-    donation.adds(HER)
+    donation.adds(NEW_OWNER)
     removal(donation)
-    her = Customer(donation.c.tenant, donation.c.uid, HER, donation.c.username)
-    answered(her.reset(resettoken=her.token(), password=TEAPOT))
+    her = Customer(donation.c.tenant, donation.c.uid, NEW_OWNER, donation.c.username)
+    answered(her.reset(resettoken=her.token(), password=NEW_PASSWORD))
 
 
-def test_an_account_is_given_away_for_good_once_its_former_mailbox_says_so(donation: Theft) -> None:
-    handed_over(donation)
+def test_handover_is_final_after_former_mailbox_confirms(donation: Theft) -> None:
+    hand_over(donation)
     links = donation.alarms(donation.c.email)
-    done = donation.opens(links[-1]).press(MINE)
-    assert done.heading == "All is as you left it"
+    result = donation.opens(links[-1]).press(OWN_CHANGE_BUTTON)
+    assert result.heading == "All is as you left it"
     assert [donation.opens(one).heading for one in links] == ["This link no longer works"] * len(links)
-    answered(donation.c.ask("POST", {"email": HER, "password": TEAPOT}, path=LOGIN))
+    answered(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))
 
 
-def test_until_then_the_mailbox_may_take_it_back_as_a_thief_would_do_the_same(donation: Theft) -> None:
-    """A password changed, an address added and proved, the first removed, a reset by the other: nothing of it tells a gift
-    from a theft."""
-    handed_over(donation)
+def test_unconfirmed_handover_can_be_reverted(donation: Theft) -> None:
+    """A theft makes exactly the same changes as a handover, so both can be reverted."""
+    hand_over(donation)
     donation.taken_back(donation.alarms(donation.c.email)[0])
-    assert refused(donation.c.ask("POST", {"email": HER, "password": TEAPOT}, path=LOGIN))[0] != 200
+    assert refused(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))[0] != 200
 
 
-def test_what_comes_after_is_not_said_to_be_ones_own(donation: Theft) -> None:
+def test_confirming_one_change_does_not_confirm_later_ones(donation: Theft) -> None:
     password(donation)
-    donation.adds(HER)
+    donation.adds(NEW_OWNER)
     first, second = donation.alarms(donation.c.email)
-    assert donation.opens(first).press(MINE).status == 200
+    assert donation.opens(first).press(OWN_CHANGE_BUTTON).status == 200
     assert donation.opens(first).heading == "This link no longer works"
     donation.taken_back(second)
 
 
-def test_to_look_at_the_page_says_nothing(donation: Theft) -> None:
+def test_opening_the_alert_page_confirms_nothing(donation: Theft) -> None:
     password(donation)
     (link,) = donation.alarms(donation.c.email)
     for _ in range(2):

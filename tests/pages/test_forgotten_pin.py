@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from sqlalchemy import insert, select
@@ -13,7 +12,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 PIN, OTHER = "270486", "905142"
@@ -29,7 +28,7 @@ def there(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: Any) -> Visitor:
+def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     someone: Visitor = new_visitor_at(there)
     return someone
 
@@ -115,6 +114,8 @@ def test_a_link_that_is_over_leads_to_another_one(visitor: Visitor, ada: Person)
 
 
 @pytest.mark.parametrize("address", ["/forgot-pin", "/forgot-pin/questions"])
-def test_a_tenant_without_pins_has_none_to_forget(new_world: NewWorld, new_visitor_at: Any, address: str) -> None:
+def test_a_tenant_without_pins_has_none_to_forget(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
+) -> None:
     visitor: Visitor = new_visitor_at(new_world())
     assert visitor.open(address).heading == "Welcome back"

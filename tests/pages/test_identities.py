@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -18,7 +17,7 @@ from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
 
@@ -29,7 +28,7 @@ def there(new_world: NewWorld, elsewhere: FakeProvider) -> World:
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: Any) -> Visitor:
+def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     someone: Visitor = new_visitor_at(there)
     return someone
 
@@ -101,7 +100,7 @@ def test_what_comes_back_without_one_is_said(
 
 
 def test_only_the_browser_and_the_session_that_asked_are_connected(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider, new_visitor_at: Any
+    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider, new_visitor_at: NewVisitorAt
 ) -> None:
     """An attacker's answer, brought to the browser of somebody who is signed in, links nothing there."""
     eve = there.person("eve@example.com")
@@ -160,7 +159,7 @@ def test_without_a_password_a_new_sign_in_leads_back(
     assert page.press("Go to Globex").address.startswith(elsewhere.url)
 
 
-def test_one_is_taken_away(there: World, visitor: Visitor, ada: Person, new_visitor_at: Any) -> None:
+def test_one_is_taken_away(there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt) -> None:
     has(there, ada)
     page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
     assert page.heading == "Disconnect Globex?"

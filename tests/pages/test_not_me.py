@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,11 +14,10 @@ from tests.support.mailbox import link_in, mails_to, token_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.visitor import NewVisitor, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt
 
 PASSWORD, EMAIL, OWN = "correct horse 7", "/identity/v2/auth/email", "/identity/v2/auth/account"
 THIEF = "thief@evil.test"
-NewVisitorAt = Callable[[World], Visitor]
 
 
 def path_in(mail: dict[str, object]) -> str:

@@ -1,9 +1,9 @@
-"""Whoever reads the database, or a copy of it, finds no link, code, token, cookie or password that opens anything."""
+"""The database holds no readable link, code, token, cookie or password."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,14 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
-from tests.support.oauth_world import NewWorld, World
+from tests.support.oauth_world import NewWorld
 from tests.support.posting import worker_of
 from tests.support.registering import register
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.visitor import Visitor
+from tests.support.visitor import NewVisitorAt
 
 BY_SMS = "/identity/v2/auth/password/otp"
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -33,8 +32,8 @@ def services(own_services: Services) -> Services:
     return own_services
 
 
-def columns_that_hold(services: Services, tenant_id: str, secret: str) -> set[str]:
-    """Return in which columns of which tables a tenant's rows have a text."""
+def columns_containing(services: Services, tenant_id: str, secret: str) -> set[str]:
+    """Return the columns, as `table.column`, in which the tenant's rows contain a text."""
     found = set()
     work = UnitOfWork(services.database, tenant_id)
     try:
@@ -47,16 +46,16 @@ def columns_that_hold(services: Services, tenant_id: str, secret: str) -> set[st
 
 
 def readable(value: Any) -> str:
-    """Return what of a value can be read; an instant's microseconds are no code."""
+    """Return the searchable text of a value; instants are skipped because microseconds look like codes."""
     if isinstance(value, datetime):
         return ""
     return value.decode("latin-1") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
 
 
 def assert_unreadable(services: Services, tenant_id: str, secrets: Iterable[str]) -> None:
-    """No column of the tenant has one of them, nor have the files of SQLite, the journal included."""
+    """Assert that no column of the tenant and no SQLite file, the journal included, contains a secret."""
     secrets = set(secrets)
-    assert {one: where for one in secrets if (where := columns_that_hold(services, tenant_id, one))} == {}
+    assert {one: where for one in secrets if (where := columns_containing(services, tenant_id, one))} == {}
     if services.database.is_sqlite:
         file = Path(make_url(services.database.url).database or "")
         raw = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
@@ -65,9 +64,7 @@ def assert_unreadable(services: Services, tenant_id: str, secrets: Iterable[str]
 
 
 @pytest.mark.database_alone
-def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
-    services: Services, new_tenant_server: NewTenantServer
-) -> None:
+def test_links_and_codes_in_the_outbox_are_unreadable(services: Services, new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server, phone_login=True, email_verification_codes=True)
     tenant = customer.tenant
     answered(register(tenant, "bob@example.test"))
@@ -86,17 +83,19 @@ def test_no_link_and_no_code_lies_readable_while_it_waits_or_once_it_is_dead(
     assert_unreadable(services, tenant.tenant_id, sent)
 
 
-def test_nothing_of_a_visit_lies_readable(services: Services, new_world: NewWorld, new_visitor_at: At) -> None:
+def test_tokens_and_cookies_of_a_sign_in_are_unreadable(
+    services: Services, new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     world = new_world(reset_password_codes=True)
     visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")
     page = visitor.asked_by(shop).follow("Forgot it?").press("Send it", identifier=ada.email)
     (mail,) = mails_to(services, world.tenant_id, ada.email)
     page = page.press("Continue", code=code_in(mail)).press("Save the new password", password=NEW)
-    landed = page.press("Sign in", password=NEW)
-    tokens = shop.redeem(landed.query["code"]).json or {}
-    held = {tokens[name] for name in ("access_token", "refresh_token", "id_token")}
+    callback = page.press("Sign in", password=NEW)
+    tokens = shop.redeem(callback.query["code"]).json or {}
+    token_values = {tokens[name] for name in ("access_token", "refresh_token", "id_token")}
     cookies = {cookie.value for cookie in (visitor.client._cookies or {}).values() if len(cookie.value) > 20}
     assert cookies
     assert_unreadable(
-        services, world.tenant_id, {token_in(mail), code_in(mail), landed.query["code"], NEW, *held, *cookies}
+        services, world.tenant_id, {token_in(mail), code_in(mail), callback.query["code"], NEW, *token_values, *cookies}
     )

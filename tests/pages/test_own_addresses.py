@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,13 +14,12 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "countess@example.org"
 WAITS = re.compile(r"You can have another one sent in \d+ seconds?\.")
 FREE = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def visitor(world: World, new_visitor_at: At) -> Visitor:
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(world)
 
 
@@ -140,7 +138,9 @@ def test_an_address_that_is_asked_for_can_be_given_up(world: World, visitor: Vis
     assert (added.heading, count(world, NEW)) == ("Check your mail", 2), "and it may be asked for anew at once"
 
 
-def test_nobody_learns_whose_an_address_is_by_having_it_mailed_again(world: World, new_visitor_at: At) -> None:
+def test_nobody_learns_whose_an_address_is_by_having_it_mailed_again(
+    world: World, new_visitor_at: NewVisitorAt
+) -> None:
     somebody(world, "grace@example.com", confirmed=True)
     seen: dict[str, list[tuple[int, str]]] = {}
     for asker, email in (("ada@example.com", "grace@example.com"), ("eve@example.com", NEW)):
@@ -157,7 +157,7 @@ def test_nobody_learns_whose_an_address_is_by_having_it_mailed_again(world: Worl
     assert "vtoken" not in mails_to(world.services, world.tenant_id, "grace@example.com")[-1]["text"]
 
 
-def test_what_others_asked_of_the_mailbox_is_kept_silently(world: World, new_visitor_at: At) -> None:
+def test_what_others_asked_of_the_mailbox_is_kept_silently(world: World, new_visitor_at: NewVisitorAt) -> None:
     """Its own sum of mails is used up by strangers: whoever is signed in sees the same page, as often as ever."""
     ada = somebody(world)
     for at in range(40):
@@ -174,7 +174,7 @@ def test_what_others_asked_of_the_mailbox_is_kept_silently(world: World, new_vis
     assert seen == [(200, True)] * 4 + [(403, False)]
 
 
-def test_where_nothing_is_verified_nothing_is_sent_again(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_where_nothing_is_verified_nothing_is_sent_again(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="disabled")
     visitor = new_visitor_at(world)
     page = signed_in(visitor, somebody(world), "/emails")

@@ -12,7 +12,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_own_factors import mails, signed_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_form_of_elsewhere_ends_nothing(world: World, visitor: Visitor, ada: P
     assert "Acme Shop" in visitor.open("/applications").text
 
 
-def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world()
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     signed_in(visitor, ada, "/security")

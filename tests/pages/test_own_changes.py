@@ -1,7 +1,6 @@
 """People change their own account on our pages: profile, username, addresses, questions; and leave."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,7 @@ from app.identity.entry.cleaning import clean
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "correct horse 7"
 FORM: list[dict[str, Any]] = [
@@ -22,7 +21,6 @@ FORM: list[dict[str, Any]] = [
     {"name": "cf_size", "type": "option", "options": [{"value": "m"}, {"value": "xl"}]},
 ]
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -69,7 +67,7 @@ def test_what_is_wrong_stands_at_its_field_and_what_was_typed_stays(visitor: Vis
     assert 'value="Augusta"' in page.html
 
 
-def test_the_tenants_form_says_what_is_asked(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_the_tenants_form_says_what_is_asked(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(registration_form=FORM, custom_fields=["size"])
     ada = world.person("ada@example.com", FirstName="Ada")
     page = signed_in(new_visitor_at(world), ada, "/profile/edit")
@@ -161,7 +159,9 @@ def test_an_address_of_somebody_else_is_answered_as_a_free_one(world: World, vis
     assert "vtoken" not in mails(world, "grace@example.com")[-1]
 
 
-def test_security_questions_are_offered_where_the_tenant_asks_some(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_security_questions_are_offered_where_the_tenant_asks_some(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     pages = []
     for questions in ({"pet": "First pet?"}, {}):
         world = new_world(security_questions=questions)
@@ -169,7 +169,7 @@ def test_security_questions_are_offered_where_the_tenant_asks_some(new_world: Ne
     assert ["Security questions" in page for page in pages] == [True, False]
 
 
-def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(security_questions={"pet": "First pet?", "town": "Home town?"})
     visitor = new_visitor_at(world)
     page = signed_in(visitor, world.person("ada@example.com"), "/security-questions")
@@ -180,7 +180,7 @@ def test_security_questions_are_answered(new_world: NewWorld, new_visitor_at: At
     assert "Rex" not in again.html
 
 
-def test_a_username_is_offered_where_one_signs_in_with_it(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_username_is_offered_where_one_signs_in_with_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     pages = []
     for is_on in (True, False):
         world = new_world(email_login=True, username_login=is_on)
@@ -188,7 +188,9 @@ def test_a_username_is_offered_where_one_signs_in_with_it(new_world: NewWorld, n
     assert ["Username" in page for page in pages] == [True, False]
 
 
-def test_whose_address_is_not_confirmed_reads_why_no_mail_deletes_it(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_whose_address_is_not_confirmed_reads_why_no_mail_deletes_it(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     visitor = new_visitor_at(new_world(email_verification="optional"))
     visitor.open("/register").press("Create account", email="ada@example.com", password="Zebra-kettle-91")
     refused = visitor.open("/delete-account").press("Send me the mail")
@@ -246,7 +248,7 @@ def test_the_older_address_of_the_mail_leads_there(visitor: Visitor) -> None:
     assert visitor.open("/auth.aspx?vtype=deleteuser&vtoken=x").heading == "This link is not complete"
 
 
-def test_a_new_privacy_policy_stands_before_everything(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_new_privacy_policy_stands_before_everything(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(privacy_policy=POLICY)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     ada = world.person("ada@example.com")
@@ -266,7 +268,9 @@ OWN_PAGES = (
 )  # fmt: skip
 
 
-def test_no_page_of_the_account_opens_before_the_policy_is_accepted(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_no_page_of_the_account_opens_before_the_policy_is_accepted(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     world = new_world(privacy_policy=POLICY)
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     assert signed_in(visitor, ada).heading == "The privacy policy has changed"
@@ -276,7 +280,7 @@ def test_no_page_of_the_account_opens_before_the_policy_is_accepted(new_world: N
     assert asked.press("Accept").heading == "Change password"
 
 
-def test_a_form_from_before_the_policy_changes_nothing(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_form_from_before_the_policy_changes_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     begins = (new_world().services.clock.now() + timedelta(minutes=1)).isoformat()
     world = new_world(privacy_policy={"mode": "strict", "versions": [{"version": "1", "starts_at": begins}]})
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
@@ -296,7 +300,7 @@ def test_a_form_from_before_the_policy_changes_nothing(new_world: NewWorld, new_
     assert mails(world, ada.email) == []
 
 
-def test_what_the_form_requires_is_asked_at_sign_in(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_what_the_form_requires_is_asked_at_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(registration_form=FORM, custom_fields=["size"], ask_required_fields=True)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     page = visitor.asked_by(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)

@@ -13,7 +13,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_own_factors import adds, signed_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 HASHED = ("hash", "sealed", "lookup", "private")
 """What columns are called that hold a secret or the digest of one."""
@@ -35,7 +35,7 @@ def there(services: Services, new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: Any) -> Visitor:
+def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     visitor: Visitor = new_visitor_at(there)
     return visitor
 
@@ -98,7 +98,7 @@ def test_the_file_has_everything_and_no_secret(there: World, someone: Visitor) -
     assert [one for one in kept | shown if one in text] == []
 
 
-def test_nothing_of_anybody_else_is_in_it(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+def test_nothing_of_anybody_else_is_in_it(there: World, someone: Visitor, new_visitor_at: NewVisitorAt) -> None:
     bob = there.person("bob@example.com", FirstName="Bob")
     signed_in(new_visitor_at(there), bob, "/security")
     signed_in(someone, there.person("ada@example.com"), "/download-data")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pyotp
 import pytest
@@ -15,7 +14,7 @@ from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 APP_ALONE = {"second_factors": {"email": False, "passkey": False}}
 
@@ -26,7 +25,7 @@ def there(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: Any) -> Visitor:
+def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     visitor: Visitor = new_visitor_at(there)
     return visitor
 
@@ -54,7 +53,7 @@ def mails(there: World, ada: Person) -> list[str]:
 
 
 def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
-    there: World, someone: Visitor, new_visitor_at: Any
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
     overview = signed_in(someone, ada, "/security")
@@ -119,7 +118,7 @@ def test_a_session_that_grew_old_on_the_page_is_asked_first(there: World, someon
 
 
 def test_the_only_one_is_removed_and_the_password_alone_opens_again(
-    there: World, someone: Visitor, new_visitor_at: Any
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
     adds(someone, there, ada)
@@ -130,7 +129,7 @@ def test_the_only_one_is_removed_and_the_password_alone_opens_again(
     assert signs_in(new_visitor_at(there), there, ada).query.get("code")
 
 
-def test_where_one_is_required_the_page_says_what_comes_next(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_where_one_is_required_the_page_says_what_comes_next(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", **APP_ALONE)
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     enrols(visitor, there, ada)
@@ -195,7 +194,9 @@ def enrolled(there: World, ada: Person) -> list[str]:
         work.rollback()
 
 
-def test_the_trusted_browser_is_listed_and_asked_again(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+def test_the_trusted_browser_is_listed_and_asked_again(
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
     ada = there.person("ada@example.com")
     app, _ = adds(someone, there, ada)
     there.services.clock.advance(seconds=30)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,13 +17,12 @@ from tests.support.mailbox import code_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "correct horse 7"
 TYPED, SHOWN, KEPT = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
 OTHER, OTHER_SHOWN, OTHER_KEPT = "+44 20 7946 0124", "+44 20 7946 0124", "+442079460124"
 FREE = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def ada(world: World) -> Person:
 
 
 @pytest.fixture
-def visitor(world: World, new_visitor_at: At) -> Visitor:
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(world)
 
 
@@ -85,7 +83,9 @@ def test_a_number_is_added_as_it_is_dialled_changed_and_removed(world: World, vi
     assert "There is none yet" in gone.text
 
 
-def test_the_number_opens_the_account_once_it_is_proved(world: World, new_visitor_at: At, ada: Person) -> None:
+def test_the_number_opens_the_account_once_it_is_proved(
+    world: World, new_visitor_at: NewVisitorAt, ada: Person
+) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
     sent = signed_in(first, ada, "/phone/change").press("Send the code", phone=TYPED)
     before = second.open("/profile").press("Sign in", identifier=TYPED, password=PASSWORD)
@@ -121,7 +121,7 @@ def test_what_is_no_number_is_said_at_its_field(visitor: Visitor, world: World, 
     assert sent_messages(world.services, world.tenant_id, "sms") == []
 
 
-def test_a_number_without_a_country_is_asked_for_with_one(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_number_without_a_country_is_asked_for_with_one(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, phone_login=True, email_login=True)
     visitor = new_visitor_at(world)
     page = signed_in(visitor, world.person("ada@example.com"), "/phone/change").press("Send the code", phone=TYPED)
@@ -166,7 +166,7 @@ def test_five_wrong_codes_close_it(world: World, visitor: Visitor, ada: Person) 
 
 
 def test_a_number_of_somebody_else_is_answered_as_a_free_one_and_its_owner_told(
-    world: World, new_visitor_at: At, ada: Person
+    world: World, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     grace, thief = new_visitor_at(world), new_visitor_at(world)
     with_number(world, grace, world.person("grace@example.com"))
@@ -183,7 +183,9 @@ def test_a_number_of_somebody_else_is_answered_as_a_free_one_and_its_owner_told(
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-def test_limits_do_not_tell_which_number_somebody_has(world: World, new_visitor_at: At, is_taken: bool) -> None:
+def test_limits_do_not_tell_which_number_somebody_has(
+    world: World, new_visitor_at: NewVisitorAt, is_taken: bool
+) -> None:
     """Whoever used up what registrations may text to it, or what an account may ask for, learns nothing by what is left."""
     if is_taken:
         with_number(world, new_visitor_at(world), world.person("grace@example.com"))
@@ -203,7 +205,7 @@ def test_limits_do_not_tell_which_number_somebody_has(world: World, new_visitor_
     assert late.press("Send the code", phone=TYPED).status == 403, "so many to this number, whoever asks"
 
 
-def test_numbers_of_others_count_for_whoever_asks(world: World, new_visitor_at: At, ada: Person) -> None:
+def test_numbers_of_others_count_for_whoever_asks(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     with_number(world, new_visitor_at(world), world.person("grace@example.com"))
     page = signed_in(new_visitor_at(world), ada, "/phone/change")
     for _ in range(4):
@@ -265,7 +267,9 @@ def test_clicks_at_the_same_moment_take_the_number_once(world: World, visitor: V
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
 
 
-def test_two_who_ask_for_one_number_and_the_first_to_prove_it_has_it(world: World, new_visitor_at: At) -> None:
+def test_two_who_ask_for_one_number_and_the_first_to_prove_it_has_it(
+    world: World, new_visitor_at: NewVisitorAt
+) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
     one = signed_in(first, world.person("ada@example.com"), "/phone/change").press("Send the code", phone=TYPED)
     code = code_in(texts(world, KEPT)[-1])
@@ -278,7 +282,7 @@ def test_two_who_ask_for_one_number_and_the_first_to_prove_it_has_it(world: Worl
 
 
 def test_another_browser_of_the_account_goes_on_and_one_of_somebody_else_does_not(
-    world: World, new_visitor_at: At, ada: Person
+    world: World, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     here, there, elsewhere = (new_visitor_at(world) for _ in range(3))
     signed_in(here, ada, "/phone/change").press("Send the code", phone=TYPED)
@@ -333,7 +337,7 @@ def test_a_number_that_was_only_stated_can_be_confirmed(world: World, visitor: V
     assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world, KEPT)[-1])).text
 
 
-def test_where_nobody_signs_in_with_numbers_there_is_no_page(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_where_nobody_signs_in_with_numbers_there_is_no_page(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE)
     visitor = new_visitor_at(world)
     assert "Add, change or remove it" not in signed_in(visitor, world.person("ada@example.com"), "/profile").text

@@ -12,7 +12,7 @@ import pytest
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def there(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: Any) -> Visitor:
+def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     visitor: Visitor = new_visitor_at(there)
     return visitor
 
@@ -62,7 +62,7 @@ def test_managers_of_passwords_find_the_pages(there: World, someone: Visitor) ->
     assert someone.open("/.well-known/webauthn").status == 404
 
 
-def test_related_origins_are_told(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_related_origins_are_told(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     other = "https://login.shop.example"
     visitor = new_visitor_at(new_world(passkeys=True, passkey_settings={"related_origins": [other]}))
     assert json.loads(visitor.open("/.well-known/webauthn").html) == {"origins": [visitor.home, other]}

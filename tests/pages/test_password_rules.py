@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.mailbox import link_in, mails_to
-from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.oauth_world import NewWorld
+from tests.support.visitor import NewVisitorAt, Seen
 
 OLD, BUTTON = "correct horse 7", "Save the new password"
 BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
@@ -26,7 +25,6 @@ PERSON, COMMON, EARLIER = (
     "None that many people use",
     "None of your last 5 passwords",
 )
-At = Callable[[World], Visitor]
 
 POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
     ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "short", [LEAST, NUMBER, SIGN]),
@@ -60,7 +58,12 @@ def told(page: Seen, stated: list[str], broken: list[str]) -> None:
 
 @CASES
 def test_on_the_page_of_a_new_password(
-    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    stated: list[str],
+    typed: str,
+    broken: list[str],
 ) -> None:
     world = new_world(password_policy=policy)
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
@@ -74,7 +77,12 @@ def test_on_the_page_of_a_new_password(
 
 @CASES
 def test_on_the_page_of_a_changed_password(
-    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    stated: list[str],
+    typed: str,
+    broken: list[str],
 ) -> None:
     world = new_world(password_policy=policy)
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
@@ -87,7 +95,12 @@ def test_on_the_page_of_a_changed_password(
 
 @CASES
 def test_on_the_page_of_a_first_password(
-    new_world: NewWorld, new_visitor_at: At, policy: dict[str, Any], stated: list[str], typed: str, broken: list[str]
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    stated: list[str],
+    typed: str,
+    broken: list[str],
 ) -> None:
     world = new_world(password_policy=policy, limits={"register_per_minute_per_address": 0})
     earlier = {EARLIER, "Not your last password"}

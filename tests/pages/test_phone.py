@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,13 +9,12 @@ import pytest
 from tests.pages.test_verification import wait
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 TYPED, SHOWN, KEPT = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
 FREE = {"register_per_minute_per_address": 0}
 ARABIC = str.maketrans("0123456789", "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669")
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def visitor(world: World, new_visitor_at: At) -> Visitor:
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(world)
 
 
@@ -84,7 +82,7 @@ def test_another_message_is_sent_after_a_while_and_not_for_ever(world: World, vi
     assert over.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
 
 
-def test_a_number_that_has_an_account_is_answered_as_any_other(world: World, new_visitor_at: At) -> None:
+def test_a_number_that_has_an_account_is_answered_as_any_other(world: World, new_visitor_at: NewVisitorAt) -> None:
     first = sign_up(new_visitor_at(world).open("/register"))
     first.press("Confirm", code=code_in(texts(world)[-1]))
     known = sign_up(new_visitor_at(world).open("/register"))
@@ -95,7 +93,7 @@ def test_a_number_that_has_an_account_is_answered_as_any_other(world: World, new
     assert "That code did not work" in known.press("Confirm", code="123456").text
 
 
-def test_who_registered_first_and_proved_nothing_keeps_nobody_out(world: World, new_visitor_at: At) -> None:
+def test_who_registered_first_and_proved_nothing_keeps_nobody_out(world: World, new_visitor_at: NewVisitorAt) -> None:
     squatter = sign_up(new_visitor_at(world).open("/register"))
     owner = new_visitor_at(world)
     waiting = sign_up(owner.open("/register"))
@@ -103,7 +101,9 @@ def test_who_registered_first_and_proved_nothing_keeps_nobody_out(world: World, 
     assert "That code did not work" in squatter.press("Confirm", code="123456").text
 
 
-def test_a_forgotten_password_is_set_by_a_code_from_a_message(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_forgotten_password_is_set_by_a_code_from_a_message(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     world = new_world(
         limits=FREE, phone_login=True, email_login=False, default_country="GB", login_on_password_reset=True
     )

@@ -10,14 +10,14 @@ from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.tenant_server import TenantServer, answered
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PIN, OTHER = "270486", "905142"
 REQUIRED = {"pin": {"is_on": True, "required": True}}
 OFFERED = {"pin": {"is_on": True, "ask_on_login": True}}
 
 
-def at(new_world: NewWorld, new_visitor_at: Any, **settings: Any) -> tuple[World, Visitor, Person]:
+def at(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: Any) -> tuple[World, Visitor, Person]:
     there = new_world(**settings)
     visitor: Visitor = new_visitor_at(there)
     return there, visitor, there.person("ada@example.com")
@@ -28,7 +28,9 @@ def signs_in(visitor: Visitor, there: World, ada: Person, name: str = "shop") ->
     return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
-def test_a_pin_that_is_required_stands_before_the_shop_and_once_only(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_a_pin_that_is_required_stands_before_the_shop_and_once_only(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
     page = signs_in(visitor, there, ada)
     assert page.heading == "Set a PIN"
@@ -40,14 +42,14 @@ def test_a_pin_that_is_required_stands_before_the_shop_and_once_only(new_world: 
     assert visitor.asked_by(there.application("other")).address.startswith("https://")
 
 
-def test_skipping_what_is_required_skips_nothing(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_skipping_what_is_required_skips_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
     page = signs_in(visitor, there, ada)
     sent = {**page.form("Save the PIN").fields, "do": "skip"}
     assert visitor.send("POST", f"{visitor.home}/set-pin", sent).heading == "Set a PIN"
 
 
-def test_a_pin_that_is_offered_can_be_left_out_for_good(new_world: NewWorld, new_visitor_at: Any) -> None:
+def test_a_pin_that_is_offered_can_be_left_out_for_good(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, **OFFERED)
     page = signs_in(visitor, there, ada)
     assert page.press("Not now").address.startswith("https://shop.example")
@@ -56,7 +58,7 @@ def test_a_pin_that_is_offered_can_be_left_out_for_good(new_world: NewWorld, new
 
 @pytest.mark.parametrize("waits", [0, 10])
 def test_a_pin_is_set_later_by_whoever_proves_who_they_are(
-    new_world: NewWorld, new_visitor_at: Any, waits: int
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, waits: int
 ) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, pin={"is_on": True})
     signs_in(visitor, there, ada)
@@ -70,7 +72,9 @@ def test_a_pin_is_set_later_by_whoever_proves_who_they_are(
     assert visitor.open("/pin").heading == "Change your PIN"
 
 
-def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: Any, identity_app: Any) -> None:
+def test_a_mailed_link_sets_a_new_pin_once(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any
+) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
     signs_in(visitor, there, ada).press("Save the PIN", pin=PIN)
     program = TenantServer(there.services, identity_app, there.tenant_id, there.name, there.api_key, "")
@@ -86,7 +90,7 @@ def test_a_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("pins", [REQUIRED, OFFERED])
 def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
-    new_world: NewWorld, new_visitor_at: Any, pins: dict[str, Any]
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, pins: dict[str, Any]
 ) -> None:
     there, visitor, ada = at(new_world, new_visitor_at, passwordless_email=True)
     signs_in(visitor, there, ada)

@@ -12,7 +12,7 @@ from tests.pages.test_connections import ADA, Traveller
 from tests.support.oauth_world import World
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import Seen
+from tests.support.visitor import NewVisitorAt, Seen
 
 BACK = "https://shop.example/back"
 GUID = "0f5a1c52-9c1e-4a6b-8a51-0d5f2b9c1c11"
@@ -26,7 +26,9 @@ def server(new_tenant_server: NewTenantServer, elsewhere: FakeProvider) -> Tenan
 
 
 @pytest.fixture
-def traveller(server: TenantServer, identity_app: Any, new_visitor_at: Any, elsewhere: FakeProvider) -> Traveller:
+def traveller(
+    server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, elsewhere: FakeProvider
+) -> Traveller:
     there = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
     return Traveller(there, new_visitor_at(there), elsewhere)
 

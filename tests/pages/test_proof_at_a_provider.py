@@ -16,7 +16,7 @@ from tests.support.connecting import asked
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 START, AGAIN = "/sign-in/with?provider=globex", "Is it still you?"
@@ -35,7 +35,7 @@ def there(new_world: NewWorld, globex: FakeProvider) -> World:
 
 
 @pytest.fixture
-def visitor(there: World, new_visitor_at: Any, globex: FakeProvider) -> Visitor:
+def visitor(there: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -> Visitor:
     someone: Visitor = new_visitor_at(there)
     assert back(someone, globex, START).heading == "Ada Lovelace"
     return someone
@@ -66,7 +66,7 @@ def test_the_provider_is_told_to_ask_and_the_person_goes_on(
     assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
-def test_a_first_sign_in_asks_nothing_that_is_not_wanted(there: World, new_visitor_at: Any) -> None:
+def test_a_first_sign_in_asks_nothing_that_is_not_wanted(there: World, new_visitor_at: NewVisitorAt) -> None:
     led = new_visitor_at(there).open(START).address
     assert not asked(led).keys() & {"prompt", "max_age"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,7 +21,7 @@ from tests.support.people import leads_on
 from tests.support.races import RACERS, at_once, tabs
 from tests.support.relying_party import claims_in
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 EMAIL, PASSWORD = "/identity/v2/auth/email", "correct horse 7"
 BY_SMS = "/identity/v2/auth/password/otp"
@@ -32,7 +31,6 @@ FREE = {
     "forgot_per_minute_per_address": 0,
     "email_codes_tried_per_day": 0,
 }
-NewVisitorAt = Callable[[World], Visitor]
 
 
 @pytest.fixture

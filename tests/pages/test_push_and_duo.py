@@ -15,7 +15,7 @@ from tests.support.devices import AWS_KEY, PUSH, Phone, drawn, keeps, server_of
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
 from tests.support.oauth_world import NewWorld, World
 from tests.support.tenant_server import answered
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 ALONE = {"totp": False, "email": False, "passkey": False}
 ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -35,7 +35,7 @@ def phone(there: World, identity_app: Any) -> Phone:
 
 
 def test_a_device_is_enrolled_on_the_way_and_asked_from_then_on(
-    there: World, phone: Phone, new_visitor_at: Any
+    there: World, phone: Phone, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
     visitor: Visitor = new_visitor_at(there)
@@ -71,7 +71,9 @@ def test_a_device_is_enrolled_on_the_way_and_asked_from_then_on(
     assert again.press("Check now").query["code"]
 
 
-def test_a_denied_request_is_said_and_another_is_asked_for(there: World, phone: Phone, new_visitor_at: Any) -> None:
+def test_a_denied_request_is_said_and_another_is_asked_for(
+    there: World, phone: Phone, new_visitor_at: NewVisitorAt
+) -> None:
     ada = there.person("ada@example.com")
     visitor: Visitor = new_visitor_at(there)
     page = signs_in(visitor, there, ada)
@@ -96,7 +98,7 @@ def there_duo(new_world: NewWorld, identity_app: Any) -> World:
 
 
 def test_the_browser_is_led_to_duo_and_back_to_the_shop(
-    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there_duo.person("ada@example.com")
     visitor: Visitor = new_visitor_at(there_duo)
@@ -114,7 +116,7 @@ def test_the_browser_is_led_to_duo_and_back_to_the_shop(
 
 
 def test_what_duo_gave_another_browser_opens_nothing_here(
-    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there_duo.person("ada@example.com")
     mine: Visitor = new_visitor_at(there_duo)
@@ -125,7 +127,7 @@ def test_what_duo_gave_another_browser_opens_nothing_here(
 
 
 def test_whoever_is_signed_in_adds_duo_and_nobody_elses(
-    there_duo: World, elsewhere: FakeDuo, new_visitor_at: Any
+    there_duo: World, elsewhere: FakeDuo, new_visitor_at: NewVisitorAt
 ) -> None:
     there_duo.restate(two_factor="optional")
     people = [there_duo.person(f"{name}@example.com") for name in ("ada", "eve")]

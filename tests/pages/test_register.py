@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,13 +11,12 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
 CONFIRM = "Confirm"
 FREE = {"register_per_minute_per_address": 0}
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -55,7 +53,7 @@ def test_a_person_signs_up_confirms_and_returns_to_the_application(world: World,
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
 def test_where_no_proof_is_needed_the_application_gets_its_code_at_once(
-    new_world: NewWorld, new_visitor_at: At, mode: str
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
     world = new_world(limits=FREE, email_verification=mode)
     shop = world.application("shop")
@@ -70,14 +68,14 @@ def test_prompt_create_leads_to_the_form_and_back_to_sign_in(world: World, visit
     assert page.follow("Sign in").heading == "Welcome back"
 
 
-def test_alone_it_ends_at_the_profile(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_alone_it_ends_at_the_profile(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world(limits=FREE, email_verification="optional"))
     assert sign_up(visitor.open("/register")).address.endswith("/profile")
     assert visitor.open("/register").address.endswith("/profile")
 
 
 def test_the_older_address_leads_here_and_says_so_at_its_return_address(
-    new_world: NewWorld, new_visitor_at: At
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
 ) -> None:
     world = new_world(limits=FREE, url_whitelist=("https://shop.example",))
     page = new_visitor_at(world).open("/auth.aspx?action=Register&return_url=https://shop.example/in?x=1")
@@ -91,7 +89,7 @@ def test_a_return_address_that_is_not_listed_is_not_gone_to(world: World, visito
 
 
 @pytest.mark.parametrize("query", ["", "?action=register"])
-def test_a_tenant_without_registration_says_so(new_world: NewWorld, new_visitor_at: At, query: str) -> None:
+def test_a_tenant_without_registration_says_so(new_world: NewWorld, new_visitor_at: NewVisitorAt, query: str) -> None:
     world = new_world(registration=False)
     visitor = new_visitor_at(world)
     page = visitor.open("/auth.aspx?action=register" if query else "/register")
@@ -174,7 +172,9 @@ def formal(new_world: NewWorld) -> World:
     return new_world(limits=FREE, registration_form=FORM, custom_fields=("size",), minimum_age=16)
 
 
-def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(formal: World, new_visitor_at: At) -> None:
+def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(
+    formal: World, new_visitor_at: NewVisitorAt
+) -> None:
     visitor = new_visitor_at(formal)
     page = visitor.open("/register")
     assert page.html.index("What may we call you?") < page.html.index("Username") < page.html.index("Date of birth")
@@ -202,7 +202,7 @@ def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(formal
     ],
 )
 def test_the_tenants_form_is_enforced_at_its_fields(
-    formal: World, new_visitor_at: At, typed: dict[str, str], field: str
+    formal: World, new_visitor_at: NewVisitorAt, typed: dict[str, str], field: str
 ) -> None:
     sent = {name: value for name, value in {**GOOD, **typed}.items() if name != "terms" or value}
     page = sign_up(new_visitor_at(formal).open("/register"), **sent)
@@ -211,7 +211,7 @@ def test_the_tenants_form_is_enforced_at_its_fields(
     assert held(formal) == []
 
 
-def test_a_taken_username_is_said(formal: World, new_visitor_at: At) -> None:
+def test_a_taken_username_is_said(formal: World, new_visitor_at: NewVisitorAt) -> None:
     sign_up(new_visitor_at(formal).open("/register"), **GOOD)
     page = sign_up(new_visitor_at(formal).open("/register"), email="other@example.test", **GOOD)
     assert 'id="username-problem"' in page.html
@@ -233,7 +233,7 @@ def test_a_form_of_another_browser_is_drawn_again(world: World, new_visitor: Any
     assert held(world) == []
 
 
-def test_a_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="optional")
     visitor = new_visitor_at(world)
     page = visitor.asked_by(world.application("shop"))
@@ -243,7 +243,7 @@ def test_a_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: 
     assert len(held(world)) == 1
 
 
-def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits={"register_per_minute_per_address": 1})
     sign_up(new_visitor_at(world).open("/register"))
     page = sign_up(new_visitor_at(world).open("/register"), email="b@example.test")
@@ -251,7 +251,9 @@ def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_vis
     assert page.form("Create account").fields["email"] == "b@example.test"
 
 
-def test_the_rules_of_the_password_are_those_that_are_enforced(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_the_rules_of_the_password_are_those_that_are_enforced(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     world = new_world(password_policy={"min_length": 14, "require_symbol": False, "require_uppercase": True})
     page = new_visitor_at(world).open("/register")
     assert "At least 14 characters" in page.text
@@ -264,7 +266,7 @@ def test_an_attempt_that_is_over_starts_again(world: World, visitor: Visitor) ->
     assert visitor.open("/register?attempt=unknown").status == 410
 
 
-def test_a_tenant_that_wants_a_captcha_asks_one_of_everybody(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_tenant_that_wants_a_captcha_asks_one_of_everybody(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, registration_captcha=True)
     visitor = new_visitor_at(world)
     visitor.open("/register")
@@ -278,7 +280,9 @@ def test_a_tenant_that_wants_a_captcha_asks_one_of_everybody(new_world: NewWorld
     assert len(held(world)) == 1
 
 
-def test_what_is_refused_after_the_captcha_brings_another_one(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_what_is_refused_after_the_captcha_brings_another_one(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     world = new_world(limits=FREE, registration_captcha=True)
     page = new_visitor_at(world).open("/register")
     weak = sign_up(page, password="Password123!", captcha=str(answer_to(asked_on(page, "Create account"))))
@@ -289,7 +293,7 @@ def test_what_is_refused_after_the_captcha_brings_another_one(new_world: NewWorl
 
 
 def test_who_is_signed_in_may_make_another_account_where_the_application_asks(
-    new_world: NewWorld, new_visitor_at: At
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
 ) -> None:
     world = new_world(limits=FREE, email_verification="optional")
     visitor, shop = new_visitor_at(world), world.application("shop")

@@ -18,7 +18,7 @@ from tests.support.authenticator import Authenticator
 from tests.support.captchas import answer_to, asked_on
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 BUTTON = "Create it with a passkey"
 ONE_STORE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -68,7 +68,7 @@ class Newcomer:
 
 
 @pytest.fixture
-def new_person(there: World, new_visitor_at: Any) -> Any:
+def new_person(there: World, new_visitor_at: NewVisitorAt) -> Any:
     return lambda: Newcomer(there, new_visitor_at(there))
 
 
@@ -189,7 +189,7 @@ def test_one_that_was_made_for_another_address_or_badly_makes_nothing(there: Wor
 @ONE_STORE
 @pytest.mark.parametrize(("verifies", "status"), [(True, 200), (False, 403)])
 def test_where_nothing_is_proved_first_one_is_signed_in_at_once(
-    new_there: NewWorld, new_visitor_at: Any, verifies: bool, status: int
+    new_there: NewWorld, new_visitor_at: NewVisitorAt, verifies: bool, status: int
 ) -> None:
     there = new_there(email_verification="optional", two_factor="required")
     ada = Newcomer(there, new_visitor_at(there), verifies=verifies)
@@ -198,7 +198,7 @@ def test_where_nothing_is_proved_first_one_is_signed_in_at_once(
 
 
 @ONE_STORE
-def test_a_captcha_is_asked_once(new_there: NewWorld, new_visitor_at: Any) -> None:
+def test_a_captcha_is_asked_once(new_there: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_there(registration_captcha=True)
     ada = Newcomer(there, new_visitor_at(there))
     page = ada.visitor.open("/register")
@@ -209,7 +209,7 @@ def test_a_captcha_is_asked_once(new_there: NewWorld, new_visitor_at: Any) -> No
 
 
 @ONE_STORE
-def test_it_is_offered_where_it_can_sign_in(new_there: NewWorld, new_visitor_at: Any) -> None:
+def test_it_is_offered_where_it_can_sign_in(new_there: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     for settings in ({"passkeys": False}, {"registration_form": [{"name": "username"}, FORM[-1]]}):
         visitor = new_visitor_at(new_there(**settings))
         page = visitor.open("/register")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import MovableClock
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
 
 MINE, SQUATTERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
@@ -26,7 +25,6 @@ FORM = (
     {"name": "first_name"},
     {"name": "password", "type": "password", "required": True},
 )
-At = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -127,7 +125,7 @@ def test_another_mail_is_that_of_this_browsers_own_registration(world: World, ne
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
 def test_an_account_in_use_stays_whoever_registers_with_its_address(
-    new_world: NewWorld, new_visitor_at: At, mode: str
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
     world = new_world(limits=UNLIMITED, email_verification=mode)
     owner, stranger = new_visitor_at(world), new_visitor_at(world)

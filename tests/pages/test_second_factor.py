@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 import pyotp
@@ -11,7 +10,7 @@ import pytest
 
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 APP_ALONE = {"email": False, "passkey": False}
 REQUIRED = {"two_factor": "required", "second_factors": APP_ALONE}
@@ -23,7 +22,7 @@ def there(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def someone(there: World, new_visitor_at: Any) -> Visitor:
+def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
     visitor: Visitor = new_visitor_at(there)
     return visitor
 
@@ -69,7 +68,9 @@ def test_it_is_enrolled_on_the_way_codes_are_kept_and_the_shop_gets_its_code(the
     assert made.follow("I have kept them").query["code"]
 
 
-def test_from_then_on_it_is_asked_after_the_password(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+def test_from_then_on_it_is_asked_after_the_password(
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
     ada = there.person("ada@example.com")
     app, _ = enrols(someone, there, ada)
     there.services.clock.advance(seconds=30)
@@ -96,7 +97,7 @@ def test_back_and_refresh_meet_the_same_page(there: World, someone: Visitor) -> 
     assert app_of(again).secret == app_of(page).secret
 
 
-def test_a_backup_code_is_another_way(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+def test_a_backup_code_is_another_way(there: World, someone: Visitor, new_visitor_at: NewVisitorAt) -> None:
     ada = there.person("ada@example.com")
     _, paper = enrols(someone, there, ada)
     code = re.findall(r"<code>([0-9a-f-]+)</code>", paper.press("Show my backup codes").html)[0]
@@ -109,7 +110,7 @@ def test_a_backup_code_is_another_way(there: World, someone: Visitor, new_visito
 
 
 def test_a_trusted_browser_is_not_asked_again_until_the_password_changes(
-    there: World, someone: Visitor, new_visitor_at: Any
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
     app, _ = enrols(someone, there, ada)
@@ -123,7 +124,9 @@ def test_a_trusted_browser_is_not_asked_again_until_the_password_changes(
     assert signs_in(visitor, there, ada).heading == "Is it you?"
 
 
-def test_too_many_wrong_codes_lead_back_to_the_beginning(there: World, someone: Visitor, new_visitor_at: Any) -> None:
+def test_too_many_wrong_codes_lead_back_to_the_beginning(
+    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
     ada = there.person("ada@example.com")
     enrols(someone, there, ada)
     page = signs_in(new_visitor_at(there), there, ada)

@@ -12,7 +12,7 @@ from tests.pages.test_second_factor import forgets, signs_in
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?", "school": "Your first school?"}
 NONE = {"totp": False, "email": False, "passkey": False}
@@ -40,7 +40,7 @@ def enrols_number(visitor: Visitor, there: World, ada: Person) -> Seen:
 
 
 @pytest.fixture
-def visitor_at(new_visitor_at: Any) -> Any:
+def visitor_at(new_visitor_at: NewVisitorAt) -> Any:
     return new_visitor_at
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,11 +16,10 @@ from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, Person, World
 from tests.support.relying_party import RelyingParty
-from tests.support.visitor import NewVisitor, Seen, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
 
 PASSWORD = "correct horse 7"
 ADA = "ada@example.com"
-NewVisitorAt = Callable[[World], Visitor]
 
 
 def unverified(world: World, email: str = ADA) -> Person:

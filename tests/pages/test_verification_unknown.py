@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.pages.test_verification import ADA, wait
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 STRONG = "Zebra-kettle-91"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
-NewVisitorAt = Callable[[World], Visitor]
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -16,11 +15,10 @@ from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import Seen, Visitor
+from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 ADA, NEW = "ada@example.com", "new@example.com"
 NUMBER, KEPT = "020 7946 0123", "+442079460123"
-At = Callable[[World], Visitor]
 FREE = {"sign_in_per_minute_per_address": 0, "passwordless_per_minute_per_address": 0}
 EVERY = {"passwordless_email": True, "passwordless_sms": True, "smart_login": True, "limits": FREE}
 
@@ -31,7 +29,7 @@ def world(new_world: NewWorld) -> World:
 
 
 @pytest.fixture
-def visitor(world: World, new_visitor_at: At) -> Visitor:
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(world)
 
 
@@ -72,7 +70,9 @@ def test_the_link_opened_in_the_same_browser_ends_at_the_application(
     assert page.press("Sign in").query["code"]
 
 
-def test_looking_at_the_link_uses_nothing_up(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_looking_at_the_link_uses_nothing_up(
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
+) -> None:
     by_mail(visitor.open("/login"), ada.email)
     link = path_of(world)
     for _ in range(3):
@@ -85,7 +85,7 @@ def test_looking_at_the_link_uses_nothing_up(world: World, visitor: Visitor, new
 
 
 def test_the_link_signs_in_the_browser_in_which_it_is_opened(
-    world: World, visitor: Visitor, new_visitor_at: At, ada: Person
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     """It is led to the application's home, which asks for a sign-in and finds one; the first browser is told nothing."""
     shop = world.application("shop", client_uri="https://shop.example/")
@@ -106,7 +106,7 @@ def test_the_code_is_typed_where_it_was_asked_for(world: World, visitor: Visitor
     assert wrong.press("Sign in", code=arabic).query["code"]
 
 
-def test_a_used_link_leads_on(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_a_used_link_leads_on(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     by_mail(visitor.open("/login"), ada.email)
     page = visitor.open(path_of(world))
     assert page.press("Sign in").address.endswith("/profile")
@@ -117,7 +117,7 @@ def test_a_used_link_leads_on(world: World, visitor: Visitor, new_visitor_at: At
     assert late.press("Send a new link").heading == "Check your mail"
 
 
-def test_an_old_link_leads_on(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_an_old_link_leads_on(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     by_mail(visitor.open("/login"), ada.email)
     world.services.clock.advance(minutes=61)  # type: ignore[attr-defined]  # as above
     other = new_visitor_at(world)
@@ -141,7 +141,7 @@ def test_another_mail_waits_half_a_minute(world: World, visitor: Visitor, ada: P
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 
 
-def test_a_second_factor_comes_before_the_application(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_second_factor_comes_before_the_application(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**EVERY, two_factor="required")
     visitor, ada = new_visitor_at(there), there.person(ADA)
     by_mail(visitor.asked_by(there.application("shop")), ada.email)
@@ -159,7 +159,9 @@ def test_a_locked_account_says_so_to_its_mailbox_alone(world: World, visitor: Vi
     assert "That code did not work" in sent.press("Sign in", code=code(world)).text
 
 
-def test_another_device_says_yes_by_the_number(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_another_device_says_yes_by_the_number(
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
+) -> None:
     waits = on_a_device(visitor.asked_by(world.application("shop", client_name="Acme Shop")), ada.email)
     assert waits.heading == "Say yes in your mailbox"
     number = number_on(waits)
@@ -177,7 +179,9 @@ def test_another_device_says_yes_by_the_number(world: World, visitor: Visitor, n
     assert waits.press("I have said yes").query["code"]
 
 
-def test_a_wrong_number_says_no_in_the_end(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_a_wrong_number_says_no_in_the_end(
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
+) -> None:
     waits = on_a_device(visitor.open("/login"), ada.email)
     number = int(number_on(waits))
     asked = new_visitor_at(world).open(path_of(world))
@@ -189,7 +193,7 @@ def test_a_wrong_number_says_no_in_the_end(world: World, visitor: Visitor, new_v
     assert waits.press("I have said yes").heading == "The answer was no"
 
 
-def test_no_is_no(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_no_is_no(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     waits = on_a_device(visitor.open("/login"), ada.email)
     asked = new_visitor_at(world).open(path_of(world))
     assert asked.press("No, that is not me").heading == "You said no"
@@ -198,7 +202,7 @@ def test_no_is_no(world: World, visitor: Visitor, new_visitor_at: At, ada: Perso
 
 
 def test_a_device_of_somebody_else_does_not_go_on(
-    world: World, visitor: Visitor, new_visitor_at: At, ada: Person
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     """Whoever sees the address of the page that waits has not begun it."""
     waits = on_a_device(visitor.open("/login"), ada.email)
@@ -209,7 +213,7 @@ def test_a_device_of_somebody_else_does_not_go_on(
     assert waits.press("I have said yes").address.endswith("/profile")
 
 
-def test_by_a_text_message(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_by_a_text_message(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**EVERY, phone_login=True, one_touch=True, default_country="GB")
     visitor = new_visitor_at(there)
     asked = visitor.asked_by(there.application("shop")).follow("Text me a code No password needed")
@@ -222,7 +226,7 @@ def test_by_a_text_message(new_world: NewWorld, new_visitor_at: At) -> None:
     assert "+44 20 7946 0123" in visitor.open("/profile").text.replace("\u00a0", " ")
 
 
-def test_whoever_is_new_gets_an_account_by_one_touch(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_whoever_is_new_gets_an_account_by_one_touch(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(one_touch=True)
     visitor = new_visitor_at(there)
     asked = visitor.asked_by(there.application("shop")).follow("Email me a link No password needed")
@@ -236,7 +240,7 @@ def test_whoever_is_new_gets_an_account_by_one_touch(new_world: NewWorld, new_vi
 
 @pytest.mark.parametrize("closed", [{"registration": False}, {"registration_captcha": True}], ids=str)
 def test_nobody_gets_an_account_where_registration_is_off_or_asks_more(
-    new_world: NewWorld, new_visitor_at: At, closed: dict[str, bool]
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, closed: dict[str, bool]
 ) -> None:
     there = new_world(one_touch=True, **closed)
     visitor = new_visitor_at(there)
@@ -246,7 +250,7 @@ def test_nobody_gets_an_account_where_registration_is_off_or_asks_more(
     assert "vtoken" not in str(mail)
 
 
-def test_a_stranger_who_registered_first_keeps_no_way_in(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_a_stranger_who_registered_first_keeps_no_way_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """The mailbox signs in to the account that somebody made with its address: their password and session end."""
     there = new_world(**EVERY, email_verification="optional")
     eve, ada = new_visitor_at(there), new_visitor_at(there)
@@ -259,7 +263,7 @@ def test_a_stranger_who_registered_first_keeps_no_way_in(new_world: NewWorld, ne
     assert "That did not work" in again.text
 
 
-def test_what_is_switched_off_is_not_there(new_world: NewWorld, new_visitor_at: At) -> None:
+def test_what_is_switched_off_is_not_there(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world())
     assert "Other ways to sign in" not in visitor.open("/login").text
     for way in ("mail", "sms", "device", "nothing"):
@@ -288,7 +292,9 @@ def test_of_fifty_clicks_on_a_link_one_signs_in(world: World, visitor: Visitor, 
     assert all(one.address.endswith("/profile") or "used already" in one.text for one in seen)
 
 
-def test_of_fifty_devices_that_go_on_one_does(world: World, visitor: Visitor, new_visitor_at: At, ada: Person) -> None:
+def test_of_fifty_devices_that_go_on_one_does(
+    world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
+) -> None:
     waits = on_a_device(visitor.open("/login"), ada.email)
     new_visitor_at(world).open(path_of(world)).press("Yes, sign it in", number=number_on(waits))
     seen = at_once([partial(tab.press, "I have said yes") for tab in tabs(waits)])

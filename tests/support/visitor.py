@@ -196,6 +196,7 @@ def hub_app(services: Services, identity_app: Flask) -> Flask:
 
 
 NewVisitor = Callable[[], Visitor]
+NewVisitorAt = Callable[[World], Visitor]
 
 
 @pytest.fixture
@@ -205,7 +206,7 @@ def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
 
 
 @pytest.fixture
-def new_visitor_at(hub_app: Flask) -> Callable[[World], Visitor]:
+def new_visitor_at(hub_app: Flask) -> NewVisitorAt:
     """Open a fresh browser at any tenant."""
     return lambda world: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
 
