@@ -17,8 +17,8 @@ from app.identity.directory.identity_provider import Claimed
 from app.identity.hosted import identity_linking
 from tests.pages.test_connections import ADA, START_URL, Traveller, mails_sent_to
 from tests.pages.test_consent_forms import POLICY
-from tests.pages.test_identities import has
-from tests.pages.test_own_factors import APP_ALONE, adds, signed_in
+from tests.pages.test_identities import link_identity
+from tests.pages.test_own_factors import APP_ALONE, add_app, signed_in
 from tests.pages.test_second_factor import shows
 from tests.pages.test_verification import wait
 from tests.support.callers import call_of
@@ -87,8 +87,8 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     eve = new_traveller(two_factor="optional", **APP_ALONE)
     ada = eve.there.person(ADA["email"])
     owner = new_visitor_at(eve.there)
-    app, _ = adds(owner, eve.there, ada)
-    has(eve.there, ada, "globex", "eve")
+    app, _ = add_app(owner, eve.there, ada)
+    link_identity(eve.there, ada, "globex", "eve")
     asked = eve.comes("eve", email="eve@example.test")
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Yes, disconnect it")

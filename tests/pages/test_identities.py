@@ -1,4 +1,4 @@
-"""Connected accounts: people see which identities of other providers open their account, add one, and take one away."""
+"""The page of linked identities: list, link, unlink."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.relying_party import Person
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
-pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the store is asked in tests/api
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def there(new_world: NewWorld, elsewhere: FakeProvider) -> World:
 
 @pytest.fixture
 def visitor(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
-    someone: Visitor = new_visitor_at(there)
-    return someone
+    browser: Visitor = new_visitor_at(there)
+    return browser
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def ada(there: World) -> Person:
     return there.person("ada@example.com")
 
 
-def has(there: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
-    """Let an identity be linked, as the answer of its provider would."""
+def link_identity(there: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
+    """Link an identity without going through the provider."""
     with call_of(there.services, there.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
@@ -49,75 +49,71 @@ def has(there: World, person: Person, provider: str = "globex", subject: str = "
         call.work.commit()
 
 
-def held(there: World, person: Person) -> list[str]:
+def linked_providers(there: World, person: Person) -> list[str]:
     with call_of(there.services, there.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
         return [one.provider for one in linked_identities.of(account)]
 
 
-def open_to(page: Seen) -> list[str]:
-    """The providers that a page leads to."""
+def offered_providers(page: Seen) -> list[str]:
+    """Return the providers that the page offers to link."""
     return re.findall(r'href="/identities/add\?provider=(\w+)"', page.html)
 
 
-def leaves(visitor: Visitor, ada: Person) -> Seen:
-    """Go to the provider, as the page says."""
+def go_to_provider(visitor: Visitor, ada: Person) -> Seen:
+    """Sign in and go to the provider from the page that links an identity."""
     return signed_in(visitor, ada, "/identities/add?provider=globex").press("Go to Globex")
 
 
-def test_one_is_connected_and_opens_the_account(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
-) -> None:
+def test_linked_identity_signs_in(there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
-    assert (page.heading, open_to(page)) == ("Connected accounts", ["globex", "initech"])
+    assert (page.heading, offered_providers(page)) == ("Connected accounts", ["globex", "initech"])
     asked = page.follow("Globex You sign in there once, and come back")
     assert asked.heading == "Connect Globex"
-    led = asked.press("Go to Globex")
-    assert held(there, ada) == [], "nothing is linked before the answer"
-    after = visitor.open(elsewhere.way_back(led.address, sub="4711", email="countess@globex.example"))
+    redirected = asked.press("Go to Globex")
+    assert linked_providers(there, ada) == [], "nothing is linked before the callback"
+    after = visitor.open(elsewhere.way_back(redirected.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})
     assert "countess@globex.example" in after.text
-    assert (held(there, ada), open_to(after)) == (["globex"], ["initech"])
+    assert (linked_providers(there, ada), offered_providers(after)) == (["globex"], ["initech"])
     visitor.forget("session")
-    led = visitor.open("/sign-in/with?provider=globex")
-    assert visitor.open(elsewhere.way_back(led.address, sub="4711")).heading == ada.email
+    redirected = visitor.open("/sign-in/with?provider=globex")
+    assert visitor.open(elsewhere.way_back(redirected.address, sub="4711")).heading == ada.email
 
 
-def test_what_comes_back_without_one_is_said(
-    there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
-) -> None:
-    has(there, there.person("grace@example.com"), subject="1815")
-    said = {
-        "taken": visitor.open(elsewhere.way_back(leaves(visitor, ada).address, sub="1815")),
-        "denied": visitor.open(f"{RETURN_FROM_PROVIDER}?{urlencode(elsewhere.refuses(leaves(visitor, ada).address))}"),
-        "broken": visitor.open(elsewhere.way_back(leaves(visitor, ada).address, sub="")),
+def test_failed_callback_shows_its_reason(there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider) -> None:
+    link_identity(there, there.person("grace@example.com"), subject="1815")
+    pages = {
+        "taken": visitor.open(elsewhere.way_back(go_to_provider(visitor, ada).address, sub="1815")),
+        "denied": visitor.open(
+            f"{RETURN_FROM_PROVIDER}?{urlencode(elsewhere.refuses(go_to_provider(visitor, ada).address))}"
+        ),
+        "broken": visitor.open(elsewhere.way_back(go_to_provider(visitor, ada).address, sub="")),
     }
-    assert {word: page.query for word, page in said.items()} == {word: {"problem": word} for word in said}
-    assert len({page.text for page in said.values()}) == len(said)
-    assert "It opens another account here." in said["taken"].text
-    assert held(there, ada) == []
+    assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
+    assert len({page.text for page in pages.values()}) == len(pages)
+    assert "It opens another account here." in pages["taken"].text
+    assert linked_providers(there, ada) == []
 
 
-def test_only_the_browser_and_the_session_that_asked_are_connected(
+def test_callback_links_only_in_the_session_that_began(
     there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider, new_visitor_at: NewVisitorAt
 ) -> None:
-    """An attacker's answer, brought to the browser of somebody who is signed in, links nothing there."""
+    """A callback of the attacker's interaction links nothing in the victim's browser (CSRF)."""
     eve = there.person("eve@example.com")
-    back = elsewhere.way_back(leaves(visitor, ada).address, sub="4711")
+    callback_url = elsewhere.way_back(go_to_provider(visitor, ada).address, sub="4711")
     other = new_visitor_at(there)
     signed_in(other, eve, "/identities")
-    assert other.open(back).status == 410
+    assert other.open(callback_url).status == 410
     visitor.forget("session")
     signed_in(visitor, eve, "/identities")
-    assert visitor.open(back).heading == "Connected accounts"
-    assert (held(there, ada), held(there, eve)) == ([], [])
+    assert visitor.open(callback_url).heading == "Connected accounts"
+    assert (linked_providers(there, ada), linked_providers(there, eve)) == ([], [])
 
 
-def test_only_the_page_that_leads_to_a_provider_lets_its_form_go_elsewhere(
-    there: World, visitor: Visitor, ada: Person
-) -> None:
-    has(there, ada)
+def test_csp_form_action_opens_on_the_link_page_only(there: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(there, ada)
     signed_in(visitor, ada, "/identities")
     targets = {}
     for path in ("/identities", "/identities/add?provider=initech", visitor.open("/identities").html):
@@ -131,7 +127,7 @@ def test_only_the_page_that_leads_to_a_provider_lets_its_form_go_elsewhere(
     assert list(targets.values()) == [["'self'"], ["'self'"]]
 
 
-def test_whoever_signed_in_a_while_ago_proves_it_first(
+def test_stale_session_must_reauthenticate_to_link(
     there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
@@ -144,7 +140,7 @@ def test_whoever_signed_in_a_while_ago_proves_it_first(
     assert visitor.session_cookie() != before
 
 
-def test_without_a_password_a_new_sign_in_leads_back(
+def test_account_without_password_signs_in_again_to_link(
     there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     there.restate(passwordless_email=True)
@@ -159,45 +155,47 @@ def test_without_a_password_a_new_sign_in_leads_back(
     assert page.press("Go to Globex").address.startswith(elsewhere.url)
 
 
-def test_one_is_taken_away(there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt) -> None:
-    has(there, ada)
+def test_unlinking_needs_reauthentication(
+    there: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
+) -> None:
+    link_identity(there, ada)
     page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
     assert page.heading == "Disconnect Globex?"
     assert "countess@globex.example" in page.text
     there.services.clock.advance(minutes=10)
     assert page.press("Yes, disconnect it").status == 401
-    assert held(there, ada) == ["globex"]
+    assert linked_providers(there, ada) == ["globex"]
     after = visitor.open(page.address).press("Yes, disconnect it", password=ada.password)
-    assert (after.address.partition("?")[2], open_to(after)) == ("done=removed", ["globex", "initech"])
-    assert held(there, ada) == []
+    assert (after.address.partition("?")[2], offered_providers(after)) == ("done=removed", ["globex", "initech"])
+    assert linked_providers(there, ada) == []
     assert page.press("Yes, disconnect it").heading == "Connected accounts", "another tab"
 
 
-def test_nobody_takes_away_what_is_another_accounts(there: World, visitor: Visitor, ada: Person) -> None:
+def test_foreign_identity_cannot_be_unlinked(there: World, visitor: Visitor, ada: Person) -> None:
     grace = there.person("grace@example.com")
-    has(there, grace)
-    has(there, ada, "initech")
-    theirs = signed_in(visitor, grace, "/identities").follow("Disconnect").query["id"]
+    link_identity(there, grace)
+    link_identity(there, ada, "initech")
+    foreign_id = signed_in(visitor, grace, "/identities").follow("Disconnect").query["id"]
     visitor.forget("session")
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
-    assert page.press("Yes, disconnect it", identity=theirs).heading == "Connected accounts"
-    assert visitor.open(f"/identities/remove?id={theirs}").heading == "Connected accounts"
-    assert (held(there, grace), held(there, ada)) == (["globex"], ["initech"])
+    assert page.press("Yes, disconnect it", identity=foreign_id).heading == "Connected accounts"
+    assert visitor.open(f"/identities/remove?id={foreign_id}").heading == "Connected accounts"
+    assert (linked_providers(there, grace), linked_providers(there, ada)) == (["globex"], ["initech"])
 
 
-def test_the_last_way_into_an_account_stays(there: World, visitor: Visitor, ada: Person) -> None:
-    has(there, ada)
+def test_last_sign_in_method_cannot_be_unlinked(there: World, visitor: Visitor, ada: Person) -> None:
+    link_identity(there, ada)
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
     ada.lives(password_hash=None, email_verified=False)
     refused = page.press("Yes, disconnect it")
     assert (refused.status, "Set a password first" in refused.text) == (403, True)
-    assert held(there, ada) == ["globex"]
+    assert linked_providers(there, ada) == ["globex"]
     assert refused.follow("Set a password").heading == "Set a password"
-    has(there, ada, "initech")
+    link_identity(there, ada, "initech")
     assert visitor.open(page.address).press("Yes, disconnect it").query == {"done": "removed"}
 
 
-def test_what_is_off_is_not_offered_and_does_not_begin(
+def test_disabled_linking_is_neither_offered_nor_begun(
     there: World, visitor: Visitor, ada: Person, elsewhere: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
@@ -210,22 +208,22 @@ def test_what_is_off_is_not_offered_and_does_not_begin(
     there.restate(
         account_linking=True, connections={"initech": elsewhere.openid(), "globex": elsewhere.openid(is_active=False)}
     )
-    assert open_to(visitor.open("/identities")) == ["initech"]
+    assert offered_providers(visitor.open("/identities")) == ["initech"]
     assert page.press("Go to Globex").heading == "Connected accounts"
 
 
-def test_a_tenant_without_connections_does_not_speak_of_them(there: World, visitor: Visitor, ada: Person) -> None:
+def test_tenant_without_connections_offers_none(there: World, visitor: Visitor, ada: Person) -> None:
     there.restate(connections={})
     assert "Connected accounts" not in signed_in(visitor, ada, "/security").text
     for path in ("/login", "/register"):
         assert "Continue with" not in visitor.open(path).text
-    has(there, ada)
+    link_identity(there, ada)
     page = visitor.open("/security").follow("Connected accounts 1 account")
-    assert "globex" in page.text, "it is still there, and goes when its owner wants"
+    assert "globex" in page.text, "it stays listed so that the owner can unlink it"
 
 
 @pytest.mark.parametrize("path", ["/login", "/register"])
-def test_providers_stand_first_and_keep_the_attempt(there: World, visitor: Visitor, path: str) -> None:
+def test_provider_buttons_come_first_and_keep_the_attempt(there: World, visitor: Visitor, path: str) -> None:
     assert "/sign-in/with?provider=globex&" not in visitor.open(path).html
     attempt = visitor.asked_by(there.application("shop")).query["attempt"]
     page = visitor.open(f"{path}?attempt={attempt}")

@@ -1,7 +1,7 @@
-"""Anything, in any order: tabs, Back, second submits, resends, mail links, codes, time that passes, other people's addresses.
+"""Stateful test: any page action in any order, in several tabs and browsers, with delays and foreign addresses.
 
-Hypothesis plays three people in four browsers on the whole house. What must hold after every step stands in `Model`.
-GATEHOUSE_TESTS_INTERLEAVING_SECONDS says how long it plays on each database; otherwise a few rounds, whatever the machine's speed.
+Hypothesis drives three people in four browsers against the whole service. `Model` states the invariants.
+GATEHOUSE_TESTS_INTERLEAVING_SECONDS sets the duration on each database; by default a few rounds run.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ INDEX = st.integers(0, 200)
 
 
 class People(RuleBasedStateMachine):
-    """What people may do. An index is taken modulo what there is, so that every step does something."""
+    """The rules. An index is taken modulo the number of choices, so every step acts."""
 
     def __init__(self, new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]) -> None:
         super().__init__()
@@ -64,85 +64,88 @@ class People(RuleBasedStateMachine):
         self.model: Model | None = None
 
     @initialize(mode=MODES)
-    def begins(self, mode: dict[str, Any]) -> None:
+    def start_world(self, mode: dict[str, Any]) -> None:
         unlimited = {"amount": 0, "minutes": 60}
         sending = {"mails": unlimited, "mails_in_all": unlimited, "mails_by_type": {}}
         world = self.new_world(limits=LIMITS, sending=sending, lockout={"type": "none"}, **mode)
         self.model = Model(world, lambda: self.new_visitor_at(world), mode["email_verification"] == "required")
 
     @rule(who=INDEX, state=INDEX)
-    def comes_from_the_shop(self, who: int, state: int) -> None:
+    def start_sign_in(self, who: int, state: int) -> None:
         browser = self._browser(who)
-        self._now.opened(browser, browser.visitor.asked_by(self._now.shop, state=f"{browser.owner.name} {state}"))
+        self._model.opened(browser, browser.visitor.asked_by(self._model.shop, state=f"{browser.owner.name} {state}"))
 
-    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
-    def signs_up(self, who: int, typing: int, comes: bool) -> None:
-        self._goes(self._browser(who), "/register", comes, typing)
+    @rule(who=INDEX, typing=INDEX, from_shop=st.booleans())
+    def register(self, who: int, typing: int, from_shop: bool) -> None:
+        self._open_and_submit(self._browser(who), "/register", from_shop, typing)
 
-    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
-    def forgets_the_password(self, who: int, typing: int, comes: bool) -> None:
-        self._goes(self._browser(who), "/forgot-password", comes, typing)
+    @rule(who=INDEX, typing=INDEX, from_shop=st.booleans())
+    def forget_password(self, who: int, typing: int, from_shop: bool) -> None:
+        self._open_and_submit(self._browser(who), "/forgot-password", from_shop, typing)
 
-    @rule(who=INDEX, typing=INDEX, comes=st.booleans())
-    def signs_in(self, who: int, typing: int, comes: bool) -> None:
-        self._goes(self._browser(who), "/login", comes, typing)
+    @rule(who=INDEX, typing=INDEX, from_shop=st.booleans())
+    def sign_in(self, who: int, typing: int, from_shop: bool) -> None:
+        self._open_and_submit(self._browser(who), "/login", from_shop, typing)
 
     @rule(who=INDEX, typing=INDEX, tab=st.integers(0, 3))
-    def types_the_code(self, who: int, typing: int, tab: int) -> None:
+    def type_code(self, who: int, typing: int, tab: int) -> None:
         browser = self._browser(who)
         asking = [page for page in browser.pages if any("code" in form.fields for form, _ in forms_of(page))]
         if asking:
-            seen = asking[-1 - tab % len(asking)]
-            form, button = next((form, button) for form, button in forms_of(seen) if "code" in form.fields)
-            self._now.pressed(browser, seen, form, button, typing)
+            shown = asking[-1 - tab % len(asking)]
+            form, button = next((form, button) for form, button in forms_of(shown) if "code" in form.fields)
+            self._model.pressed(browser, shown, form, button, typing)
 
     @rule(who=INDEX, where=st.sampled_from(STARTS))
-    def opens(self, who: int, where: str) -> None:
+    def open_page(self, who: int, where: str) -> None:
         browser = self._browser(who)
-        self._now.opened(browser, browser.visitor.open(where))
+        self._model.opened(browser, browser.visitor.open(where))
 
     @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
-    def presses_on_the_last_page(self, who: int, page: int, which: int, typing: int) -> None:
+    def press_on_last_page(self, who: int, page: int, which: int, typing: int) -> None:
         self._press(self._browser(who), page % 2, which, typing)
 
     @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
-    def goes_back_and_presses(self, who: int, page: int, which: int, typing: int) -> None:
+    def go_back_and_press(self, who: int, page: int, which: int, typing: int) -> None:
         self._press(self._browser(who), page, which, typing)
 
     @rule(who=INDEX, page=INDEX, which=INDEX, typing=INDEX)
-    def presses_twice(self, who: int, page: int, which: int, typing: int) -> None:
+    def press_twice(self, who: int, page: int, which: int, typing: int) -> None:
         browser = self._browser(who)
         if browser.pages:
-            seen = browser.pages[-1 - page % len(browser.pages)]
+            shown = browser.pages[-1 - page % len(browser.pages)]
             for _ in range(2):
                 self._press(
-                    browser, next((n for n, one in enumerate(reversed(browser.pages)) if one is seen), 0), which, typing
+                    browser,
+                    next((n for n, one in enumerate(reversed(browser.pages)) if one is shown), 0),
+                    which,
+                    typing,
                 )
 
     @rule(who=INDEX, page=INDEX, which=INDEX)
-    def follows_a_link(self, who: int, page: int, which: int) -> None:
+    def follow_link(self, who: int, page: int, which: int) -> None:
         browser = self._browser(who)
         links = links_of(browser.pages[-1 - page % len(browser.pages)]) if browser.pages else []
         if links:
-            self._now.opened(browser, browser.visitor.open(links[which % len(links)]))
+            self._model.opened(browser, browser.visitor.open(links[which % len(links)]))
 
     @rule(who=INDEX, page=INDEX)
-    def refreshes(self, who: int, page: int) -> None:
+    def refresh(self, who: int, page: int) -> None:
         browser = self._browser(who)
         if browser.pages:
-            self._now.opened(browser, browser.visitor.open(browser.pages[-1 - page % len(browser.pages)].address))
+            self._model.opened(browser, browser.visitor.open(browser.pages[-1 - page % len(browser.pages)].address))
 
     @rule(who=INDEX, which=st.integers(0, 5))
-    def opens_a_mail(self, who: int, which: int) -> None:
+    def open_mail(self, who: int, which: int) -> None:
         browser = self._browser(who)
         if link := self._link(browser.owner, which):
-            self._now.opened(browser, browser.visitor.open(link))
+            self._model.opened(browser, browser.visitor.open(link))
 
     @rule(who=INDEX, which=st.integers(0, 3))
-    def does_what_the_mail_says(self, who: int, which: int) -> None:
+    def open_mail_and_submit(self, who: int, which: int) -> None:
         browser = self._browser(who)
         if link := self._link(browser.owner, which):
-            self._now.opened(browser, browser.visitor.open(link))
+            self._model.opened(browser, browser.visitor.open(link))
             self._press(browser, 0, 0, 0)
 
     @rule(
@@ -151,63 +154,65 @@ class People(RuleBasedStateMachine):
         method=st.sampled_from(["GET", "HEAD", "OPTIONS"]),
         agent=st.sampled_from(MACHINES),
     )
-    def a_scanner_looks(self, who: int, which: int, method: str, agent: str) -> None:
+    def scan_mail(self, who: int, which: int, method: str, agent: str) -> None:
         if link := self._link(self._browser(who).owner, which):
-            self._now.scanned(method, link, agent)
+            self._model.scanned(method, link, agent)
 
     @rule(seconds=st.sampled_from(WAITS))
     def time_passes(self, seconds: int) -> None:
-        self._now.waited(seconds)
+        self._model.waited(seconds)
 
     @rule(who=INDEX)
-    def closes_the_browser(self, who: int) -> None:
+    def close_browser(self, who: int) -> None:
         self._browser(who).visitor.forget("session")
 
     @precondition(lambda self: self.model is not None)
     @invariant()
-    def all_is_well(self) -> None:
-        self._now.check()
+    def invariants_hold(self) -> None:
+        self._model.check()
 
     @property
-    def _now(self) -> Model:
+    def _model(self) -> Model:
         assert self.model is not None
         return self.model
 
     def _browser(self, who: int) -> Browser:
-        return self._now.browsers[who % len(self._now.browsers)]
+        return self._model.browsers[who % len(self._model.browsers)]
 
     def _link(self, person: Person, which: int) -> str:
         links = [link_in(mail) for mail in person.mails() if "vtoken=" in str(mail)]
         return links[-1 - which % len(links)] if links else ""
 
-    def _goes(self, browser: Browser, where: str, comes: bool, typing: int) -> None:
-        """Come from the shop, or not, go to a page by its link, and send its form."""
-        if comes:
-            page = browser.visitor.asked_by(self._now.shop, state=f"{browser.owner.name} {typing}")
-            self._now.opened(browser, page)
+    def _open_and_submit(self, browser: Browser, where: str, from_shop: bool, typing: int) -> None:
+        """Open a page, optionally through the shop's sign-in, and submit its first form."""
+        if from_shop:
+            page = browser.visitor.asked_by(self._model.shop, state=f"{browser.owner.name} {typing}")
+            self._model.opened(browser, page)
             where = next((link for link in links_of(page) if where in link), "") or (
                 "" if page.answer is None else where
             )
         if where:
-            self._now.opened(browser, browser.visitor.open(where))
+            self._model.opened(browser, browser.visitor.open(where))
             self._press(browser, 0, 0, typing)
 
     def _press(self, browser: Browser, page: int, which: int, typing: int) -> None:
         if not browser.pages:
             return
-        seen = browser.pages[-1 - page % len(browser.pages)]
-        if forms := forms_of(seen):
-            self._now.pressed(browser, seen, *forms[which % len(forms)], typing)
+        shown = browser.pages[-1 - page % len(browser.pages)]
+        if forms := forms_of(shown):
+            self._model.pressed(browser, shown, *forms[which % len(forms)], typing)
 
 
 @pytest.mark.timeout(SECONDS + 300)
-def test_whatever_people_do_in_whatever_order(new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]) -> None:
+def test_invariants_hold_under_any_interleaving(
+    new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]
+) -> None:
     ends_at, first = time.monotonic() + SECONDS, 0 if settings().derandomize else secrets.randbelow(1_000_000)
-    played = settings(
+    run_settings = settings(
         max_examples=ROUND, stateful_step_count=STEPS, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     for number in itertools.count(first):
-        run_state_machine_as_test(seed(number)(lambda: People(new_world, new_visitor_at)), settings=played)
+        run_state_machine_as_test(seed(number)(lambda: People(new_world, new_visitor_at)), settings=run_settings)
         if number + 1 >= first + ROUNDS and time.monotonic() > ends_at:
             break

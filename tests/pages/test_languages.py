@@ -1,4 +1,4 @@
-"""In which language a page speaks."""
+"""Language negotiation of the pages."""
 
 import re
 from html import unescape
@@ -15,18 +15,18 @@ from tests.support.visitor import Seen, Visitor
 PASSWORD = "correct horse 7"
 
 
-def test_the_browser_s_language_is_spoken(visitor: Visitor) -> None:
+def test_accept_language_chooses_the_language(visitor: Visitor) -> None:
     visitor.language = "de-CH,fr;q=0.9"
     assert visitor.open("/login").heading == "Willkommen zurück"
 
 
-def test_the_wish_of_the_application_goes_before(world: World, visitor: Visitor) -> None:
+def test_ui_locales_beats_accept_language(world: World, visitor: Visitor) -> None:
     visitor.language = "de"
     page = visitor.asked_by(world.application("shop"), ui_locales="xx ar-EG")
     assert page.language == "ar"
 
 
-def test_a_click_goes_before_all_and_keeps_the_attempt(world: World, visitor: Visitor) -> None:
+def test_clicked_language_wins_and_keeps_the_attempt(world: World, visitor: Visitor) -> None:
     page = visitor.asked_by(world.application("shop", client_name="Acme Shop"), ui_locales="ar")
     chosen = page.follow("Deutsch")
     assert chosen.language == "de"
@@ -36,8 +36,8 @@ def test_a_click_goes_before_all_and_keeps_the_attempt(world: World, visitor: Vi
     assert visitor.open("/login").language == "de"
 
 
-def test_the_account_s_language_goes_before_the_browser_s(world: World, visitor: Visitor) -> None:
-    """hosted-pages.md §7, on every page that knows whose it is."""
+def test_account_language_beats_accept_language(world: World, visitor: Visitor) -> None:
+    """On every page that knows the account (hosted-pages.md §7)."""
     ada = world.person("ada@example.com", LocalLanguage="de-AT")
     shop = world.application("shop", require_consent=True)
     page = visitor.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
@@ -45,11 +45,11 @@ def test_the_account_s_language_goes_before_the_browser_s(world: World, visitor:
     for address in ("/security", "/logout"):
         assert visitor.open(address).language == "de"
     assert visitor.asked_by(shop).language == "de"
-    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
     assert visitor.asked_by(shop, prompt="login").heading == "Sind Sie es noch?"
 
 
-def test_a_wish_of_the_application_and_a_click_go_before_the_account_s(world: World, visitor: Visitor) -> None:
+def test_ui_locales_and_click_beat_account_language(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com", LocalLanguage="de")
     shop = world.application("shop", require_consent=True)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
@@ -58,7 +58,7 @@ def test_a_wish_of_the_application_and_a_click_go_before_the_account_s(world: Wo
     assert visitor.open("/security").language == "ar"
 
 
-def test_an_account_s_language_that_is_not_spoken_changes_nothing(world: World, visitor: Visitor) -> None:
+def test_unsupported_account_language_is_ignored(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com", LocalLanguage="Klingon, " * 50)
     visitor.language = "de"
     page = visitor.open("/profile").press("Anmelden", identifier=ada.email, password=PASSWORD)
@@ -66,20 +66,18 @@ def test_an_account_s_language_that_is_not_spoken_changes_nothing(world: World, 
 
 
 def links(page: Seen) -> list[str]:
-    """The addresses of the page in its other languages."""
+    """Return the page's links to its other languages."""
     return [unescape(address) for address in re.findall(r'<li><a href="(\?[^"]*)" lang=', page.html)]
 
 
 @pytest.mark.parametrize("query", [{"attempt": "x" * 5000}, {"anything": "x" * 5000}, {"lang": "x" * 5000}])
-def test_a_link_to_another_language_repeats_nothing_that_the_page_does_not_know(
-    visitor: Visitor, query: dict[str, str]
-) -> None:
+def test_language_links_drop_unknown_parameters(visitor: Visitor, query: dict[str, str]) -> None:
     for address in ("/login", "/nothing"):
         page = visitor.open(f"{address}?{urlencode(query)}")
         assert links(page) == ["?lang=de", "?lang=ar"]
 
 
-def test_a_link_to_another_language_keeps_what_the_page_needs(world: World, visitor: Visitor) -> None:
+def test_language_links_keep_known_parameters(world: World, visitor: Visitor) -> None:
     assert links(visitor.open("/consent?attempt=gone&other=x"))[0] == "?attempt=gone&lang=de"
     ada = world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
@@ -91,7 +89,7 @@ def test_a_link_to_another_language_keeps_what_the_page_needs(world: World, visi
     assert page.follow("Deutsch").heading == "Wir kennen diese Anwendung nicht"
 
 
-def test_a_language_that_is_not_spoken_changes_nothing(visitor: Visitor) -> None:
+def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
     assert visitor.open("/login?lang=tlh").language == "en"
     assert visitor.cookies("language") == []
 
@@ -109,11 +107,11 @@ def test_a_language_that_is_not_spoken_changes_nothing(visitor: Visitor) -> None
         ("d", None),
     ],
 )
-def test_a_tag_is_looked_up_by_its_beginning(wanted: str, found: str | None) -> None:
+def test_tag_is_looked_up_by_prefix(wanted: str, found: str | None) -> None:
     assert lookup(wanted, LANGUAGES) == found
 
 
-def test_what_is_refused_is_left_out() -> None:
+def test_accept_language_drops_q_zero_and_sorts() -> None:
     assert parse_accept_language("fr;q=0.2, de;q=0.8, ar;q=0, en ;q=0.5, *;q=0.1, x;q=junk") == (
         "x",
         "de",
@@ -122,7 +120,7 @@ def test_what_is_refused_is_left_out() -> None:
     )
 
 
-def test_the_tenant_s_default_is_the_last_resort() -> None:
+def test_tenant_default_is_the_last_resort() -> None:
     assert negotiate([["xx"], [""]], ("ar", "en")).tag == "ar"
     assert negotiate([["de"]], ("ar", "en")).tag == "ar"
 
@@ -138,17 +136,17 @@ def test_the_tenant_s_default_is_the_last_resort() -> None:
         (0, "حاول مرة أخرى الآن."),
     ],
 )
-def test_arabic_counts_in_six_ways(minutes: int, sentence: str) -> None:
+def test_arabic_uses_its_six_plural_forms(minutes: int, sentence: str) -> None:
     one, many = "Try again in %(num)d minute.", "Try again in %(num)d minutes."
     assert catalogue("ar").ungettext(one, many, minutes) == sentence
 
 
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])
-def test_arabic_counts_days(days: int, sentence: str) -> None:
+def test_arabic_day_counts_are_pluralised(days: int, sentence: str) -> None:
     assert span(days * 24 * 60, "ar") == sentence
 
 
-def test_a_tag_without_end_costs_no_more_than_a_long_one() -> None:
-    begun = thread_cpu_seconds()
+def test_very_long_tag_is_looked_up_in_bounded_time() -> None:
+    started = thread_cpu_seconds()
     assert lookup("de-" + "ab-" * 10_000, ["en", "de"]) == "de"
-    assert thread_cpu_seconds() - begun < 0.1, "each part was tried: the square of their number"
+    assert thread_cpu_seconds() - started < 0.1, "the look-up must not be quadratic in the number of subtags"

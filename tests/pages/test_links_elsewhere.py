@@ -1,4 +1,4 @@
-"""Mailed links where nobody expected them: at machines, in a browser of somebody else, sent twice, long after the attempt."""
+"""Mailed links in unusual places: scanners, another person's browser, double submits, expired interactions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MACHINES = ("Barracuda Sentinel (EE)", "", "Mozilla/5.0 (compatible; SafeLinks p
 def states(world: World) -> set[tuple[str, str]]:
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
-        asked = select(proofs.c.proof_id, proofs.c.state).where(proofs.c.tenant_id == world.tenant_id)
-        return {(row.proof_id, row.state) for row in work.all(asked)}
+        query = select(proofs.c.proof_id, proofs.c.state).where(proofs.c.tenant_id == world.tenant_id)
+        return {(row.proof_id, row.state) for row in work.all(query)}
     finally:
         work.rollback()
 
@@ -53,14 +53,16 @@ def deletion(world: World, visitor: Visitor) -> None:
     page.press(button, **{name: PASSWORD for name in form.fields if "password" in name})
 
 
-def alarm(world: World, visitor: Visitor) -> None:
+def security_alert(world: World, visitor: Visitor) -> None:
     visitor.open("/profile").press("Sign in", identifier=world.person(ADA).email, password=PASSWORD)
     visitor.open("/change-password").press(SAVE, old_password=PASSWORD, new_password=NEW)
 
 
-@pytest.mark.parametrize("mailed", [verification, recovery, deletion, alarm])
-def test_no_machine_spends_a_link(world: World, visitor: Visitor, new_visitor: NewVisitor, mailed: Any) -> None:
-    mailed(world, visitor)
+@pytest.mark.parametrize("send_mail", [verification, recovery, deletion, security_alert])
+def test_scanner_does_not_use_up_a_link(
+    world: World, visitor: Visitor, new_visitor: NewVisitor, send_mail: Any
+) -> None:
+    send_mail(world, visitor)
     link, before = newest_link(world), states(world)
     for agent in MACHINES:
         for method in ("HEAD", "OPTIONS", "GET"):
@@ -68,45 +70,43 @@ def test_no_machine_spends_a_link(world: World, visitor: Visitor, new_visitor: N
             seen = scanner.send(method, link, None, **{"User-Agent": agent})
             assert seen.status in (200, 204), (method, agent, seen.status)
             assert not scanner.cookies("session")
-        for part in re.findall(r'(?:href|src|action)="([^"#]+)"', seen.html):  # it fetches whatever the page names
+        for part in re.findall(
+            r'(?:href|src|action)="([^"#]+)"', seen.html
+        ):  # the scanner fetches every resource of the page
             fetched = scanner.send("GET", urljoin(link, part.replace("&amp;", "&")), None, **{"User-Agent": agent})
             assert fetched.status < 500
     assert states(world) == before
 
 
 @pytest.fixture
-def bobs(world: World, new_visitor: NewVisitor) -> Visitor:
-    """A browser in which Bob is signed in."""
+def bob_browser(world: World, new_visitor: NewVisitor) -> Visitor:
+    """Return a browser in which Bob is signed in."""
     browser = new_visitor()
     browser.open("/profile").press("Sign in", identifier=world.person(BOB).email, password=PASSWORD)
     return browser
 
 
-def test_a_link_confirms_in_a_browser_of_somebody_else_who_stays_who_they_are(
-    world: World, visitor: Visitor, bobs: Visitor
-) -> None:
-    door = Door(world, visitor)
-    looked = bobs.open(door.link)
-    assert ADA in looked.text
-    done = looked.press("Confirm")
-    assert done.heading == "Your address is confirmed"
-    assert is_verified(world, door.ada)
-    assert bobs.open("/profile").heading == BOB
-    assert door.is_home(door.page.press("I have opened the link"))
+def test_link_in_foreign_browser_keeps_its_session(world: World, visitor: Visitor, bob_browser: Visitor) -> None:
+    registration = Door(world, visitor)
+    page = bob_browser.open(registration.link)
+    assert ADA in page.text
+    confirmed = page.press("Confirm")
+    assert confirmed.heading == "Your address is confirmed"
+    assert is_verified(world, registration.ada)
+    assert bob_browser.open("/profile").heading == BOB
+    assert registration.is_home(registration.page.press("I have opened the link"))
 
 
-def test_a_reset_in_a_browser_of_somebody_else_makes_nobody_another_person(
-    world: World, visitor: Visitor, bobs: Visitor
-) -> None:
+def test_reset_in_foreign_browser_does_not_switch_account(world: World, visitor: Visitor, bob_browser: Visitor) -> None:
     recovery(world, visitor)
-    page = bobs.open(newest_link(world))
+    page = bob_browser.open(newest_link(world))
     assert page.form(SAVE).fields["username"] == ADA
     page.press(SAVE, password=NEW)
-    assert bobs.open("/profile").heading in (BOB, "Welcome back")
+    assert bob_browser.open("/profile").heading in (BOB, "Welcome back")
     assert visitor.open("/login").press("Sign in", identifier=ADA, password=NEW).address.endswith("/profile")
 
 
-def test_a_reset_that_is_sent_twice_keeps_the_first_password(world: World, visitor: Visitor) -> None:
+def test_double_submitted_reset_keeps_the_first_password(world: World, visitor: Visitor) -> None:
     recovery(world, visitor)
     page = visitor.open(newest_link(world))
     page.press(SAVE, password=NEW)
@@ -132,18 +132,16 @@ def check_mail(visitor: Visitor, shop: Any) -> Seen:
     return sign_up(visitor, shop).press("Create account", email="new@example.com", password=NEW)
 
 
-@pytest.mark.parametrize("stands_at", [sign_up, forgot, sent, check_mail])
-def test_every_button_and_refresh_of_an_attempt_that_is_over_leads_on(
-    world: World, visitor: Visitor, stands_at: Any
-) -> None:
+@pytest.mark.parametrize("open_page", [sign_up, forgot, sent, check_mail])
+def test_expired_interaction_pages_offer_a_way_on(world: World, visitor: Visitor, open_page: Any) -> None:
     person: Person = world.person(ADA)
-    page = stands_at(visitor, world.application("shop", client_name="Acme Shop"))
+    page = open_page(visitor, world.application("shop", client_name="Acme Shop"))
     wait(world, hours=26)
     typed = {"email": person.email, "identifier": person.email, "password": NEW, "code": "123456"}
     seen = [
         page.press(button, **{n: t for n, t in typed.items() if n in form.fields}) for form, button in forms_of(page)
     ]
-    for one in [*seen, visitor.open(page.address)]:
-        assert one.status < 500
-        assert leads_on(one), one.text
+    for answer in [*seen, visitor.open(page.address)]:
+        assert answer.status < 500
+        assert leads_on(answer), answer.text
         assert not visitor.cookies("session")

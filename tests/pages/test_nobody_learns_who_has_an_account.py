@@ -1,7 +1,7 @@
-"""Every page on which a stranger types a name answers all names alike: the walk, every letter of the page, headers, cookies.
+"""Pages that take an identifier answer known and unknown ones alike, down to HTML, headers and cookies.
 
-Pages hide who has an account whatever the tenant states. The operations behind them are found by
-tests/api/test_nobody_learns_who_has_an_account.py, which fails where one is missing here.
+Pages hide accounts whatever the tenant configures. The operations behind the pages are covered by
+tests/api/test_nobody_learns_who_has_an_account.py, which fails if one is missing here.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def forgets(name: str, what: str = "password") -> Walk:
     return walk
 
 
-def until_no_window_turns() -> None:
-    """Wait where the limit of answers begins a new window within the walks: whoever comes then has one try more."""
+def wait_for_rate_limit_window() -> None:
+    """Wait if the rate limit window would roll over within the walk, which would grant an extra try."""
     window = Lockout().suspend_seconds
     if (left := window - time.time() % window) < 30:
         time.sleep(left)
@@ -72,7 +72,7 @@ def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[Seen]:
 
 
 def registers(who: Subject, hub: Flask) -> Iterator[Seen]:
-    """With a password that is right for nobody but who registers: in this browser it leads back, in another one nowhere."""
+    """Register, then sign in with the new password in this browser and in another one."""
     visitor = browser_of(who, hub)
     page = visitor.open("/register").press("Create account", email=who.email, password=WRONG)
     yield page
@@ -88,42 +88,42 @@ def registers(who: Subject, hub: Flask) -> Iterator[Seen]:
 
 
 def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[Seen]:
-    """What was made for the address opens nothing; in the browser that made it, it leads back."""
+    """Register by passkey, then sign in with it in this browser and in another one."""
     visitor = browser_of(who, hub)
     device, page = Authenticator(visitor.home), visitor.open("/register")
     typed = {**page.form("Create it with a passkey").fields, "email": who.email}
-    told = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
-    yield told
-    made = json.dumps(device.makes(json.loads(told.html)))
-    page = page.press("Create it with a passkey", email=who.email, credential=made)
+    options = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
+    yield options
+    credential = json.dumps(device.makes(json.loads(options.html)))
+    page = page.press("Create it with a passkey", email=who.email, credential=credential)
     yield page
     yield page.press("Send another mail")
     yield page.press("I have opened the link")
     for other, address in ((visitor, f"/login?attempt={page.query['attempt']}"), (browser_of(who, hub), "/login")):
         login = other.open(address)
-        asked = other.send("POST", f"{other.home}/login/passkey/options", login.form("Sign in with a passkey").fields)
-        shown = device.shows(json.loads(asked.html), device.passkeys[0])
-        yield login.press("Sign in with a passkey", credential=json.dumps(shown))
+        button = other.send("POST", f"{other.home}/login/passkey/options", login.form("Sign in with a passkey").fields)
+        assertion = device.shows(json.loads(button.html), device.passkeys[0])
+        yield login.press("Sign in with a passkey", credential=json.dumps(assertion))
     yield from then_signs_in(who, hub, WRONG, "email")
 
 
-def without_password(way: str, name: str) -> Walk:
-    """Be sent something, guess at what was sent, have it sent again."""
+def passwordless(method: str, name: str) -> Walk:
+    """Ask for a code or link, guess it, and have it sent again."""
 
     def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
-        asked = {"mail": "Email me a link", "sms": "Text me a code", "device": "Ask my mailbox"}[way]
-        page = browser_of(who, hub).open(f"/sign-in/{way}").press(asked, identifier=who.names[name])
+        button = {"mail": "Email me a link", "sms": "Text me a code", "device": "Ask my mailbox"}[method]
+        page = browser_of(who, hub).open(f"/sign-in/{method}").press(button, identifier=who.names[name])
         yield page
         for _ in range(7):
-            page = page.press("I have said yes") if way == "device" else page.press("Sign in", code="000000")
+            page = page.press("I have said yes") if method == "device" else page.press("Sign in", code="000000")
             yield page
-        yield page.press("Send another mail" if way == "device" else "Send it again")
+        yield page.press("Send another mail" if method == "device" else "Send it again")
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
 
 
-def loses_a_passkey(name: str) -> Walk:
+def loses_passkey(name: str) -> Walk:
     def walk(who: Subject, hub: Flask) -> Iterator[Seen]:
         for _ in range(4):
             yield browser_of(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
@@ -142,39 +142,43 @@ WALKS: dict[str, Walk] = {
     "a PIN by answers": answers_for_a_pin,
     "sign up": registers,
     "sign up by passkey": registers_by_passkey,
-    **{f"a mailed link by {name}": without_password("mail", name) for name in ("email", "username")},
-    **{f"another device by {name}": without_password("device", name) for name in ("email", "username")},
-    **{f"a lost passkey by {name}": loses_a_passkey(name) for name in ("email", "username")},
-    "a texted code": without_password("sms", "phone"),
+    **{f"a mailed link by {name}": passwordless("mail", name) for name in ("email", "username")},
+    **{f"another device by {name}": passwordless("device", name) for name in ("email", "username")},
+    **{f"a lost passkey by {name}": loses_passkey(name) for name in ("email", "username")},
+    "a texted code": passwordless("sms", "phone"),
 }
 
 
-def taken_down(who: Subject, hub: Flask, walk: Walk) -> list[Summary]:
+def summaries(who: Subject, hub: Flask, walk: Walk) -> list[Summary]:
     return [page_summary(who, page) for page in walk(who, hub)]
 
 
 @pytest.mark.parametrize("name", WALKS)
-def test_all_names_see_the_same(new_tenant_server: NewTenantServer, hub_app: Flask, name: str) -> None:
+def test_known_and_unknown_identifiers_see_the_same_pages(
+    new_tenant_server: NewTenantServer, hub_app: Flask, name: str
+) -> None:
     if name == "a PIN by answers":
-        until_no_window_turns()
+        wait_for_rate_limit_window()
     walk, pins = WALKS[name], {"pin": {"is_on": True}} if "PIN" in name else {}
-    nobody, people = unknown_and_known(
+    unknown, known = unknown_and_known(
         new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True, **pins
     )
-    seen = taken_down(nobody, hub_app, walk)
-    others = {who.state: taken_down(who, hub_app, walk) for who in people}
+    seen = summaries(unknown, hub_app, walk)
+    others = {who.state: summaries(who, hub_app, walk) for who in known}
     assert not {state for state, other in others.items() if other != seen}, difference(seen, others)
 
 
 def difference(seen: list[Summary], others: dict[str, list[Summary]]) -> str:
-    """Return where each first sees something else."""
+    """Return the first difference of each account state from the unknown subject."""
     lines = []
     for state, other in others.items():
-        for at, (mine, theirs) in enumerate(zip(seen, other, strict=True)):
-            if mine != theirs:
-                lines += [f"{at}: {UNKNOWN} {mine[:-1]}", f"{at}: {state} {theirs[:-1]}"]
-                lines += list(difflib.unified_diff(mine[-1].splitlines(), theirs[-1].splitlines(), lineterm="", n=0))[
-                    :12
-                ]
+        for at, (unknown_summary, known_summary) in enumerate(zip(seen, other, strict=True)):
+            if unknown_summary != known_summary:
+                lines += [f"{at}: {UNKNOWN} {unknown_summary[:-1]}", f"{at}: {state} {known_summary[:-1]}"]
+                lines += list(
+                    difflib.unified_diff(
+                        unknown_summary[-1].splitlines(), known_summary[-1].splitlines(), lineterm="", n=0
+                    )
+                )[:12]
                 break
     return "\n".join(lines)

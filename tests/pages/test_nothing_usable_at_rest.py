@@ -28,7 +28,7 @@ BY_SMS = "/identity/v2/auth/password/otp"
 
 @pytest.fixture
 def services(own_services: Services) -> Services:
-    """A house of the test's own: the whole of its database is read."""
+    """Return services with a database of their own, because the test reads all of it."""
     return own_services
 
 

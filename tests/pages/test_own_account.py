@@ -1,4 +1,4 @@
-"""Profile, security and signing out."""
+"""Profile, sessions and sign-out."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -21,18 +21,18 @@ def signed_in(visitor: Visitor, person: Person) -> Seen:
     return visitor.open("/profile").press("Sign in", identifier=person.email, password=PASSWORD)
 
 
-def test_the_profile_signs_in_through_the_hub_as_its_own_relying_party(visitor: Visitor, ada: Person) -> None:
+def test_profile_signs_in_as_the_hubs_own_client(visitor: Visitor, ada: Person) -> None:
     page = visitor.open("/profile")
     assert visitor.cookies("gatehouse-callback-")
-    assert "Sign in to continue to" not in page.text, "the tenant's own page is no application"
+    assert "Sign in to continue to" not in page.text, "the hub's own client is not named as an application"
     assert "Sign in to your" in page.text
-    landed = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert landed.heading == "Ada Lovelace"
-    assert "ada@example.com" in landed.text
+    profile = page.press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert profile.heading == "Ada Lovelace"
+    assert "ada@example.com" in profile.text
     assert visitor.cookies("gatehouse-callback-") == []
 
 
-def test_an_answer_given_to_another_browser_is_not_taken(new_visitor: NewVisitor, ada: Person) -> None:
+def test_callback_in_another_browser_is_refused(new_visitor: NewVisitor, ada: Person) -> None:
     """Login CSRF: an attacker's code in the victim's browser."""
     attacker, victim = new_visitor(), new_visitor()
     page = attacker.open("/profile")
@@ -48,7 +48,7 @@ def test_an_answer_given_to_another_browser_is_not_taken(new_visitor: NewVisitor
 @pytest.mark.parametrize(
     "changed", [{"state": "x"}, {"iss": "https://evil.example"}, {"code": "x"}, {"error": "access_denied"}]
 )
-def test_a_changed_answer_is_not_taken(visitor: Visitor, ada: Person, changed: dict[str, str]) -> None:
+def test_tampered_callback_is_refused(visitor: Visitor, ada: Person, changed: dict[str, str]) -> None:
     attempt = visitor.open("/profile").form("Sign in").fields
     answer = visitor.client.post(
         "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
@@ -59,11 +59,11 @@ def test_a_changed_answer_is_not_taken(visitor: Visitor, ada: Person, changed: d
 
 
 @pytest.mark.parametrize("name", ["nobody", "%3Cscript%3E", "%C3%A4", "a%20b", "x" * 300])
-def test_an_unknown_callback_does_not_exist(visitor: Visitor, name: str) -> None:
+def test_unknown_callback_answers_404(visitor: Visitor, name: str) -> None:
     assert visitor.open(f"/callback/{name}").status == 404
 
 
-def test_sessions_are_listed_and_ended_one_by_one(new_visitor: NewVisitor, ada: Person) -> None:
+def test_session_is_listed_and_ended(new_visitor: NewVisitor, ada: Person) -> None:
     here, there = new_visitor(), new_visitor()
     signed_in(there, ada)
     signed_in(here, ada)
@@ -75,7 +75,7 @@ def test_sessions_are_listed_and_ended_one_by_one(new_visitor: NewVisitor, ada: 
     assert here.open("/profile").heading == "Ada Lovelace"
 
 
-def test_everything_else_is_signed_out_at_once(new_visitor: NewVisitor, ada: Person) -> None:
+def test_all_other_sessions_are_ended_at_once(new_visitor: NewVisitor, ada: Person) -> None:
     here, others = new_visitor(), [new_visitor(), new_visitor()]
     for browser in (*others, here):
         signed_in(browser, ada)
@@ -84,12 +84,12 @@ def test_everything_else_is_signed_out_at_once(new_visitor: NewVisitor, ada: Per
     assert [browser.open("/profile").heading for browser in others] == ["Welcome back"] * 2
 
 
-def test_a_session_of_somebody_else_cannot_be_ended(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+def test_foreign_session_cannot_be_ended(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     here, there = new_visitor(), new_visitor()
     signed_in(here, ada)
     signed_in(there, world.person("bob@example.com"))
-    theirs = new_visitor()
-    signed_in(theirs, world.person("eve@example.com"))
+    third = new_visitor()
+    signed_in(third, world.person("eve@example.com"))
     form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out everywhere else")
     here.open("/security").press(
         "Sign out everywhere else", everywhere="", session_id=form.fields.get("session_id", "x")
@@ -97,7 +97,7 @@ def test_a_session_of_somebody_else_cannot_be_ended(world: World, new_visitor: N
     assert there.open("/profile").heading == "bob@example.com"
 
 
-def test_a_forged_wish_ends_nothing(new_visitor: NewVisitor, ada: Person) -> None:
+def test_foreign_form_token_ends_no_session(new_visitor: NewVisitor, ada: Person) -> None:
     here, there = new_visitor(), new_visitor()
     signed_in(here, ada)
     signed_in(there, ada)
@@ -107,26 +107,26 @@ def test_a_forged_wish_ends_nothing(new_visitor: NewVisitor, ada: Person) -> Non
     assert there.open("/profile").heading == "Ada Lovelace"
 
 
-def test_signing_out_asks_first_and_a_get_ends_nothing(visitor: Visitor, ada: Person) -> None:
+def test_sign_out_needs_a_post(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     page = visitor.open("/logout")
     assert page.heading == "Sign out?"
     assert "ada@example.com" in page.text
-    assert "every application" not in page.text, "an application keeps its own session"
+    assert "every application" not in page.text, "applications keep their own sessions"
     assert visitor.open("/profile").heading == "Ada Lovelace"
     assert page.press("Sign out").heading == "You are signed out"
     assert visitor.open("/profile").heading == "Welcome back"
 
 
-def test_another_site_signs_nobody_out(visitor: Visitor, ada: Person) -> None:
+def test_cross_site_post_does_not_sign_out(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
-    held = visitor.open("/logout").form("Sign out").fields
-    page = visitor.send("POST", f"{visitor.home}/logout", held, **{"Sec-Fetch-Site": "cross-site"})
+    fields = visitor.open("/logout").form("Sign out").fields
+    page = visitor.send("POST", f"{visitor.home}/logout", fields, **{"Sec-Fetch-Site": "cross-site"})
     assert (page.status, page.heading) == (403, "Sign out?")
     assert visitor.open("/profile").heading == "Ada Lovelace"
 
 
-def test_an_application_gets_the_person_back_after_the_yes(world: World, visitor: Visitor, ada: Person) -> None:
+def test_sign_out_returns_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop", post_logout_redirect_uris=("https://shop.example/bye",))
     signed_in(visitor, ada)
     asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://shop.example/bye", "state": "s"}
@@ -135,7 +135,7 @@ def test_an_application_gets_the_person_back_after_the_yes(world: World, visitor
     assert page.press("Sign out").address == "https://shop.example/bye?state=s"
 
 
-def test_an_address_that_is_not_registered_is_not_followed(world: World, visitor: Visitor, ada: Person) -> None:
+def test_unregistered_post_logout_uri_is_not_followed(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop")
     signed_in(visitor, ada)
     asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
@@ -143,14 +143,14 @@ def test_an_address_that_is_not_registered_is_not_followed(world: World, visitor
     assert page.heading == "You are signed out"
 
 
-def test_the_request_that_rides_in_the_form_cannot_be_changed(visitor: Visitor, ada: Person) -> None:
+def test_sealed_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     page = visitor.open("/logout?return_url=https://evil.example/").press("Sign out", request="forged")
     assert page.heading == "You are signed out"
 
 
-def test_the_session_is_another_one_after_signing_in(visitor: Visitor, ada: Person) -> None:
-    """Fixation: whatever stood in the cookie before is worth nothing afterwards."""
+def test_sign_in_replaces_the_session_cookie(visitor: Visitor, ada: Person) -> None:
+    """Session fixation."""
     visitor.client.set_cookie(
         "gatehouse-session", "known to the attacker", domain=visitor.home.removeprefix("http://").partition(":")[0]
     )
@@ -168,7 +168,7 @@ def test_the_session_is_another_one_after_signing_in(visitor: Visitor, ada: Pers
         "https://who:secret@a.b/x.png",
     ],
 )
-def test_a_picture_of_the_profile_writes_nothing_into_the_policy(world: World, visitor: Visitor, picture: str) -> None:
+def test_malformed_picture_does_not_reach_the_csp(world: World, visitor: Visitor, picture: str) -> None:
     page = signed_in(visitor, world.person("bob@example.com", ImageUrl=picture))
     assert page.status == 200
     assert page.answer is not None
@@ -176,38 +176,36 @@ def test_a_picture_of_the_profile_writes_nothing_into_the_policy(world: World, v
     assert "<img src=" not in page.html
 
 
-def test_a_picture_of_the_profile_is_shown(world: World, visitor: Visitor) -> None:
+def test_profile_picture_is_shown_and_allowed_by_csp(world: World, visitor: Visitor) -> None:
     page = signed_in(visitor, world.person("bob@example.com", ImageUrl="https://pictures.example/bob.png"))
     assert page.answer is not None
     assert "img-src 'self' data: https://pictures.example;" in page.answer.headers["Content-Security-Policy"]
     assert '<img src="https://pictures.example/bob.png"' in page.html
 
 
-def test_a_copied_cookie_opens_nothing_after_the_password_changed(new_visitor: NewVisitor, ada: Person) -> None:
-    here, thief = new_visitor(), new_visitor()
+def test_copied_cookie_is_dead_after_password_change(new_visitor: NewVisitor, ada: Person) -> None:
+    here, attacker = new_visitor(), new_visitor()
     signed_in(here, ada)
     copied = here.session_cookie()
-    thief.take_cookie(copied)
-    assert thief.open("/profile").heading == "Ada Lovelace"
+    attacker.take_cookie(copied)
+    assert attacker.open("/profile").heading == "Ada Lovelace"
     page = here.open("/change-password")
     assert page.press("Save the new password", old_password=PASSWORD, new_password="Zebra-kettle-92").status == 200
     assert here.open("/profile").heading == "Ada Lovelace"
     assert here.session_cookie() != copied
-    assert thief.open("/profile").heading == "Welcome back"
+    assert attacker.open("/profile").heading == "Welcome back"
 
 
-def test_a_copied_cookie_opens_nothing_after_the_password_was_asked_again(
-    world: World, new_visitor: NewVisitor, ada: Person
-) -> None:
-    here, thief = new_visitor(), new_visitor()
+def test_copied_cookie_is_dead_after_reauthentication(world: World, new_visitor: NewVisitor, ada: Person) -> None:
+    here, attacker = new_visitor(), new_visitor()
     signed_in(here, ada)
     clock: Any = world.services.clock
     clock.advance(minutes=6)
-    thief.take_cookie(here.session_cookie())
+    attacker.take_cookie(here.session_cookie())
     page = here.open("/emails/add")
-    assert thief.open("/profile").heading == "Ada Lovelace"
+    assert attacker.open("/profile").heading == "Ada Lovelace"
     sent = page.press("Send the mail", email="countess@example.org", password=PASSWORD)
     assert "countess@example.org" in sent.text
-    assert sent.press("Confirm", code="000000").status == 403, "the form that was drawn with it is good"
+    assert sent.press("Confirm", code="000000").status == 403, "the form rendered under the old cookie is accepted"
     assert "You signed in a while ago" not in here.open("/emails/add").text
-    assert thief.open("/emails/add").heading == "Welcome back"
+    assert attacker.open("/emails/add").heading == "Welcome back"

@@ -1,4 +1,4 @@
-"""An address that is not confirmed yet: the mail comes again, from the list and from the page of its code."""
+"""Resending the verification mail of an unconfirmed address, from the list and from its code page."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def signed_in(visitor: Visitor, person: Person, page: str) -> Seen:
     return visitor.open(page).press("Sign in", identifier=person.email, password=PASSWORD)
 
 
-def somebody(world: World, email: str = "ada@example.com", *, confirmed: bool = False) -> Person:
+def new_person(world: World, email: str = "ada@example.com", *, confirmed: bool = False) -> Person:
     person = world.person(email)
     if not confirmed:
         values = {"emails": [{"Type": "Primary", "Value": email}], "email_verified": False}
-        whom = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
-        named = (identifiers.c.tenant_id == world.tenant_id, identifiers.c.uid == person.uid)
+        account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
+        identifier_rows = (identifiers.c.tenant_id == world.tenant_id, identifiers.c.uid == person.uid)
         with UnitOfWork(world.services.database, world.tenant_id).apart() as work:
-            work.run(update(accounts).where(*whom).values(**values))
-            work.run(update(identifiers).where(*named).values(is_verified=False))
+            work.run(update(accounts).where(*account_row).values(**values))
+            work.run(update(identifiers).where(*identifier_rows).values(is_verified=False))
     return person
 
 
@@ -56,21 +56,21 @@ def count(world: World, to: str) -> int:
     return len(mails_to(world.services, world.tenant_id, to))
 
 
-def later(world: World, **by: float) -> None:
+def advance_clock(world: World, **delta: float) -> None:
     clock: Any = world.services.clock
-    clock.advance(**by)
+    clock.advance(**delta)
 
 
-def plain(page: Seen, email: str) -> str:
+def without_varying_text(page: Seen, email: str) -> str:
     return WAITS.sub("", page.text.replace(email, ""))
 
 
-def wait(world: World) -> None:
-    later(world, seconds=resend_delay.SECONDS)
+def wait_cool_down(world: World) -> None:
+    advance_clock(world, seconds=resend_delay.SECONDS)
 
 
-def test_an_address_that_is_not_confirmed_is_confirmed_from_the_list(world: World, visitor: Visitor) -> None:
-    ada = somebody(world)
+def test_unconfirmed_address_is_confirmed_by_code(world: World, visitor: Visitor) -> None:
+    ada = new_person(world)
     page = signed_in(visitor, ada, "/emails")
     assert "not confirmed" in page.text
     sent = page.press("Send it again")
@@ -83,8 +83,8 @@ def test_an_address_that_is_not_confirmed_is_confirmed_from_the_list(world: Worl
     assert "Send it again" not in confirmed.text
 
 
-def test_its_link_confirms_it_too(world: World, visitor: Visitor) -> None:
-    ada = somebody(world)
+def test_unconfirmed_address_is_confirmed_by_link(world: World, visitor: Visitor) -> None:
+    ada = new_person(world)
     signed_in(visitor, ada, "/emails").press("Send it again")
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     link = next(word for word in mail["text"].split() if "vtoken=" in word)
@@ -92,8 +92,8 @@ def test_its_link_confirms_it_too(world: World, visitor: Visitor) -> None:
     assert "not confirmed" not in visitor.open("/emails").text
 
 
-def test_it_comes_after_a_while_only_wherever_it_is_asked_for(world: World, visitor: Visitor) -> None:
-    ada = somebody(world)
+def test_resend_waits_for_the_cool_down_on_every_page(world: World, visitor: Visitor) -> None:
+    ada = new_person(world)
     listed = signed_in(visitor, ada, "/emails")
     sent = listed.press("Send it again")
     assert WAITS.search(sent.text)
@@ -104,20 +104,20 @@ def test_it_comes_after_a_while_only_wherever_it_is_asked_for(world: World, visi
         assert "A message is on its way" in early.text
     assert WAITS.search(visitor.open("/emails").text)
     assert count(world, ada.email) == 1
-    wait(world)
+    wait_cool_down(world)
     assert not WAITS.search(visitor.open("/emails").text)
     assert "We sent another message" in listed.press("Send it again").text
     assert count(world, ada.email) == 2
 
 
-def test_an_address_that_is_asked_for_waits_in_the_list_and_is_mailed_again(world: World, visitor: Visitor) -> None:
-    ada = somebody(world, confirmed=True)
-    asking = signed_in(visitor, ada, "/emails/add")
-    sent = [asking.press("Send the mail", email=NEW) for _ in range(2)][-1]
-    assert (sent.heading, count(world, NEW)) == ("Check your mail", 1), "a second click mails nothing"
+def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visitor) -> None:
+    ada = new_person(world, confirmed=True)
+    form = signed_in(visitor, ada, "/emails/add")
+    sent = [form.press("Send the mail", email=NEW) for _ in range(2)][-1]
+    assert (sent.heading, count(world, NEW)) == ("Check your mail", 1), "a double click sends one mail"
     assert sent.press("Send it again").status == 429
     first = code(world, NEW)
-    wait(world)
+    wait_cool_down(world)
     listed = visitor.open("/emails")
     assert "waits for the link or the code that we mailed there" in listed.text
     again = listed.follow("Type the code").press("Send it again")
@@ -128,56 +128,54 @@ def test_an_address_that_is_asked_for_waits_in_the_list_and_is_mailed_again(worl
     assert "Address confirmed" in again.press("Confirm", code=second).text
 
 
-def test_an_address_that_is_asked_for_can_be_given_up(world: World, visitor: Visitor) -> None:
-    ada = somebody(world, confirmed=True)
+def test_pending_address_can_be_removed(world: World, visitor: Visitor) -> None:
+    ada = new_person(world, confirmed=True)
     sent = signed_in(visitor, ada, "/emails/add").press("Send the mail", email=NEW)
     asked = visitor.open("/emails").press("Remove", address=NEW, action="remove")
     assert NEW not in asked.press("Yes, remove it").text.partition("Email addresses")[2].partition("told")[0]
-    assert sent.press("Send it again").address.endswith("/emails"), "nothing waits any more"
+    assert sent.press("Send it again").address.endswith("/emails"), "nothing is pending"
     added = visitor.open("/emails/add").press("Send the mail", email=NEW)
-    assert (added.heading, count(world, NEW)) == ("Check your mail", 2), "and it may be asked for anew at once"
+    assert (added.heading, count(world, NEW)) == ("Check your mail", 2), "and it can be requested again at once"
 
 
-def test_nobody_learns_whose_an_address_is_by_having_it_mailed_again(
-    world: World, new_visitor_at: NewVisitorAt
-) -> None:
-    somebody(world, "grace@example.com", confirmed=True)
+def test_resend_does_not_reveal_registered_addresses(world: World, new_visitor_at: NewVisitorAt) -> None:
+    new_person(world, "grace@example.com", confirmed=True)
     seen: dict[str, list[tuple[int, str]]] = {}
     for asker, email in (("ada@example.com", "grace@example.com"), ("eve@example.com", NEW)):
-        page = signed_in(new_visitor_at(world), somebody(world, asker, confirmed=True), "/emails/add")
+        page = signed_in(new_visitor_at(world), new_person(world, asker, confirmed=True), "/emails/add")
         shown = page.press("Send the mail", email=email)
-        seen[email] = [(shown.status, plain(shown, email))]
-        for waits in (False, True, True, True, True, True):
-            if waits:
-                wait(world)
+        seen[email] = [(shown.status, without_varying_text(shown, email))]
+        for must_wait in (False, True, True, True, True, True):
+            if must_wait:
+                wait_cool_down(world)
             shown = shown.press("Send it again")
-            seen[email].append((shown.status, plain(shown, email)))
+            seen[email].append((shown.status, without_varying_text(shown, email)))
     assert seen["grace@example.com"] == seen[NEW]
     assert [status for status, _ in seen[NEW]] == [200, 429, 200, 200, 200, 200, 403]
     assert "vtoken" not in mails_to(world.services, world.tenant_id, "grace@example.com")[-1]["text"]
 
 
-def test_what_others_asked_of_the_mailbox_is_kept_silently(world: World, new_visitor_at: NewVisitorAt) -> None:
-    """Its own sum of mails is used up by strangers: whoever is signed in sees the same page, as often as ever."""
-    ada = somebody(world)
-    for at in range(40):
-        stranger = new_visitor_at(world).open("/register")
-        assert stranger.press("Create account", email=ada.email, password="Zebra-kettle-91").status < 500
-        if not at % 5:
-            later(world, hours=1)
+def test_mail_limit_used_by_others_is_not_revealed(world: World, new_visitor_at: NewVisitorAt) -> None:
+    """Others exhaust the mailbox's mail limit: the signed-in owner sees the same pages as before."""
+    ada = new_person(world)
+    for number in range(40):
+        other_visitor = new_visitor_at(world).open("/register")
+        assert other_visitor.press("Create account", email=ada.email, password="Zebra-kettle-91").status < 500
+        if not number % 5:
+            advance_clock(world, hours=1)
     page = signed_in(new_visitor_at(world), ada, "/emails")
     seen = []
     for _ in range(5):
         shown = page.press("Send it again")
         seen.append((shown.status, "We sent another message" in shown.text))
-        wait(world)
+        wait_cool_down(world)
     assert seen == [(200, True)] * 4 + [(403, False)]
 
 
-def test_where_nothing_is_verified_nothing_is_sent_again(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_disabled_verification_offers_no_resend(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="disabled")
     visitor = new_visitor_at(world)
-    page = signed_in(visitor, somebody(world), "/emails")
+    page = signed_in(visitor, new_person(world), "/emails")
     assert "not confirmed" in page.text
     assert "Send it again" not in page.text
     token = visitor.open("/username").form("Save").fields["token"]
@@ -188,27 +186,29 @@ def test_where_nothing_is_verified_nothing_is_sent_again(new_world: NewWorld, ne
     assert sent_messages(world.services, world.tenant_id) == []
 
 
-def test_a_form_of_elsewhere_sends_nothing_and_puts_no_words_into_our_mouth(world: World, visitor: Visitor) -> None:
-    ada = somebody(world)
+def test_foreign_form_sends_nothing_and_injects_no_text(world: World, visitor: Visitor) -> None:
+    ada = new_person(world)
     page = signed_in(visitor, ada, "/emails")
     assert page.press("Send it again", token="x").status == 403
     assert count(world, ada.email) == 0
-    assert page.press("Send it again", email="eve@example.com").address.endswith("/emails"), "none of hers"
+    assert page.press("Send it again", email="eve@example.com").address.endswith("/emails"), (
+        "not an address of the account"
+    )
     forged = page.press("Send it again", token="x", email="our hotline: call 0900 1")
     assert "hotline" not in forged.text
     assert visitor.open("/emails/confirm?email=our+hotline%40example.com").address.endswith("/emails")
     assert sent_messages(world.services, world.tenant_id) == []
 
 
-def test_whoever_is_signed_out_meanwhile_signs_in_first(world: World, visitor: Visitor) -> None:
-    page = signed_in(visitor, somebody(world), "/emails")
+def test_signed_out_browser_signs_in_first(world: World, visitor: Visitor) -> None:
+    page = signed_in(visitor, new_person(world), "/emails")
     visitor.forget("session")
     assert page.press("Send it again").heading == "Welcome back"
     assert sent_messages(world.services, world.tenant_id) == []
 
 
-def test_no_page_of_it_asks_the_service_twice(world: World, visitor: Visitor) -> None:
-    signed_in(visitor, somebody(world), "/emails").press("Send it again")
+def test_each_page_makes_one_api_call(world: World, visitor: Visitor) -> None:
+    signed_in(visitor, new_person(world), "/emails").press("Send it again")
     page = visitor.open("/emails/confirm?email=ada%40example.com")
     seen = [visitor.open("/emails"), page, page.press("Confirm", code="1"), page.press("Send it again")]
     assert [one.cost["api"] for one in seen] == [1] * len(seen)

@@ -1,4 +1,4 @@
-"""Which applications may act for a person, and the end of that; and a password for who has none."""
+"""Applications with access to the account, revocation, and setting a first password."""
 
 from __future__ import annotations
 
@@ -20,21 +20,19 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada")
 
 
-def allowed(visitor: Visitor, shop: RelyingParty, ada: Person) -> Seen:
+def authorize(visitor: Visitor, shop: RelyingParty, ada: Person) -> Seen:
     page = visitor.asked_by(shop)
     if page.answer is not None and page.heading == "Welcome back":
         page = page.press("Sign in", identifier=ada.email, password=ada.password)
     return page if "code" in page.query else page.press("Allow")
 
 
-def test_an_application_is_listed_by_name_and_what_it_may_and_its_access_ends_at_once(
-    world: World, visitor: Visitor, ada: Person
-) -> None:
+def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop", require_consent=True)
     desk = world.application("desk", client_name="The Desk", require_consent=True)
-    tokens = shop.redeem(allowed(visitor, shop, ada).query["code"]).json or {}
-    kept = desk.redeem(allowed(visitor, desk, ada).query["code"]).json or {}
-    waiting = allowed(visitor, shop, ada).query["code"]
+    tokens = shop.redeem(authorize(visitor, shop, ada).query["code"]).json or {}
+    desk_tokens = desk.redeem(authorize(visitor, desk, ada).query["code"]).json or {}
+    unused_code = authorize(visitor, shop, ada).query["code"]
     assert "2 applications" in visitor.open("/security").text
     page = visitor.open("/applications")
     assert "Acme Shop" in page.text
@@ -44,29 +42,29 @@ def test_an_application_is_listed_by_name_and_what_it_may_and_its_access_ends_at
     assert "Acme Shop" not in ended.text
     assert "The Desk" in ended.text
     assert shop.userinfo(tokens["access_token"]).status_code == 401
-    assert (shop.refresh(tokens["refresh_token"]).status_code, shop.redeem(waiting).status_code) == (400, 400)
-    assert desk.userinfo(kept["access_token"]).status_code == 200
+    assert (shop.refresh(tokens["refresh_token"]).status_code, shop.redeem(unused_code).status_code) == (400, 400)
+    assert desk.userinfo(desk_tokens["access_token"]).status_code == 200
     assert visitor.asked_by(shop).heading.endswith("asks for access")
 
 
-def test_the_access_of_somebody_else_stays(world: World, new_visitor: Any, ada: Person) -> None:
+def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    theirs = shop.redeem(allowed(new_visitor(), shop, world.person("bob@example.com")).query["code"]).json or {}
+    bob_tokens = shop.redeem(authorize(new_visitor(), shop, world.person("bob@example.com")).query["code"]).json or {}
     visitor = new_visitor()
-    shop.redeem(allowed(visitor, shop, ada).query["code"])
+    shop.redeem(authorize(visitor, shop, ada).query["code"])
     visitor.open("/applications").press("End access")
     assert "No application may act for you." in visitor.open("/applications").text
-    assert shop.userinfo(theirs["access_token"]).status_code == 200
+    assert shop.userinfo(bob_tokens["access_token"]).status_code == 200
 
 
-def test_a_form_of_elsewhere_ends_nothing(world: World, visitor: Visitor, ada: Person) -> None:
+def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    shop.redeem(allowed(visitor, shop, ada).query["code"])
+    shop.redeem(authorize(visitor, shop, ada).query["code"])
     assert visitor.open("/applications").press("End access", token="x").status == 403
     assert "Acme Shop" in visitor.open("/applications").text
 
 
-def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_first_password_needs_a_fresh_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world()
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     signed_in(visitor, ada, "/security")
@@ -77,7 +75,7 @@ def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld
     weak = page.press("Save the new password", new_password="short")
     assert (weak.status, weak.title.startswith("Error: ")) == (422, True)
     there.services.clock.advance(minutes=6)
-    assert visitor.open("/set-password").heading == "Is it still you?", "a session alone sets none"
+    assert visitor.open("/set-password").heading == "Is it still you?", "a stale session must not set a password"
     stale = page.press("Save the new password", new_password="Zebra-kettle-92")
     assert stale.heading == "Is it still you?"
     there.services.clock.advance(minutes=-6)
@@ -86,11 +84,11 @@ def test_whoever_has_no_password_sets_one_by_a_fresh_sign_in(new_world: NewWorld
     assert visitor.open("/set-password").heading == "Change password"
 
 
-def test_access_to_the_account_is_listed_and_ends(world: World, visitor: Visitor, ada: Person) -> None:
+def test_interface_access_is_listed_and_revoked(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", require_consent=True, interface_access="read")
-    held = shop.redeem(allowed(visitor, shop, ada).query["code"]).json or {}
+    tokens = shop.redeem(authorize(visitor, shop, ada).query["code"]).json or {}
     page = visitor.open("/applications")
     assert "See your full profile, your consents and your passkeys" in page.text
     assert "Change your profile and consents" not in page.text
     page.press("End access")
-    assert not shop.introspect(held["access_token"])["active"]
+    assert not shop.introspect(tokens["access_token"])["active"]

@@ -1,4 +1,4 @@
-"""People look after their second factors: what is there, one more, one less, and new backup codes."""
+"""The page of second factors: list, add, remove, backup codes, trusted browsers."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def someone(there: World, new_visitor_at: NewVisitorAt) -> Visitor:
 
 
 def signed_in(visitor: Visitor, ada: Person, page: str = "/second-factors") -> Seen:
-    """Open a page, and sign in where that is asked."""
+    """Open a page, signing in if asked."""
     seen = visitor.open(page)
-    asked = seen.heading == "Welcome back"
-    return seen.press("Sign in", identifier=ada.email, password=ada.password) if asked else seen
+    needs_sign_in = seen.heading == "Welcome back"
+    return seen.press("Sign in", identifier=ada.email, password=ada.password) if needs_sign_in else seen
 
 
-def begins(page: Seen) -> Seen:
+def choose_app(page: Seen) -> Seen:
     """Choose the authenticator app."""
     return page.press("Authenticator app")
 
 
-def adds(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
-    page = begins(signed_in(visitor, ada))
+def add_app(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
+    page = choose_app(signed_in(visitor, ada))
     app = app_of(page)
     return app, page.press("Continue", code=shows(there, app))
 
@@ -52,76 +52,76 @@ def mails(there: World, ada: Person) -> list[str]:
     return [mail["subject"] for mail in sent_messages(there.services, there.tenant_id) if mail["to"] == ada.email]
 
 
-def test_one_is_added_its_codes_are_kept_and_the_owner_is_told(
+def test_added_factor_brings_backup_codes_and_a_mail(
     there: World, someone: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
     overview = signed_in(someone, ada, "/security")
     assert "Off: one step alone opens your account" in overview.text
-    app, paper = adds(someone, there, ada)
-    assert paper.heading == "Backup codes", "nobody is left without a way back"
-    made = paper.press("Show my backup codes")
-    assert len(re.findall(r"<code>[0-9a-f-]+</code>", made.html)) == 10
-    listed = made.follow("I have kept them")
+    app, codes_page = add_app(someone, there, ada)
+    assert codes_page.heading == "Backup codes", "the first factor brings backup codes"
+    codes_shown = codes_page.press("Show my backup codes")
+    assert len(re.findall(r"<code>[0-9a-f-]+</code>", codes_shown.html)) == 10
+    listed = codes_shown.follow("I have kept them")
     assert "10 are left" in listed.text
     assert "since " in listed.text
     assert "Authenticator app · 10 backup codes left" in someone.open("/security").text
-    assert [one for one in mails(there, ada) if one.startswith("A new way to prove that it is you")] != []
+    assert [row for row in mails(there, ada) if row.startswith("A new way to prove that it is you")] != []
     there.services.clock.advance(seconds=30)
     assert signs_in(new_visitor_at(there), there, ada).press("Continue", code=shows(there, app)).query["code"]
 
 
-def test_a_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> None:
+def test_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
-    page = begins(signed_in(someone, ada))
+    page = choose_app(signed_in(someone, ada))
     wrong = page.press("Continue", code="000000")
     assert (wrong.status, wrong.title.startswith("Error: ")) == (403, True)
     assert app_of(wrong).secret == app_of(page).secret
     assert "Set one up" in someone.open("/second-factors").text
 
 
-def test_the_first_factor_asks_the_password_again(there: World, someone: Visitor) -> None:
+def test_first_factor_needs_the_password_in_stale_session(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
     signed_in(someone, ada)
     there.services.clock.advance(minutes=11)
     page = someone.open("/second-factors/add?kind=totp")
     assert "Your password" in page.text
-    assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
+    assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
     refused = page.press("Continue", password="wrong")
     assert (refused.status, "That is not your password." in refused.text) == (401, True)
     assert "That is not your password." not in refused.press("Continue", password=ada.password).text
 
 
 @pytest.mark.parametrize("address", ["/second-factors/remove?kind=totp", "/backup-codes"])
-def test_a_change_beside_a_factor_asks_for_that_factor(there: World, someone: Visitor, address: str) -> None:
+def test_changing_factors_needs_the_existing_factor(there: World, someone: Visitor, address: str) -> None:
     ada = there.person("ada@example.com")
-    app, _ = adds(someone, there, ada)
+    app, _ = add_app(someone, there, ada)
     there.services.clock.advance(minutes=11)
     page = someone.open(address)
     assert page.heading == "Is it you?"
-    assert not re.search(r'class="key"|<code>', page.html), "nothing of a secret before the proof"
+    assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
     assert page.press("Continue", code="000000").status == 403
     after = someone.open(address).press("Continue", code=shows(there, app))
     assert after.address == someone.home + address
 
 
-def test_a_session_that_grew_old_on_the_page_is_asked_first(there: World, someone: Visitor) -> None:
+def test_session_grown_stale_reauthenticates_and_keeps_secret(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
-    page = begins(signed_in(someone, ada))
+    page = choose_app(signed_in(someone, ada))
     app = app_of(page)
     there.services.clock.advance(minutes=6)
-    asked = page.press("Continue", code=shows(there, app))
-    assert asked.heading == "Is it still you?"
-    again = asked.press("Continue", password=ada.password)
+    needs_sign_in = page.press("Continue", code=shows(there, app))
+    assert needs_sign_in.heading == "Is it still you?"
+    again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
     assert again.press("Continue", code=shows(there, app)).heading == "Backup codes"
 
 
-def test_the_only_one_is_removed_and_the_password_alone_opens_again(
+def test_removing_the_only_factor_leaves_the_password(
     there: World, someone: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     ada = there.person("ada@example.com")
-    adds(someone, there, ada)
+    add_app(someone, there, ada)
     page = someone.open("/second-factors").follow("Remove")
     assert "your password alone opens your account" in page.text
     assert "It is removed" in page.press("Yes, remove it").text
@@ -129,7 +129,7 @@ def test_the_only_one_is_removed_and_the_password_alone_opens_again(
     assert signs_in(new_visitor_at(there), there, ada).query.get("code")
 
 
-def test_where_one_is_required_the_page_says_what_comes_next(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_removing_required_factor_enrols_at_next_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", **APP_ALONE)
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
     enrols(visitor, there, ada)
@@ -140,9 +140,9 @@ def test_where_one_is_required_the_page_says_what_comes_next(new_world: NewWorld
     assert signs_in(visitor, there, ada).heading == "Protect your account"
 
 
-def test_a_form_of_elsewhere_and_a_made_up_kind_change_nothing(there: World, someone: Visitor) -> None:
+def test_forged_removal_changes_nothing(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
-    adds(someone, there, ada)
+    add_app(someone, there, ada)
     page = someone.open("/second-factors/remove?kind=totp")
     assert page.press("Yes, remove it", token="x").status == 403
     page.press("Yes, remove it", kind="nothing")
@@ -150,55 +150,53 @@ def test_a_form_of_elsewhere_and_a_made_up_kind_change_nothing(there: World, som
     assert "Authenticator app · 0 backup codes left" in someone.open("/security").text
 
 
-def test_new_codes_end_the_old_ones_and_the_owner_is_told(there: World, someone: Visitor) -> None:
+def test_new_backup_codes_send_a_mail(there: World, someone: Visitor) -> None:
     ada = there.person("ada@example.com")
-    _, paper = adds(someone, there, ada)
-    paper.press("Show my backup codes")
+    _, codes_page = add_app(someone, there, ada)
+    codes_page.press("Show my backup codes")
     before = len(mails(there, ada))
     someone.open("/backup-codes").press("Show my backup codes")
     assert len(mails(there, ada)) == before + 1
 
 
-def test_this_was_not_me_ends_what_was_added(there: World, someone: Visitor) -> None:
-    """A thief who added an app must not lock the owner out."""
+def test_security_alert_removes_a_new_factor(there: World, someone: Visitor) -> None:
+    """An attacker's factor must not lock the owner out."""
     ada = there.person("ada@example.com")
-    adds(someone, there, ada)
-    objects(there, someone, ada)
-    assert enrolled(there, ada) == []
+    add_app(someone, there, ada)
+    report_compromise(there, someone, ada)
+    assert enrolled_kinds(there, ada) == []
 
 
-def test_an_older_factor_outlives_an_alarm(there: World, someone: Visitor) -> None:
-    """Whoever reads the mailbox must not get past it."""
+def test_security_alert_keeps_an_older_factor(there: World, someone: Visitor) -> None:
+    """Access to the mailbox must not bypass the factor."""
     ada = there.person("ada@example.com")
-    app, _ = adds(someone, there, ada)
+    app, _ = add_app(someone, there, ada)
     there.services.clock.advance(days=1)
     page = signed_in(someone, ada, "/change-password").press("Continue", code=shows(there, app))
     page.press("Save the new password", old_password=ada.password, new_password="Zebra-kettle-92")
-    objects(there, someone, ada)
-    assert enrolled(there, ada) == ["totp"]
+    report_compromise(there, someone, ada)
+    assert enrolled_kinds(there, ada) == ["totp"]
 
 
-def objects(there: World, visitor: Visitor, ada: Person) -> None:
-    """Say by the newest mail that it was somebody else."""
+def report_compromise(there: World, visitor: Visitor, ada: Person) -> None:
+    """Follow the newest security alert and close the account."""
     link = [mail["text"] for mail in sent_messages(there.services, there.tenant_id) if "/not-me?" in mail["text"]][-1]
     page = visitor.open(re.findall(r"http\S+vtoken=[\w-]+", link)[0])
     assert page.press("It was not me: close the account to others").status == 200
 
 
-def enrolled(there: World, ada: Person) -> list[str]:
+def enrolled_kinds(there: World, ada: Person) -> list[str]:
     work = UnitOfWork(there.services.database, there.tenant_id)
     try:
-        held = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
-        return [one.kind for one in held]
+        rows = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
+        return [row.kind for row in rows]
     finally:
         work.rollback()
 
 
-def test_the_trusted_browser_is_listed_and_asked_again(
-    there: World, someone: Visitor, new_visitor_at: NewVisitorAt
-) -> None:
+def test_trusted_browser_is_listed_and_revoked(there: World, someone: Visitor, new_visitor_at: NewVisitorAt) -> None:
     ada = there.person("ada@example.com")
-    app, _ = adds(someone, there, ada)
+    app, _ = add_app(someone, there, ada)
     there.services.clock.advance(seconds=30)
     visitor = new_visitor_at(there)
     signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")

@@ -1,4 +1,4 @@
-"""Passkeys on our pages, shown by an authenticator in software: what a browser cannot be made to say."""
+"""Passkey pages with a software authenticator: responses that a real browser cannot produce."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def ada(there: World) -> Person:
     return there.person("ada@example.com")
 
 
-def options(visitor: Visitor, page: Seen, at: str) -> dict[str, Any]:
-    """Ask for options as the script of the page does."""
-    form = page.form("Sign in with a passkey") if at.startswith("/login") else page.form("Make the passkey")
-    answer = visitor.send("POST", f"{visitor.home}{at}", dict(form.fields))
+def options(visitor: Visitor, page: Seen, path: str) -> dict[str, Any]:
+    """Fetch the WebAuthn options as the page's script does."""
+    form = page.form("Sign in with a passkey") if path.startswith("/login") else page.form("Make the passkey")
+    answer = visitor.send("POST", f"{visitor.home}{path}", dict(form.fields))
     assert answer.status == 200, answer.html
     return dict(json.loads(answer.html))
 
@@ -42,80 +42,82 @@ def options(visitor: Visitor, page: Seen, at: str) -> dict[str, Any]:
 def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
     visitor.open("/passkeys/add").press("Sign in", identifier=ada.email, password=ada.password)
     page = visitor.open("/passkeys/add")
-    made = device.makes(options(visitor, page, "/passkeys/options"))
-    assert page.press("Make the passkey", credential=json.dumps(made)).heading == "Passkeys"
+    attestation = device.makes(options(visitor, page, "/passkeys/options"))
+    assert page.press("Make the passkey", credential=json.dumps(attestation)).heading == "Passkeys"
 
 
-def comes(visitor: Visitor, there: World, device: Authenticator, remember: str = "", **said: Any) -> Seen:
+def sign_in_by_passkey(
+    visitor: Visitor, there: World, device: Authenticator, remember: str = "", **changes: Any
+) -> Seen:
     page = visitor.asked_by(there.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop"))
-    shown = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **said)
-    return page.press("Sign in with a passkey", credential=json.dumps(shown), remember=remember)
+    assertion = device.shows(options(visitor, page, "/login/passkey/options"), device.passkeys[0], **changes)
+    return page.press("Sign in with a passkey", credential=json.dumps(assertion), remember=remember)
 
 
-def leaves(visitor: Visitor) -> None:
+def sign_out(visitor: Visitor) -> None:
     visitor.forget("session")
 
 
-def test_managers_of_passwords_find_the_pages(there: World, someone: Visitor) -> None:
-    told = json.loads(someone.open("/.well-known/passkey-endpoints").html)
-    assert told == {"enroll": f"{someone.home}/passkeys/add", "manage": f"{someone.home}/passkeys"}
+def test_passkey_endpoints_are_published(there: World, someone: Visitor) -> None:
+    endpoints = json.loads(someone.open("/.well-known/passkey-endpoints").html)
+    assert endpoints == {"enroll": f"{someone.home}/passkeys/add", "manage": f"{someone.home}/passkeys"}
     assert someone.open("/.well-known/webauthn").status == 404
 
 
-def test_related_origins_are_told(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_related_origins_are_published(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     other = "https://login.shop.example"
     visitor = new_visitor_at(new_world(passkeys=True, passkey_settings={"related_origins": [other]}))
     assert json.loads(visitor.open("/.well-known/webauthn").html) == {"origins": [visitor.home, other]}
 
 
-def test_a_tenant_without_passkeys_has_none_of_these_pages(visitor: Visitor) -> None:
+def test_passkey_pages_answer_404_if_disabled(visitor: Visitor) -> None:
     for address in ("/.well-known/passkey-endpoints", "/.well-known/webauthn", "/passkeys", "/passkeys/lost"):
         assert visitor.open(address).status == 404, address
     assert "passkey" not in visitor.open("/login").html
 
 
-def test_whoever_used_another_device_is_offered_one_of_this(there: World, someone: Visitor, ada: Person) -> None:
+def test_cross_device_passkey_offers_a_local_one(there: World, someone: Visitor, ada: Person) -> None:
     device = Authenticator(someone.home)
     has_passkey(someone, ada, device)
-    leaves(someone)
-    offer = comes(someone, there, device, attachment="cross-platform")
+    sign_out(someone)
+    offer = sign_in_by_passkey(someone, there, device, attachment="cross-platform")
     assert offer.heading == "A passkey for this device?"
     assert "code=" in offer.press("Not now").address
-    leaves(someone)
-    assert "code=" in comes(someone, there, device, attachment="cross-platform").address
+    sign_out(someone)
+    assert "code=" in sign_in_by_passkey(someone, there, device, attachment="cross-platform").address
 
 
-def test_a_wrong_one_leaves_the_page_and_every_other_way(there: World, someone: Visitor, ada: Person) -> None:
+def test_refused_passkey_keeps_the_login_page(there: World, someone: Visitor, ada: Person) -> None:
     device = Authenticator(someone.home)
     has_passkey(someone, ada, device)
-    leaves(someone)
-    page = comes(someone, there, device, origin="https://evil.example")
+    sign_out(someone)
+    page = sign_in_by_passkey(someone, there, device, origin="https://evil.example")
     assert (page.status, page.heading) == (403, "Welcome back")
     assert "That passkey did not work" in page.text
     assert "code=" in page.press("Sign in", identifier=ada.email, password=ada.password).address
 
 
 @pytest.mark.parametrize("sent", ["", "x", "[]", "{}", '{"id": 1}', "[" * 20_000, "9" * 30_000])
-def test_what_is_no_credential_is_led_on(someone: Visitor, sent: str) -> None:
+def test_malformed_credential_shows_the_login_page(someone: Visitor, sent: str) -> None:
     page = someone.open("/login").press("Sign in with a passkey", credential=sent)
     assert (page.status, page.heading) == (422, "Welcome back")
 
 
-def test_whoever_wants_to_stay_signed_in_does_by_passkey_too(there: World, someone: Visitor, ada: Person) -> None:
+def test_remember_me_works_with_a_passkey(there: World, someone: Visitor, ada: Person) -> None:
     device = Authenticator(someone.home)
     has_passkey(someone, ada, device)
-    for wish, is_kept in (("", False), ("y", True)):
-        leaves(someone)
-        assert comes(someone, there, device, wish).query["code"]
+    for remember, is_kept in (("", False), ("y", True)):
+        sign_out(someone)
+        assert sign_in_by_passkey(someone, there, device, remember).query["code"]
         assert bool(someone.cookie("session").max_age) is is_kept
-    leaves(someone)
-    wrong = comes(someone, there, device, "y", origin="https://evil.example")
-    assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "what was ticked stays ticked"
+    sign_out(someone)
+    wrong = sign_in_by_passkey(someone, there, device, "y", origin="https://evil.example")
+    assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "the box stays ticked"
     there.restate(remember_me=False)
-    assert comes(someone, there, device, "y").query["code"]
+    assert sign_in_by_passkey(someone, there, device, "y").query["code"]
     assert someone.cookie("session").max_age is None
 
 
-def test_options_are_given_to_our_own_pages_alone(someone: Visitor) -> None:
+def test_options_need_a_form_token(someone: Visitor) -> None:
     answer = someone.send("POST", f"{someone.home}/login/passkey/options", {"token": "x"})
     assert (answer.status, answer.html) == (403, "{}")

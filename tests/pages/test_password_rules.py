@@ -1,4 +1,4 @@
-"""What a page says of a new password comes from the policy that refuses it, and says what was refused."""
+"""Password pages list the rules of the policy and mark those that the password breaks."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
     ({**BARE, "history": 1}, [LEAST, "Not your last password"], OLD, ["Not your last password"]),
     ({**BARE, "breached": "change"}, [LEAST, "None that was stolen somewhere"], "", []),
 ]
-CASES = pytest.mark.parametrize(("policy", "stated", "typed", "broken"), POLICIES)
+CASES = pytest.mark.parametrize(("policy", "listed_rules", "typed", "broken"), POLICIES)
 
 
 def rules(page: Seen) -> list[tuple[str, bool]]:
-    """Each rule of the page, and whether it is marked as not kept."""
+    """Return each rule on the page with whether it is marked as broken."""
     listed = re.findall(r'<ul class="rules".*?</ul>', page.html, re.DOTALL)[0]
     items = re.findall(r"<li(.*?)>(.*?)<span", listed, re.DOTALL)
-    return [(words.strip(), "broken" in attributes) for attributes, words in items]
+    return [(text.strip(), "broken" in attributes) for attributes, text in items]
 
 
-def told(page: Seen, stated: list[str], broken: list[str]) -> None:
-    assert rules(page) == [(rule, rule in broken) for rule in stated]
+def assert_marked(page: Seen, listed_rules: list[str], broken: list[str]) -> None:
+    assert rules(page) == [(rule, rule in broken) for rule in listed_rules]
     assert page.html.count("not yet</span>") == len(broken)
     assert page.status in {422, 403}
     assert page.title.startswith("Error: ")
@@ -57,11 +57,11 @@ def told(page: Seen, stated: list[str], broken: list[str]) -> None:
 
 
 @CASES
-def test_on_the_page_of_a_new_password(
+def test_reset_page_lists_and_marks_the_rules(
     new_world: NewWorld,
     new_visitor_at: NewVisitorAt,
     policy: dict[str, Any],
-    stated: list[str],
+    listed_rules: list[str],
     typed: str,
     broken: list[str],
 ) -> None:
@@ -70,17 +70,17 @@ def test_on_the_page_of_a_new_password(
     visitor = new_visitor_at(world)
     visitor.open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
     page = visitor.open(link_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
-    assert rules(page) == [(rule, False) for rule in stated]
+    assert rules(page) == [(rule, False) for rule in listed_rules]
     if typed:
-        told(page.press(BUTTON, password=typed), stated, broken)
+        assert_marked(page.press(BUTTON, password=typed), listed_rules, broken)
 
 
 @CASES
-def test_on_the_page_of_a_changed_password(
+def test_change_page_lists_and_marks_the_rules(
     new_world: NewWorld,
     new_visitor_at: NewVisitorAt,
     policy: dict[str, Any],
-    stated: list[str],
+    listed_rules: list[str],
     typed: str,
     broken: list[str],
 ) -> None:
@@ -88,26 +88,26 @@ def test_on_the_page_of_a_changed_password(
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     visitor = new_visitor_at(world)
     page = visitor.open("/change-password").press("Sign in", identifier=ada.email, password=OLD)
-    assert rules(page) == [(rule, False) for rule in stated]
+    assert rules(page) == [(rule, False) for rule in listed_rules]
     if typed:
-        told(page.press(BUTTON, old_password=OLD, new_password=typed), stated, broken)
+        assert_marked(page.press(BUTTON, old_password=OLD, new_password=typed), listed_rules, broken)
 
 
 @CASES
-def test_on_the_page_of_a_first_password(
+def test_registration_page_lists_and_marks_the_rules(
     new_world: NewWorld,
     new_visitor_at: NewVisitorAt,
     policy: dict[str, Any],
-    stated: list[str],
+    listed_rules: list[str],
     typed: str,
     broken: list[str],
 ) -> None:
     world = new_world(password_policy=policy, limits={"register_per_minute_per_address": 0})
     earlier = {EARLIER, "Not your last password"}
     page = new_visitor_at(world).open("/register")
-    of_first = [rule for rule in stated if rule not in earlier]
-    assert rules(page) == [(rule, False) for rule in of_first]
+    first_rules = [rule for rule in listed_rules if rule not in earlier]
+    assert rules(page) == [(rule, False) for rule in first_rules]
     if typed and not earlier & set(broken):
         again = page.press("Create account", email="lovelace@example.com", password=typed)
-        told(again, of_first, broken)
+        assert_marked(again, first_rules, broken)
         assert again.form("Create account").fields["email"] == "lovelace@example.com"

@@ -1,4 +1,4 @@
-"""An account that is named by a phone number: registered, proved, signed in to, and back after a forgotten password."""
+"""Accounts identified by a phone number: registration, confirmation, sign-in, password reset."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "Zebra-kettle-91"
-TYPED, SHOWN, KEPT = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
+TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
 FREE = {"register_per_minute_per_address": 0}
 ARABIC = str.maketrans("0123456789", "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669")
 
@@ -39,7 +39,7 @@ def sign_in(page: Seen) -> Seen:
     return page.press("Sign in", identifier=TYPED, password=PASSWORD)
 
 
-def test_a_person_signs_up_by_a_number_types_the_code_and_is_at_the_application(world: World, visitor: Visitor) -> None:
+def test_registration_by_number_continues_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     waiting = sign_up(visitor.asked_by(shop).follow("Create an account"))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
@@ -47,26 +47,26 @@ def test_a_person_signs_up_by_a_number_types_the_code_and_is_at_the_application(
     assert 'autocomplete="one-time-code"' in waiting.html
     assert 'inputmode="numeric"' in waiting.html
     assert "I have opened the link" not in waiting.text
-    assert texts(world)[-1]["to"] == KEPT
-    right = code_in(texts(world)[-1])
-    wrong = waiting.press("Confirm", code=f"{(int(right) + 1) % 1_000_000:06}")
+    assert texts(world)[-1]["to"] == E164
+    right_code = code_in(texts(world)[-1])
+    wrong = waiting.press("Confirm", code=f"{(int(right_code) + 1) % 1_000_000:06}")
     assert "That code did not work" in wrong.text
-    landed = wrong.press("Confirm", code=f" {right[:3]} {right[3:]}".translate(ARABIC))
-    assert landed.address.startswith(shop.redirect_uri)
-    assert landed.query["code"]
+    callback = wrong.press("Confirm", code=f" {right_code[:3]} {right_code[3:]}".translate(ARABIC))
+    assert callback.address.startswith(shop.redirect_uri)
+    assert callback.query["code"]
 
 
-def test_a_number_that_was_not_proved_is_asked_for_at_sign_in(world: World, visitor: Visitor) -> None:
+def test_unconfirmed_number_is_confirmed_at_sign_in(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     sign_up(visitor.asked_by(shop).follow("Create an account"))
     waiting = sign_in(visitor.asked_by(shop))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
     assert len(texts(world)) == 2
-    landed = waiting.press("Confirm", code=code_in(texts(world)[-1]))
-    assert landed.address.startswith(shop.redirect_uri)
+    callback = waiting.press("Confirm", code=code_in(texts(world)[-1]))
+    assert callback.address.startswith(shop.redirect_uri)
 
 
-def test_another_message_is_sent_after_a_while_and_not_for_ever(world: World, visitor: Visitor) -> None:
+def test_resends_are_delayed_and_limited(world: World, visitor: Visitor) -> None:
     waiting = sign_up(visitor.open("/register"))
     early = waiting.press("Send it again")
     assert early.status == 429
@@ -76,24 +76,24 @@ def test_another_message_is_sent_after_a_while_and_not_for_ever(world: World, vi
         waiting = waiting.press("Send it again")
         assert "We sent another message" in waiting.text
     wait(world, seconds=31)
-    over = waiting.press("Send it again")
-    assert "That is enough messages for now" in over.text
+    limited = waiting.press("Send it again")
+    assert "That is enough messages for now" in limited.text
     assert len(texts(world)) == 5
-    assert over.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert limited.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
 
 
-def test_a_number_that_has_an_account_is_answered_as_any_other(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_registered_number_answers_like_a_free_one(world: World, new_visitor_at: NewVisitorAt) -> None:
     first = sign_up(new_visitor_at(world).open("/register"))
     first.press("Confirm", code=code_in(texts(world)[-1]))
     known = sign_up(new_visitor_at(world).open("/register"))
     fresh = sign_up(new_visitor_at(world).open("/register"), "020 7946 0124")
     assert known.says(but_for=SHOWN) == fresh.says(but_for="+44 20 7946 0124")
     assert known.status == fresh.status
-    assert "/login" in texts(world)[-2]["text"]  # its owner is told, without a code
+    assert "/login" in texts(world)[-2]["text"]  # the owner is notified, without a code
     assert "That code did not work" in known.press("Confirm", code="123456").text
 
 
-def test_who_registered_first_and_proved_nothing_keeps_nobody_out(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_unconfirmed_registration_does_not_block_the_owner(world: World, new_visitor_at: NewVisitorAt) -> None:
     squatter = sign_up(new_visitor_at(world).open("/register"))
     owner = new_visitor_at(world)
     waiting = sign_up(owner.open("/register"))
@@ -101,9 +101,7 @@ def test_who_registered_first_and_proved_nothing_keeps_nobody_out(world: World, 
     assert "That code did not work" in squatter.press("Confirm", code="123456").text
 
 
-def test_a_forgotten_password_is_set_by_a_code_from_a_message(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(
         limits=FREE, phone_login=True, email_login=False, default_country="GB", login_on_password_reset=True
     )
@@ -114,5 +112,5 @@ def test_a_forgotten_password_is_set_by_a_code_from_a_message(
     assert (sent.status, sent.heading) == (200, "Check your phone")
     new = sent.press("Continue", code=code_in(texts(world)[-1]))
     assert new.heading == "Choose a new password"
-    landed = new.press("Save the new password", password="Amber-window-77")
-    assert landed.address.startswith(shop.redirect_uri)
+    callback = new.press("Save the new password", password="Amber-window-77")
+    assert callback.address.startswith(shop.redirect_uri)

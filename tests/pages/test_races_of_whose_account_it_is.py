@@ -8,7 +8,7 @@ import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_change_address import RIGHT, VICTIM, WRONG, link_to, sign_up
-from tests.pages.test_not_me import AGAIN, NOT_ME, changed_by_thief, path_in
+from tests.pages.test_not_me import NEWER, NOT_ME, attacker_changes_password, path_in
 from tests.pages.test_registering_before_the_owner import MINE, UNLIMITED, rows, signed_in
 from tests.support.customers import NEW
 from tests.support.mailbox import mails_to
@@ -59,11 +59,11 @@ def test_of_an_alarm_and_a_reset_at_once_no_password_of_before_the_alarm_opens(
     world: World, new_visitor: NewVisitor
 ) -> None:
     ada = world.person("ada@example.com")
-    alarm = new_visitor().open(changed_by_thief(world, new_visitor, ada))
+    alarm = new_visitor().open(attacker_changes_password(world, new_visitor, ada))
     new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
     reset = new_visitor().open(path_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     resets = [
-        partial(tab.press, "Save the new password", password=f"{AGAIN}-{n}") for n, tab in enumerate(tabs(reset, 10))
+        partial(tab.press, "Save the new password", password=f"{NEWER}-{n}") for n, tab in enumerate(tabs(reset, 10))
     ]
     alarms = [partial(tab.press, NOT_ME) for tab in tabs(alarm, 10)]
     pages = at_once([act for pair in zip(resets, alarms, strict=True) for act in pair])
@@ -71,7 +71,7 @@ def test_of_an_alarm_and_a_reset_at_once_no_password_of_before_the_alarm_opens(
     closed = [page for page in pages if "The account is closed to others" in page.text]
     opening = [
         password
-        for password in (NEW, MINE, *(f"{AGAIN}-{n}" for n in range(10)))
+        for password in (NEW, MINE, *(f"{NEWER}-{n}" for n in range(10)))
         if signed_in(new_visitor(), password, ada.email)
     ]
     assert len(closed) <= 1

@@ -11,7 +11,7 @@ import pytest
 from app.identity.credentials.tables import credentials
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
-from tests.pages.test_passkeys import comes, leaves
+from tests.pages.test_passkeys import sign_in_by_passkey, sign_out
 from tests.pages.test_registering_before_the_owner import EMAIL as OWNERS
 from tests.pages.test_registering_before_the_owner import FORM, MINE, SQUATTERS, UNLIMITED, rows, sign_up, signed_in
 from tests.support.authenticator import Authenticator
@@ -60,8 +60,8 @@ class Newcomer:
 
     def comes(self) -> Seen:
         """Sign in at a shop with the passkey, in a browser that knows nothing more."""
-        leaves(self.visitor)
-        return comes(self.visitor, self.there, self.device)
+        sign_out(self.visitor)
+        return sign_in_by_passkey(self.visitor, self.there, self.device)
 
     def link(self, email: str = HERS) -> str:
         return link_in(mails_to(self.there.services, self.there.tenant_id, email)[-1])
@@ -107,7 +107,7 @@ def test_whoever_proves_the_address_is_rid_of_a_strangers_passkey(there: World, 
     refused = squatter.comes()
     assert (refused.status, "data-unknown" in refused.html) == (403, False), "nor is he told that it is gone"
     assert rows(there, credentials) == []
-    leaves(owner.visitor)
+    sign_out(owner.visitor)
     assert signed_in(owner.visitor, MINE)
 
 
