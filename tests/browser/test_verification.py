@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
-from tests.pages.test_verification import ADA, PASSWORD, asking, is_verified, unverified, wait
+from tests.pages.test_verification import ADA, PASSWORD, is_verified, unverified, verification_mails, wait
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in
 from tests.support.oauth_world import Person, World
@@ -40,11 +40,11 @@ class Visit:
     def link(self) -> str:
         """The link of the last mail, at the port where this browser finds the hub."""
         usual = self.world.services.settings.hub_url(self.world.name)
-        return link_in(asking(self.world)[-1]).replace(usual, self.served)
+        return link_in(verification_mails(self.world)[-1]).replace(usual, self.served)
 
     @property
     def typed(self) -> str:
-        return code_in(asking(self.world)[-1])
+        return code_in(verification_mails(self.world)[-1])
 
 
 @pytest.fixture
@@ -155,4 +155,4 @@ def test_another_mail_can_be_had_after_a_while(world: World, served: str, opened
     expect(again).to_be_enabled()
     again.click()
     expect(visit.page.get_by_text("We sent another message")).to_be_visible()
-    assert len(asking(world)) == 2
+    assert len(verification_mails(world)) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from tests.pages.test_confirm import authentication_claims, one_factor_session
 from tests.pages.test_passkeys import has_passkey
-from tests.pages.test_second_factor import APP_ALONE, shows
+from tests.pages.test_second_factor import APP_ALONE, code_now
 from tests.support.authenticator import Authenticator
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
@@ -135,12 +135,12 @@ def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, ne
     app = one_factor_session(visitor, there, ada)
     visitor.forget("session")
     page = visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
-    page.press("Continue", code=shows(there, app), trust="y")
+    page.press("Continue", code=code_now(there, app), trust="y")
     there.services.clock.advance(minutes=10)
     page = visitor.asked_by(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Is it you?"
     assert visitor.asked_by(shop).query["code"], "the session stays valid meanwhile"
-    token_claims = authentication_claims(shop, page.press("Continue", code=shows(there, app)))
+    token_claims = authentication_claims(shop, page.press("Continue", code=code_now(there, app)))
     assert token_claims["amr"] == ["pwd", "otp", "mfa"]
     assert abs(token_claims["auth_time"] - int(there.services.clock.now().timestamp())) <= 1
 

@@ -19,7 +19,7 @@ from tests.pages.test_connections import ADA, START_URL, Traveller, mails_sent_t
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import link_identity
 from tests.pages.test_own_factors import APP_ALONE, add_app, signed_in
-from tests.pages.test_second_factor import shows
+from tests.pages.test_second_factor import code_now
 from tests.pages.test_verification import wait
 from tests.support.callers import call_of
 from tests.support.mailbox import link_in
@@ -93,7 +93,7 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Yes, disconnect it")
     wait(eve.there, seconds=31)
-    asked.press("Continue", code=shows(eve.there, app))
+    asked.press("Continue", code=code_now(eve.there, app))
     assert not eve.is_in
     assert linked_subjects(eve.there) == []
 

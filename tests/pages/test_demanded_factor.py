@@ -9,8 +9,8 @@ from sqlalchemy import update
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_risks import CHROME
-from tests.pages.test_second_factor import enrols, forgets, shows, signs_in
-from tests.pages.test_without_password import by_mail, path_of
+from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
+from tests.pages.test_without_password import by_mail, link_path
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
@@ -24,7 +24,7 @@ DEMAND: dict[str, Any] = {"risk": {"browser": "demand"}}
 def known_in_firefox(there: World, new_visitor_at: NewVisitorAt) -> Person:
     """Return a person who has signed in once, with Firefox."""
     ada = there.person("ada@example.com")
-    assert signs_in(new_visitor_at(there), there, ada).query["code"]
+    assert sign_in(new_visitor_at(there), there, ada).query["code"]
     return ada
 
 
@@ -40,7 +40,7 @@ def code(there: World, kind: str = "mail") -> str:
 def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(**DEMAND)
     ada, visitor = known_in_firefox(there, new_visitor_at), in_chrome(new_visitor_at(there))
-    page = signs_in(visitor, there, ada)
+    page = sign_in(visitor, there, ada)
     assert page.heading == "Is it you?"
     assert "You have not signed in from here before." in page.text
     assert "Do not ask again" not in page.text
@@ -48,24 +48,24 @@ def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_
     wrong = page.press("Continue", code="000000")
     assert "That code did not work" in wrong.text
     assert wrong.press("Continue", code=code(there)).query["code"]
-    forgets(visitor)
-    assert signs_in(visitor, there, ada).query["code"]
+    close_browser(visitor)
+    assert sign_in(visitor, there, ada).query["code"]
 
 
 def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", second_factors={"email": False, "passkey": False}, **DEMAND)
     ada = there.person("ada@example.com")
-    app, _ = enrols(new_visitor_at(there), there, ada)
+    app, _ = enrol_totp(new_visitor_at(there), there, ada)
     visitor = new_visitor_at(there)
     there.services.clock.advance(seconds=30)
-    signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
-    forgets(visitor)
-    assert signs_in(visitor, there, ada).query["code"]
-    forgets(in_chrome(visitor))
-    page = signs_in(visitor, there, ada)
+    sign_in(visitor, there, ada).press("Continue", code=code_now(there, app), trust="y")
+    close_browser(visitor)
+    assert sign_in(visitor, there, ada).query["code"]
+    close_browser(in_chrome(visitor))
+    page = sign_in(visitor, there, ada)
     assert "You have not signed in from here before." in page.text
     there.services.clock.advance(seconds=30)
-    assert page.press("Continue", code=shows(there, app)).query["code"]
+    assert page.press("Continue", code=code_now(there, app)).query["code"]
 
 
 def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -76,6 +76,6 @@ def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visi
         number = {"phone": "+4930123456", "phone_verified": True}
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
     by_mail(visitor.open("/login"), ada.email)
-    page = visitor.open(path_of(there)).press("Sign in")
+    page = visitor.open(link_path(there)).press("Sign in")
     assert (page.heading, "texted to" in page.text) == ("Is it you?", True)
     assert page.press("Continue", code=code(there, "sms")).address.endswith("/profile")

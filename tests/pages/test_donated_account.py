@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from tests.pages.test_taken_account import EMAIL, Theft, password, removal
+from tests.pages.test_taken_account import EMAIL, Takeover, change_password, remove_owner_address
 from tests.support.customers import LOGIN, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
@@ -26,14 +26,14 @@ def masked_address(address: str) -> str:
 
 
 @pytest.fixture
-def donation(new_tenant_server: NewTenantServer, hub_app: Flask) -> Theft:
+def donation(new_tenant_server: NewTenantServer, hub_app: Flask) -> Takeover:
     c = a_customer(new_tenant_server, limits=UNLIMITED)
-    return Theft(c, hub_app, answered(c.logs_in())["access_token"])
+    return Takeover(c, hub_app, answered(c.logs_in())["access_token"])
 
 
 @LANGUAGES
 def test_mail_and_page_name_the_masked_account(
-    donation: Theft,
+    donation: Takeover,
     language: str,
     heading: str,
 ) -> None:
@@ -43,7 +43,7 @@ def test_mail_and_page_name_the_masked_account(
     for part in ("text", "html"):
         assert masked in str(mail[part])
         assert donation.c.email not in str(mail[part])
-    page = donation.opens(f"{link_in(mail)}&lang={language}")
+    page = donation.open_link(f"{link_in(mail)}&lang={language}")
     assert page.heading == heading
     assert masked in page.text
     assert donation.c.email not in page.html
@@ -62,42 +62,42 @@ def test_registration_link_page_speaks_of_registration(hub_app: Flask, world: Wo
 OWN_CHANGE_BUTTON = "It was me"
 
 
-def hand_over(donation: Theft) -> None:
+def hand_over(donation: Takeover) -> None:
     """Hand the account over: change the password, add and verify her address, remove his."""
-    password(donation)
-    donation.adds(NEW_OWNER)
-    removal(donation)
+    change_password(donation)
+    donation.add_address(NEW_OWNER)
+    remove_owner_address(donation)
     her = Customer(donation.c.tenant, donation.c.uid, NEW_OWNER, donation.c.username)
     answered(her.reset(resettoken=her.token(), password=NEW_PASSWORD))
 
 
-def test_handover_is_final_after_former_mailbox_confirms(donation: Theft) -> None:
+def test_handover_is_final_after_former_mailbox_confirms(donation: Takeover) -> None:
     hand_over(donation)
-    links = donation.alarms(donation.c.email)
-    result = donation.opens(links[-1]).press(OWN_CHANGE_BUTTON)
+    links = donation.alerts(donation.c.email)
+    result = donation.open_link(links[-1]).press(OWN_CHANGE_BUTTON)
     assert result.heading == "All is as you left it"
-    assert [donation.opens(one).heading for one in links] == ["This link no longer works"] * len(links)
+    assert [donation.open_link(one).heading for one in links] == ["This link no longer works"] * len(links)
     answered(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))
 
 
-def test_unconfirmed_handover_can_be_reverted(donation: Theft) -> None:
+def test_unconfirmed_handover_can_be_reverted(donation: Takeover) -> None:
     """A theft makes exactly the same changes as a handover, so both can be reverted."""
     hand_over(donation)
-    donation.taken_back(donation.alarms(donation.c.email)[0])
+    donation.revert(donation.alerts(donation.c.email)[0])
     assert refused(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))[0] != 200
 
 
-def test_confirming_one_change_does_not_confirm_later_ones(donation: Theft) -> None:
-    password(donation)
-    donation.adds(NEW_OWNER)
-    first, second = donation.alarms(donation.c.email)
-    assert donation.opens(first).press(OWN_CHANGE_BUTTON).status == 200
-    assert donation.opens(first).heading == "This link no longer works"
-    donation.taken_back(second)
+def test_confirming_one_change_does_not_confirm_later_ones(donation: Takeover) -> None:
+    change_password(donation)
+    donation.add_address(NEW_OWNER)
+    first, second = donation.alerts(donation.c.email)
+    assert donation.open_link(first).press(OWN_CHANGE_BUTTON).status == 200
+    assert donation.open_link(first).heading == "This link no longer works"
+    donation.revert(second)
 
 
-def test_opening_the_alert_page_confirms_nothing(donation: Theft) -> None:
-    password(donation)
-    (link,) = donation.alarms(donation.c.email)
+def test_opening_the_alert_page_confirms_nothing(donation: Takeover) -> None:
+    change_password(donation)
+    (link,) = donation.alerts(donation.c.email)
     for _ in range(2):
-        assert donation.opens(link).heading == "Was it somebody else?"
+        assert donation.open_link(link).heading == "Was it somebody else?"

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.identity.credentials.one_time_tokens.tables import proofs
 from app.identity.platform.store.unit import UnitOfWork
-from tests.pages.test_verification import ADA, PASSWORD, Door, is_verified, wait
+from tests.pages.test_verification import ADA, PASSWORD, PendingVerification, is_verified, wait
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.people import forms_of, leads_on
@@ -37,7 +37,7 @@ def newest_link(world: World, email: str = ADA) -> str:
 
 
 def verification(world: World, visitor: Visitor) -> None:
-    Door(world, visitor)
+    PendingVerification(world, visitor)
 
 
 def recovery(world: World, visitor: Visitor) -> None:
@@ -87,14 +87,14 @@ def bob_browser(world: World, new_visitor: NewVisitor) -> Visitor:
 
 
 def test_link_in_foreign_browser_keeps_its_session(world: World, visitor: Visitor, bob_browser: Visitor) -> None:
-    registration = Door(world, visitor)
-    page = bob_browser.open(registration.link)
+    pending = PendingVerification(world, visitor)
+    page = bob_browser.open(pending.link)
     assert ADA in page.text
     confirmed = page.press("Confirm")
     assert confirmed.heading == "Your address is confirmed"
-    assert is_verified(world, registration.ada)
+    assert is_verified(world, pending.ada)
     assert bob_browser.open("/profile").heading == BOB
-    assert registration.is_home(registration.page.press("I have opened the link"))
+    assert pending.is_at_application(pending.page.press("I have opened the link"))
 
 
 def test_reset_in_foreign_browser_does_not_switch_account(world: World, visitor: Visitor, bob_browser: Visitor) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from app.identity.credentials.tables import credentials
 from app.identity.platform.store.unit import UnitOfWork
-from tests.pages.test_second_factor import app_of, enrols, forgets, shows, signs_in
+from tests.pages.test_second_factor import app_of, close_browser, code_now, enrol_totp, sign_in
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
@@ -45,7 +45,7 @@ def choose_app(page: Seen) -> Seen:
 def add_app(visitor: Visitor, there: World, ada: Person) -> tuple[pyotp.TOTP, Seen]:
     page = choose_app(signed_in(visitor, ada))
     app = app_of(page)
-    return app, page.press("Continue", code=shows(there, app))
+    return app, page.press("Continue", code=code_now(there, app))
 
 
 def mails(there: World, ada: Person) -> list[str]:
@@ -68,7 +68,7 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     assert "Authenticator app · 10 backup codes left" in someone.open("/security").text
     assert [row for row in mails(there, ada) if row.startswith("A new way to prove that it is you")] != []
     there.services.clock.advance(seconds=30)
-    assert signs_in(new_visitor_at(there), there, ada).press("Continue", code=shows(there, app)).query["code"]
+    assert sign_in(new_visitor_at(there), there, ada).press("Continue", code=code_now(there, app)).query["code"]
 
 
 def test_wrong_first_code_enrols_nothing(there: World, someone: Visitor) -> None:
@@ -101,7 +101,7 @@ def test_changing_factors_needs_the_existing_factor(there: World, someone: Visit
     assert page.heading == "Is it you?"
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
     assert page.press("Continue", code="000000").status == 403
-    after = someone.open(address).press("Continue", code=shows(there, app))
+    after = someone.open(address).press("Continue", code=code_now(there, app))
     assert after.address == someone.home + address
 
 
@@ -110,11 +110,11 @@ def test_session_grown_stale_reauthenticates_and_keeps_secret(there: World, some
     page = choose_app(signed_in(someone, ada))
     app = app_of(page)
     there.services.clock.advance(minutes=6)
-    needs_sign_in = page.press("Continue", code=shows(there, app))
+    needs_sign_in = page.press("Continue", code=code_now(there, app))
     assert needs_sign_in.heading == "Is it still you?"
     again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
-    assert again.press("Continue", code=shows(there, app)).heading == "Backup codes"
+    assert again.press("Continue", code=code_now(there, app)).heading == "Backup codes"
 
 
 def test_removing_the_only_factor_leaves_the_password(
@@ -126,18 +126,18 @@ def test_removing_the_only_factor_leaves_the_password(
     assert "your password alone opens your account" in page.text
     assert "It is removed" in page.press("Yes, remove it").text
     assert mails(there, ada)[-1].startswith("A way to prove that it is you was removed")
-    assert signs_in(new_visitor_at(there), there, ada).query.get("code")
+    assert sign_in(new_visitor_at(there), there, ada).query.get("code")
 
 
 def test_removing_required_factor_enrols_at_next_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     there = new_world(two_factor="required", **APP_ALONE)
     ada, visitor = there.person("ada@example.com"), new_visitor_at(there)
-    enrols(visitor, there, ada)
+    enrol_totp(visitor, there, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
     assert "at your next sign-in you set up a new one" in page.text
     page.press("Yes, remove it")
-    forgets(visitor)
-    assert signs_in(visitor, there, ada).heading == "Protect your account"
+    close_browser(visitor)
+    assert sign_in(visitor, there, ada).heading == "Protect your account"
 
 
 def test_forged_removal_changes_nothing(there: World, someone: Visitor) -> None:
@@ -172,7 +172,7 @@ def test_security_alert_keeps_an_older_factor(there: World, someone: Visitor) ->
     ada = there.person("ada@example.com")
     app, _ = add_app(someone, there, ada)
     there.services.clock.advance(days=1)
-    page = signed_in(someone, ada, "/change-password").press("Continue", code=shows(there, app))
+    page = signed_in(someone, ada, "/change-password").press("Continue", code=code_now(there, app))
     page.press("Save the new password", old_password=ada.password, new_password="Zebra-kettle-92")
     report_compromise(there, someone, ada)
     assert enrolled_kinds(there, ada) == ["totp"]
@@ -199,10 +199,10 @@ def test_trusted_browser_is_listed_and_revoked(there: World, someone: Visitor, n
     app, _ = add_app(someone, there, ada)
     there.services.clock.advance(seconds=30)
     visitor = new_visitor_at(there)
-    signs_in(visitor, there, ada).press("Continue", code=shows(there, app), trust="y")
+    sign_in(visitor, there, ada).press("Continue", code=code_now(there, app), trust="y")
     page = someone.open("/security")
     assert "Browsers that skip the second step" in page.text
     assert "That browser is asked again" in page.press("Ask again").text
     assert "Browsers that skip" not in main_of(someone.open("/security"))
-    forgets(visitor)
-    assert signs_in(visitor, there, ada).heading == "Is it you?"
+    close_browser(visitor)
+    assert sign_in(visitor, there, ada).heading == "Is it you?"

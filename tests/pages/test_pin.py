@@ -1,4 +1,4 @@
-"""PINs on our pages: asked for on the way to the shop, offered, set later, reset by the link of a mail."""
+"""PIN pages: required or offered at sign-in, set later, reset by a mailed link."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ REQUIRED = {"pin": {"is_on": True, "required": True}}
 OFFERED = {"pin": {"is_on": True, "ask_on_login": True}}
 
 
-def at(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: Any) -> tuple[World, Visitor, Person]:
+def world_with(new_world: NewWorld, new_visitor_at: NewVisitorAt, **settings: Any) -> tuple[World, Visitor, Person]:
     there = new_world(**settings)
     visitor: Visitor = new_visitor_at(there)
     return there, visitor, there.person("ada@example.com")
 
 
-def signs_in(visitor: Visitor, there: World, ada: Person, name: str = "shop") -> Seen:
+def sign_in(visitor: Visitor, there: World, ada: Person, name: str = "shop") -> Seen:
     shop = there.application(name, client_name="Acme Shop")
     return visitor.asked_by(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
 
-def test_a_pin_that_is_required_stands_before_the_shop_and_once_only(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
-    page = signs_in(visitor, there, ada)
+def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    page = sign_in(visitor, there, ada)
     assert page.heading == "Set a PIN"
     assert "Not now" not in page.html
     page = page.press("Save the PIN", pin="1234")
@@ -42,41 +40,39 @@ def test_a_pin_that_is_required_stands_before_the_shop_and_once_only(
     assert visitor.asked_by(there.application("other")).address.startswith("https://")
 
 
-def test_skipping_what_is_required_skips_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
-    page = signs_in(visitor, there, ada)
+def test_required_pin_cannot_be_skipped(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    page = sign_in(visitor, there, ada)
     sent = {**page.form("Save the PIN").fields, "do": "skip"}
     assert visitor.send("POST", f"{visitor.home}/set-pin", sent).heading == "Set a PIN"
 
 
-def test_a_pin_that_is_offered_can_be_left_out_for_good(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, **OFFERED)
-    page = signs_in(visitor, there, ada)
+def test_offered_pin_can_be_declined_for_good(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    there, visitor, ada = world_with(new_world, new_visitor_at, **OFFERED)
+    page = sign_in(visitor, there, ada)
     assert page.press("Not now").address.startswith("https://shop.example")
     assert visitor.asked_by(there.application("other")).address.startswith("https://")
 
 
-@pytest.mark.parametrize("waits", [0, 10])
-def test_a_pin_is_set_later_by_whoever_proves_who_they_are(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt, waits: int
+@pytest.mark.parametrize("minutes_later", [0, 10])
+def test_stale_session_needs_the_password_to_set_a_pin(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, minutes_later: int
 ) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, pin={"is_on": True})
-    signs_in(visitor, there, ada)
-    there.services.clock.advance(minutes=waits)
+    there, visitor, ada = world_with(new_world, new_visitor_at, pin={"is_on": True})
+    sign_in(visitor, there, ada)
+    there.services.clock.advance(minutes=minutes_later)
     page = visitor.open("/pin")
-    if waits:
+    if minutes_later:
         assert page.press("Save the PIN", pin=PIN, password="wrong").status == 401
         page = visitor.open("/pin")
-    page = page.press("Save the PIN", pin=PIN, **({"password": ada.password} if waits else {}))
+    page = page.press("Save the PIN", pin=PIN, **({"password": ada.password} if minutes_later else {}))
     assert page.address.endswith("/security?done=saved")
     assert visitor.open("/pin").heading == "Change your PIN"
 
 
-def test_a_mailed_link_sets_a_new_pin_once(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any
-) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, **REQUIRED)
-    signs_in(visitor, there, ada).press("Save the PIN", pin=PIN)
+def test_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any) -> None:
+    there, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
+    sign_in(visitor, there, ada).press("Save the PIN", pin=PIN)
     program = TenantServer(there.services, identity_app, there.tenant_id, there.name, there.api_key, "")
     answered(program.send("POST", "/identity/v2/auth/pin/forgot/email", {"email": ada.email}, with_secret=False))
     link = link_in(mails_to(there.services, there.tenant_id, ada.email)[-1])
@@ -89,11 +85,11 @@ def test_a_mailed_link_sets_a_new_pin_once(
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("pins", [REQUIRED, OFFERED])
-def test_whoever_came_long_ago_and_has_no_password_shows_first_what_they_have(
+def test_stale_session_reauthenticates_before_setting_pin(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, pins: dict[str, Any]
 ) -> None:
-    there, visitor, ada = at(new_world, new_visitor_at, passwordless_email=True)
-    signs_in(visitor, there, ada)
+    there, visitor, ada = world_with(new_world, new_visitor_at, passwordless_email=True)
+    sign_in(visitor, there, ada)
     there.services.clock.advance(minutes=10)
     ada.lives(password_hash=None)
     there.restate(**pins)

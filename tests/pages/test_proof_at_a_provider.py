@@ -1,4 +1,4 @@
-"""Whoever has nothing but another provider proves there that it is still them, where that provider can ask; else by mail."""
+"""An account with only a linked identity reauthenticates at the provider if the provider supports it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-START, AGAIN = "/sign-in/with?provider=globex", "Is it still you?"
+START_URL, REAUTHENTICATION_HEADING = "/sign-in/with?provider=globex", "Is it still you?"
 PASSWORD = "Quartz-lantern-58"
 
 
@@ -36,66 +36,67 @@ def there(new_world: NewWorld, globex: FakeProvider) -> World:
 
 @pytest.fixture
 def visitor(there: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -> Visitor:
-    someone: Visitor = new_visitor_at(there)
-    assert back(someone, globex, START).heading == "Ada Lovelace"
-    return someone
+    browser: Visitor = new_visitor_at(there)
+    assert sign_in_at_provider(browser, globex, START_URL).heading == "Ada Lovelace"
+    return browser
 
 
-def back(visitor: Visitor, globex: FakeProvider, start: str) -> Seen:
+def sign_in_at_provider(visitor: Visitor, globex: FakeProvider, start: str) -> Seen:
     return visitor.open(globex.way_back(visitor.open(start).address))
 
 
-def ways_to(page: Seen, start: str = "/sign-in/with") -> list[str]:
+def provider_links(page: Seen, start: str = "/sign-in/with") -> list[str]:
     return [unescape(link) for link in re.findall(r'href="([^"]+)"', page.html) if link.startswith(start)]
 
 
-def way_to(page: Seen) -> str:
-    (link,) = ways_to(page)
+def provider_link(page: Seen) -> str:
+    (link,) = provider_links(page)
     return link
 
 
-def test_the_provider_is_told_to_ask_and_the_person_goes_on(
-    there: World, visitor: Visitor, globex: FakeProvider
-) -> None:
-    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock
+def test_provider_is_asked_to_reauthenticate(there: World, visitor: Visitor, globex: FakeProvider) -> None:
+    there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # a test clock
     page = visitor.open("/set-password")
-    assert page.heading == AGAIN
-    led = visitor.open(way_to(page)).address
-    assert (asked(led)["prompt"], asked(led)["max_age"]) == ("login", "0")
-    page = visitor.open(globex.way_back(led, auth_time=int(there.services.clock.now().timestamp())))
+    assert page.heading == REAUTHENTICATION_HEADING
+    redirected = visitor.open(provider_link(page)).address
+    assert (asked(redirected)["prompt"], asked(redirected)["max_age"]) == ("login", "0")
+    page = visitor.open(globex.way_back(redirected, auth_time=int(there.services.clock.now().timestamp())))
     assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
-def test_a_first_sign_in_asks_nothing_that_is_not_wanted(there: World, new_visitor_at: NewVisitorAt) -> None:
-    led = new_visitor_at(there).open(START).address
-    assert not asked(led).keys() & {"prompt", "max_age"}
+def test_first_sign_in_sends_no_reauthentication_request(there: World, new_visitor_at: NewVisitorAt) -> None:
+    redirected = new_visitor_at(there).open(START_URL).address
+    assert not asked(redirected).keys() & {"prompt", "max_age"}
 
 
-def test_a_proof_of_before_is_none(there: World, visitor: Visitor, globex: FakeProvider) -> None:
+def test_old_auth_time_is_no_reauthentication(there: World, visitor: Visitor, globex: FakeProvider) -> None:
     there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
     globex.claims["auth_time"] = int(there.services.clock.now().timestamp()) - 360
-    assert back(visitor, globex, way_to(visitor.open("/set-password"))).heading == AGAIN
-    assert visitor.open("/set-password").heading == AGAIN
+    assert (
+        sign_in_at_provider(visitor, globex, provider_link(visitor.open("/set-password"))).heading
+        == REAUTHENTICATION_HEADING
+    )
+    assert visitor.open("/set-password").heading == REAUTHENTICATION_HEADING
 
 
-def test_one_that_cannot_be_told_to_ask_is_a_way_in_all_the_same(
+def test_provider_without_prompt_signs_in_only(
     there: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openid, "GOOGLE", globex.url)
-    led = visitor.open(START).address
-    assert led.startswith(globex.url)
-    assert not asked(led).keys() & {"prompt", "max_age"}
+    redirected = visitor.open(START_URL).address
+    assert redirected.startswith(globex.url)
+    assert not asked(redirected).keys() & {"prompt", "max_age"}
     there.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
-    assert ways_to(visitor.open("/set-password")) == []
+    assert provider_links(visitor.open("/set-password")) == []
 
 
 def tokens_of(visitor: Visitor, shop: RelyingParty) -> dict[str, Any]:
-    """What the application gets by leading the browser here and back: nobody presses anything."""
+    """Return the tokens of a silent authorization."""
     answer = shop.redeem(visitor.asked_by(shop, scope="openid").query["code"])
     return dict(answer.json or {})
 
 
-def changes_the_name(there: World, token: str) -> int:
+def change_username_status(there: World, token: str) -> int:
     base = f"http://{there.services.settings.api_hostname}"
     answer = there.wsgi.put(
         "/identity/v2/auth/username",
@@ -107,29 +108,27 @@ def changes_the_name(there: World, token: str) -> int:
     return answer.status_code
 
 
-def test_an_application_proves_nobody_by_way_of_a_provider(
+def test_silent_federated_sign_in_does_not_refresh_session(
     there: World, visitor: Visitor, globex: FakeProvider
 ) -> None:
-    """It signs the person out by their id_token, and leads the browser through a provider that lets it in unasked."""
+    """The application signs the session out with an id_token_hint and redirects through a provider with single sign-on."""
     shop = there.application("shop", interface_access="full", access_token_seconds=3600)
     first = tokens_of(visitor, shop)
-    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
     visitor.open(f"/service/oidc/logout?id_token_hint={first['id_token']}")
     assert visitor.open("/profile").heading == "Welcome back"
-    back(visitor, globex, START)
-    assert changes_the_name(there, tokens_of(visitor, shop)["access_token"]) == 403
+    sign_in_at_provider(visitor, globex, START_URL)
+    assert change_username_status(there, tokens_of(visitor, shop)["access_token"]) == 403
 
 
-def test_a_provider_that_asks_anew_makes_the_session_fresh(
-    there: World, visitor: Visitor, globex: FakeProvider
-) -> None:
+def test_fresh_auth_time_of_provider_refreshes_session(there: World, visitor: Visitor, globex: FakeProvider) -> None:
     shop = there.application("shop", interface_access="full", access_token_seconds=3600)
     token = tokens_of(visitor, shop)["access_token"]
-    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # the tests' clock
+    there.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
     globex.claims["auth_time"] = globex.now - 3600
-    back(visitor, globex, START)
-    assert changes_the_name(there, token) == 403
+    sign_in_at_provider(visitor, globex, START_URL)
+    assert change_username_status(there, token) == 403
     globex.claims["auth_time"] = globex.now
-    back(visitor, globex, START)
-    assert changes_the_name(there, token) == 200
-    assert changes_the_name(there, tokens_of(visitor, shop)["access_token"]) == 200
+    sign_in_at_provider(visitor, globex, START_URL)
+    assert change_username_status(there, token) == 200
+    assert change_username_status(there, tokens_of(visitor, shop)["access_token"]) == 200

@@ -1,4 +1,4 @@
-"""Fifty uses of one link or code in the same moment: one wins, the others get an answer that leads on."""
+"""Fifty concurrent uses of one link or code: one wins, the others get a page with a way on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.tables import sessions
 from app.identity.directory.accounts.tables import identifiers
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tables import audit
-from tests.pages.test_verification import Door, asking
+from tests.pages.test_verification import PendingVerification, verification_mails
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, token_in
 from tests.support.oauth_world import NewWorld, World
@@ -55,85 +55,83 @@ def events(world: World, name: str) -> int:
     return sum(row.event == f"event.{name}" for row in rows(world, audit))
 
 
-def all_lead_on(seen: list[Seen]) -> None:
-    """Nobody meets a wall: every answer is the application's or a page with a way forward."""
-    assert [(one.status, one.text) for one in seen if one.answer is not None and not leads_on(one)] == []
-    assert {one.status for one in seen} <= {0, 200, 403, 410, 429}
+def assert_all_have_a_way_on(pages: list[Seen]) -> None:
+    """Assert that every answer is the application's callback or a page with a link or form."""
+    assert [(one.status, one.text) for one in pages if one.answer is not None and not leads_on(one)] == []
+    assert {one.status for one in pages} <= {0, 200, 403, 410, 429}
 
 
-def ends_as_one_person(world: World, door: Door, seen: list[Seen]) -> None:
-    """This browser had shown the password: every submit may be answered, each with a code that is good once (decisions/0070)."""
-    assert {row.uid for row in rows(world, sessions)} == {door.ada.uid}
-    for code in [one.query["code"] for one in seen if door.is_home(one)]:
-        answers = at_once([partial(door.shop.redeem, code)] * 2)
-        good = [answer for answer in answers if answer.status_code == 200]
-        assert len(good) <= 1
-        assert [claims_in(answer.json["id_token"])["sub"] for answer in good if answer.json] == [door.ada.uid] * len(
-            good
-        )
+def assert_one_account(world: World, pending: PendingVerification, pages: list[Seen]) -> None:
+    """Assert that every code belongs to this account and is redeemed once (decisions/0070)."""
+    assert {row.uid for row in rows(world, sessions)} == {pending.ada.uid}
+    for code in [one.query["code"] for one in pages if pending.is_at_application(one)]:
+        answers = at_once([partial(pending.shop.redeem, code)] * 2)
+        redeemed = [answer for answer in answers if answer.status_code == 200]
+        assert len(redeemed) <= 1
+        assert [claims_in(answer.json["id_token"])["sub"] for answer in redeemed if answer.json] == [
+            pending.ada.uid
+        ] * len(redeemed)
 
 
-def test_a_link_on_the_page_in_fifty_browsers(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    door = Door(world, visitor)
-    pages = [new_visitor_at(world).open(door.link) for _ in range(RACERS)]
-    seen = at_once([partial(page.press, "Confirm") for page in pages])
-    all_lead_on(seen)
+def test_link_in_fifty_browsers_is_used_once(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    pending = PendingVerification(world, visitor)
+    pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
+    pages = at_once([partial(page.press, "Confirm") for page in pages])
+    assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
     assert (
         sum(
             "welcome" in str(mail["subject"]).lower()
-            for mail in mails_to(world.services, world.tenant_id, door.ada.email)
+            for mail in mails_to(world.services, world.tenant_id, pending.ada.email)
         )
         <= 1
     )
     assert rows(world, sessions) == []
-    assert door.is_home(door.page.press("I have opened the link"))
+    assert pending.is_at_application(pending.page.press("I have opened the link"))
 
 
-def test_a_link_that_signs_in_does_so_in_one_of_fifty_browsers(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, login_on_email_verification=True)
-    door = Door(world, new_visitor_at(world))
-    pages = [new_visitor_at(world).open(door.link) for _ in range(RACERS)]
-    seen = at_once([partial(page.press, "Confirm") for page in pages])
-    all_lead_on(seen)
+    pending = PendingVerification(world, new_visitor_at(world))
+    pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
+    pages = at_once([partial(page.press, "Confirm") for page in pages])
+    assert_all_have_a_way_on(pages)
     assert len(rows(world, sessions)) == 1
-    assert sum(bool(one.visitor.cookies("session")) for one in seen) == 1
+    assert sum(bool(one.visitor.cookies("session")) for one in pages) == 1
 
 
-def test_a_link_in_fifty_tabs_of_the_browser_that_waits(world: World, visitor: Visitor) -> None:
-    door = Door(world, visitor)
-    seen = at_once([partial(page.press, "Confirm") for page in tabs(visitor.open(door.link))])
-    all_lead_on(seen)
+def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
+    pending = PendingVerification(world, visitor)
+    pages = at_once([partial(page.press, "Confirm") for page in tabs(visitor.open(pending.link))])
+    assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
-    ends_as_one_person(world, door, seen)
+    assert_one_account(world, pending, pages)
 
 
-def test_a_code_in_fifty_tabs_of_the_browser_that_waits(world: World, visitor: Visitor) -> None:
-    door = Door(world, visitor)
-    code = code_in(asking(world)[-1])
-    seen = at_once([partial(page.press, "Confirm", code=code) for page in tabs(door.page)])
-    all_lead_on(seen)
+def test_code_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
+    pending = PendingVerification(world, visitor)
+    code = code_in(verification_mails(world)[-1])
+    pages = at_once([partial(page.press, "Confirm", code=code) for page in tabs(pending.page)])
+    assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
-    ends_as_one_person(world, door, seen)
+    assert_one_account(world, pending, pages)
 
 
-def test_the_code_of_a_new_address_in_fifty_tabs(world: World, visitor: Visitor) -> None:
+def test_code_of_a_new_address_is_used_once(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.test")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = visitor.open("/emails/add").press("Send the mail", email="new@example.test")
     code = code_in(mails_to(world.services, world.tenant_id, "new@example.test")[-1])
-    seen = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(page)])
-    all_lead_on(seen)
-    held = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
-    assert [(row.uid, row.is_verified) for row in held] == [(ada.uid, True)]
+    pages = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(page)])
+    assert_all_have_a_way_on(pages)
+    address_rows = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
+    assert [(row.uid, row.is_verified) for row in address_rows] == [(ada.uid, True)]
     assert sum(row.event == "email.added" for row in rows(world, audit)) == 1
 
 
-def test_a_link_and_a_code_over_the_interface(new_tenant_server: NewTenantServer) -> None:
+def test_link_and_code_over_the_api_are_used_once(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(limits=FREE, email_verification_codes=True)
-    for number, way in enumerate(("link", "code")):
+    for number, kind in enumerate(("link", "code")):
         email = f"ada{number}@example.test"
         tenant.create(Email=[{"Type": "Primary", "Value": email}])
         ask = partial(tenant.send, with_secret=False)
@@ -141,17 +139,17 @@ def test_a_link_and_a_code_over_the_interface(new_tenant_server: NewTenantServer
         mail = mails_to(tenant.services, tenant.tenant_id, email)[-1]
         link = partial(ask, "GET", EMAIL, verificationtoken=token_in(mail))
         code = partial(ask, "PUT", EMAIL, {"email": email, "otp": code_in(mail)})
-        said = Counter(refused(answer) for answer in at_once([link if way == "link" else code] * RACERS))
-        assert said[200, None] == 1
-        assert {status for status, _ in said} == {200, 403}
-        assert said[403, 974] == (RACERS - 1 if way == "link" else 0)
+        answers = Counter(refused(answer) for answer in at_once([link if kind == "link" else code] * RACERS))
+        assert answers[200, None] == 1
+        assert {status for status, _ in answers} == {200, 403}
+        assert answers[403, 974] == (RACERS - 1 if kind == "link" else 0)
 
 
-def test_a_code_by_phone_sets_one_password(new_tenant_server: NewTenantServer) -> None:
+def test_texted_code_sets_one_password(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server, phone_login=True)
     answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
     code = customer.texted()
-    said = at_once(
+    answers = at_once(
         [
             partial(
                 customer.ask, "PUT", {"phone": customer.phone, "otp": code, "password": f"{NEW}-{number}"}, path=BY_SMS
@@ -159,7 +157,7 @@ def test_a_code_by_phone_sets_one_password(new_tenant_server: NewTenantServer) -
             for number in range(RACERS)
         ]
     )
-    won = [number for number, answer in enumerate(said) if answer.status_code == 200]
-    assert len(won) == 1
-    assert {answer.status_code for answer in said} == {200, 403}
-    answered(customer.logs_in(f"{NEW}-{won[0]}"))
+    winners = [number for number, answer in enumerate(answers) if answer.status_code == 200]
+    assert len(winners) == 1
+    assert {answer.status_code for answer in answers} == {200, 403}
+    answered(customer.logs_in(f"{NEW}-{winners[0]}"))

@@ -1,4 +1,4 @@
-"""Whose account it is, where several pages are sent in the same moment: one of them decides, and the others find it decided."""
+"""Concurrent corrections, confirmations and security alerts: exactly one outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.visitor import NewVisitor, Visitor
 
-NEVER_OUR_FAULT = 500
+SERVER_ERROR = 500
 
 
 @pytest.fixture
@@ -25,54 +25,52 @@ def world(new_world: NewWorld) -> World:
     return new_world(limits=limits, lockout={"type": "none"})
 
 
-def test_of_fifty_changes_at_once_each_address_is_written_to_once_at_most(world: World, visitor: Visitor) -> None:
+def test_concurrent_corrections_mail_each_address_once(world: World, visitor: Visitor) -> None:
     form = sign_up(visitor).follow("change it")
-    places = (RIGHT, VICTIM)
-    pages = at_once([partial(tab.press, "Send it there", to=places[n % 2]) for n, tab in enumerate(tabs(form))])
-    assert max(page.status for page in pages) < NEVER_OUR_FAULT
+    addresses = (RIGHT, VICTIM)
+    pages = at_once([partial(tab.press, "Send it there", to=addresses[n % 2]) for n, tab in enumerate(tabs(form))])
+    assert max(page.status for page in pages) < SERVER_ERROR
     waiting = [one.email for one in rows(world, waiting_accounts)]
     assert len(waiting) + len(rows(world, accounts)) == 1
-    assert sum(len(mails_to(world.services, world.tenant_id, place)) for place in places) <= 5
-    (place,) = waiting
-    assert place in visitor.open(form.address.replace("/change-address", "/verify")).text
-    assert visitor.open(link_to(world, place)).press("Confirm").address.endswith("/profile")
+    assert sum(len(mails_to(world.services, world.tenant_id, address)) for address in addresses) <= 5
+    (address,) = waiting
+    assert address in visitor.open(form.address.replace("/change-address", "/verify")).text
+    assert visitor.open(link_to(world, address)).press("Confirm").address.endswith("/profile")
 
 
-def test_a_change_and_the_click_on_the_first_link_leave_one_account(world: World, visitor: Visitor) -> None:
+def test_correction_racing_confirmation_leaves_one_account(world: World, visitor: Visitor) -> None:
     form = sign_up(visitor).follow("change it")
     link = visitor.open(link_to(world, WRONG))
     changes = [partial(tab.press, "Send it there", to=RIGHT) for tab in tabs(form, 5)]
     clicks = [partial(tab.press, "Confirm") for tab in tabs(link, 5)]
-    pages = at_once([act for pair in zip(changes, clicks, strict=True) for act in pair])
-    assert max(page.status for page in pages) < NEVER_OUR_FAULT
-    held, waiting = rows(world, accounts), rows(world, waiting_accounts)
-    assert len(held) + len(waiting) == 1
-    if held:
-        assert (held[0].email, held[0].email_verified) == (WRONG, True)
+    pages = at_once([action for pair in zip(changes, clicks, strict=True) for action in pair])
+    assert max(page.status for page in pages) < SERVER_ERROR
+    confirmed, waiting = rows(world, accounts), rows(world, waiting_accounts)
+    assert len(confirmed) + len(waiting) == 1
+    if confirmed:
+        assert (confirmed[0].email, confirmed[0].email_verified) == (WRONG, True)
         assert not mails_to(world.services, world.tenant_id, RIGHT)
     else:
         assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
         assert [one.email for one in rows(world, accounts)] == [RIGHT]
 
 
-def test_of_an_alarm_and_a_reset_at_once_no_password_of_before_the_alarm_opens(
-    world: World, new_visitor: NewVisitor
-) -> None:
+def test_alert_racing_reset_leaves_no_earlier_password(world: World, new_visitor: NewVisitor) -> None:
     ada = world.person("ada@example.com")
-    alarm = new_visitor().open(attacker_changes_password(world, new_visitor, ada))
+    alert = new_visitor().open(attacker_changes_password(world, new_visitor, ada))
     new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
     reset = new_visitor().open(path_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     resets = [
         partial(tab.press, "Save the new password", password=f"{NEWER}-{n}") for n, tab in enumerate(tabs(reset, 10))
     ]
-    alarms = [partial(tab.press, NOT_ME) for tab in tabs(alarm, 10)]
-    pages = at_once([act for pair in zip(resets, alarms, strict=True) for act in pair])
-    assert max(page.status for page in pages) < NEVER_OUR_FAULT
+    alerts = [partial(tab.press, NOT_ME) for tab in tabs(alert, 10)]
+    pages = at_once([action for pair in zip(resets, alerts, strict=True) for action in pair])
+    assert max(page.status for page in pages) < SERVER_ERROR
     closed = [page for page in pages if "The account is closed to others" in page.text]
-    opening = [
+    accepted = [
         password
         for password in (NEW, MINE, *(f"{NEWER}-{n}" for n in range(10)))
         if signed_in(new_visitor(), password, ada.email)
     ]
     assert len(closed) <= 1
-    assert not opening if closed else len(opening) == 1
+    assert not accepted if closed else len(accepted) == 1

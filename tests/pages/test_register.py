@@ -1,4 +1,4 @@
-"""Signing up on the page, as a person does it."""
+"""The registration page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.visitor import NewVisitorAt, Seen, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
-CONFIRM = "Confirm"
+CONFIRM_BUTTON = "Confirm"
 FREE = {"register_per_minute_per_address": 0}
 
 
@@ -28,8 +28,8 @@ def sign_up(page: Seen, email: str = EMAIL, password: str = PASSWORD, **more: st
     return page.press("Create account", email=email, password=password, **more)
 
 
-def held(world: World) -> list[Any]:
-    """Every account of the tenant."""
+def all_accounts(world: World) -> list[Any]:
+    """Return every account of the tenant."""
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         return list(work.all(accounts.select().where(accounts.c.tenant_id == world.tenant_id)))
@@ -37,7 +37,7 @@ def held(world: World) -> list[Any]:
         work.rollback()
 
 
-def test_a_person_signs_up_confirms_and_returns_to_the_application(world: World, visitor: Visitor) -> None:
+def test_registration_confirms_and_returns_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     page = visitor.asked_by(shop).follow("Create an account")
     assert page.heading == "Create your account"
@@ -46,50 +46,48 @@ def test_a_person_signs_up_confirms_and_returns_to_the_application(world: World,
     assert waiting.status == 200
     assert EMAIL in waiting.text
     (mail,) = mails_to(world.services, world.tenant_id, EMAIL)
-    landed = visitor.open(link_in(mail)).press(CONFIRM)
-    assert landed.address.startswith(shop.redirect_uri)
-    assert landed.query["code"]
+    callback = visitor.open(link_in(mail)).press(CONFIRM_BUTTON)
+    assert callback.address.startswith(shop.redirect_uri)
+    assert callback.query["code"]
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
-def test_where_no_proof_is_needed_the_application_gets_its_code_at_once(
+def test_optional_verification_returns_a_code_at_once(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
     world = new_world(limits=FREE, email_verification=mode)
     shop = world.application("shop")
-    landed = sign_up(new_visitor_at(world).asked_by(shop, prompt="create"))
-    assert landed.address.startswith(shop.redirect_uri)
-    assert landed.query["code"]
+    callback = sign_up(new_visitor_at(world).asked_by(shop, prompt="create"))
+    assert callback.address.startswith(shop.redirect_uri)
+    assert callback.query["code"]
 
 
-def test_prompt_create_leads_to_the_form_and_back_to_sign_in(world: World, visitor: Visitor) -> None:
+def test_prompt_create_shows_registration_with_login_link(world: World, visitor: Visitor) -> None:
     page = visitor.asked_by(world.application("shop"), prompt="create")
     assert page.heading == "Create your account"
     assert page.follow("Sign in").heading == "Welcome back"
 
 
-def test_alone_it_ends_at_the_profile(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_registration_without_application_ends_at_profile(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world(limits=FREE, email_verification="optional"))
     assert sign_up(visitor.open("/register")).address.endswith("/profile")
     assert visitor.open("/register").address.endswith("/profile")
 
 
-def test_the_older_address_leads_here_and_says_so_at_its_return_address(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_legacy_return_url_gets_action_completed(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, url_whitelist=("https://shop.example",))
     page = new_visitor_at(world).open("/auth.aspx?action=Register&return_url=https://shop.example/in?x=1")
     assert page.heading == "Create your account"
     assert sign_up(page).address == "https://shop.example/in?x=1&action_completed=register"
 
 
-def test_a_return_address_that_is_not_listed_is_not_gone_to(world: World, visitor: Visitor) -> None:
+def test_unlisted_return_url_is_not_followed(world: World, visitor: Visitor) -> None:
     page = visitor.open("/auth.aspx?action=register&return_url=https://evil.example/")
     assert sign_up(page).address.startswith(visitor.home)
 
 
 @pytest.mark.parametrize("query", ["", "?action=register"])
-def test_a_tenant_without_registration_says_so(new_world: NewWorld, new_visitor_at: NewVisitorAt, query: str) -> None:
+def test_disabled_registration_answers_403(new_world: NewWorld, new_visitor_at: NewVisitorAt, query: str) -> None:
     world = new_world(registration=False)
     visitor = new_visitor_at(world)
     page = visitor.open("/auth.aspx?action=register" if query else "/register")
@@ -97,7 +95,7 @@ def test_a_tenant_without_registration_says_so(new_world: NewWorld, new_visitor_
     assert "Create an account" not in visitor.open("/login").text
 
 
-def test_a_taken_address_looks_like_a_free_one_and_its_owner_gets_a_mail(world: World, new_visitor: Any) -> None:
+def test_taken_address_answers_like_a_free_one(world: World, new_visitor: Any) -> None:
     ada = world.person("ada@example.com")
     taken = sign_up(new_visitor().open("/register"), email=ada.email)
     free = sign_up(new_visitor().open("/register"), email="free@example.com")
@@ -106,10 +104,10 @@ def test_a_taken_address_looks_like_a_free_one_and_its_owner_gets_a_mail(world: 
     assert taken.cost["hashes"] == free.cost["hashes"]
     assert "vtoken" not in str(mails_to(world.services, world.tenant_id, ada.email)[-1])
     assert "vtoken" in str(mails_to(world.services, world.tenant_id, "free@example.com")[-1])
-    assert len(held(world)) == 2
+    assert len(all_accounts(world)) == 2
 
 
-def test_the_post_costs_one_call_and_one_hash_whoever_has_the_address(world: World, new_visitor: Any) -> None:
+def test_post_costs_one_call_and_one_hash_for_any_address(world: World, new_visitor: Any) -> None:
     ada = world.person("ada@example.com")
     for email in (ada.email, "free@example.com"):
         visitor = new_visitor()
@@ -122,7 +120,7 @@ def test_the_post_costs_one_call_and_one_hash_whoever_has_the_address(world: Wor
         assert "hashes=1;" in cost
 
 
-def test_the_page_asks_nobody(world: World, visitor: Visitor) -> None:
+def test_page_makes_no_api_call(world: World, visitor: Visitor) -> None:
     visitor.open("/register")
     assert visitor.open("/register").cost.get("api", 0) == 0
 
@@ -141,7 +139,7 @@ def test_the_page_asks_nobody(world: World, visitor: Visitor) -> None:
         ({"password": "x1-" * 400}, "password"),
     ],
 )
-def test_what_is_refused_stands_at_its_field_and_what_was_typed_stays(
+def test_refused_field_shows_error_and_form_is_kept(
     world: World, visitor: Visitor, typed: dict[str, str], field: str
 ) -> None:
     page = sign_up(visitor.open("/register"), **typed)
@@ -151,7 +149,7 @@ def test_what_is_refused_stands_at_its_field_and_what_was_typed_stays(
     again = page.form("Create account").fields
     assert again["password"] == ""
     assert again["email"] == typed.get("email", EMAIL)
-    assert held(world) == []
+    assert all_accounts(world) == []
 
 
 FORM: tuple[dict[str, Any], ...] = (
@@ -168,19 +166,17 @@ GOOD = {"first_name": "Ada\u202e", "username": "Countess", "birth_date": "1999-1
 
 
 @pytest.fixture
-def formal(new_world: NewWorld) -> World:
+def world_with_form(new_world: NewWorld) -> World:
     return new_world(limits=FREE, registration_form=FORM, custom_fields=("size",), minimum_age=16)
 
 
-def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(
-    formal: World, new_visitor_at: NewVisitorAt
-) -> None:
-    visitor = new_visitor_at(formal)
+def test_tenants_form_is_localised_and_stored(world_with_form: World, new_visitor_at: NewVisitorAt) -> None:
+    visitor = new_visitor_at(world_with_form)
     page = visitor.open("/register")
     assert page.html.index("What may we call you?") < page.html.index("Username") < page.html.index("Date of birth")
     assert "Wie heißen Sie?" in visitor.open("/register?lang=de").text
     sign_up(page, **GOOD)
-    (account,) = held(formal)
+    (account,) = all_accounts(world_with_form)
     assert (account.username, account.profile["BirthDate"]) == ("countess", "12/31/1999")
     assert account.profile["CustomFields"] == {"size": "xl"}
     assert "About" not in account.profile
@@ -201,49 +197,49 @@ def test_the_tenants_form_is_asked_kept_and_read_in_the_visitors_language(
         ({"terms": ""}, "terms"),
     ],
 )
-def test_the_tenants_form_is_enforced_at_its_fields(
-    formal: World, new_visitor_at: NewVisitorAt, typed: dict[str, str], field: str
+def test_tenants_form_is_enforced_at_its_fields(
+    world_with_form: World, new_visitor_at: NewVisitorAt, typed: dict[str, str], field: str
 ) -> None:
     sent = {name: value for name, value in {**GOOD, **typed}.items() if name != "terms" or value}
-    page = sign_up(new_visitor_at(formal).open("/register"), **sent)
+    page = sign_up(new_visitor_at(world_with_form).open("/register"), **sent)
     assert f'id="{field}-problem"' in page.html
     assert page.form("Create account").fields["email"] == EMAIL
-    assert held(formal) == []
+    assert all_accounts(world_with_form) == []
 
 
-def test_a_taken_username_is_said(formal: World, new_visitor_at: NewVisitorAt) -> None:
-    sign_up(new_visitor_at(formal).open("/register"), **GOOD)
-    page = sign_up(new_visitor_at(formal).open("/register"), email="other@example.test", **GOOD)
+def test_taken_username_is_refused_at_its_field(world_with_form: World, new_visitor_at: NewVisitorAt) -> None:
+    sign_up(new_visitor_at(world_with_form).open("/register"), **GOOD)
+    page = sign_up(new_visitor_at(world_with_form).open("/register"), email="other@example.test", **GOOD)
     assert 'id="username-problem"' in page.html
 
 
-def test_members_that_the_form_does_not_ask_are_not_taken(world: World, visitor: Visitor) -> None:
+def test_unlisted_fields_are_ignored(world: World, visitor: Visitor) -> None:
     sign_up(
         visitor.open("/register"), first_name="Eve", EmailVerified="true", cf_x="1", uid="mine", phone="+4930123456"
     )
-    (account,) = held(world)
+    (account,) = all_accounts(world)
     assert (account.profile.get("FirstName"), account.email_verified, account.phone) == (None, False, None)
 
 
-def test_a_form_of_another_browser_is_drawn_again(world: World, new_visitor: Any) -> None:
+def test_form_token_of_another_browser_is_refused(world: World, new_visitor: Any) -> None:
     token = new_visitor().open("/register").form("Create account").fields["token"]
     page = sign_up(new_visitor().open("/register"), token=token)
     assert page.status == 403
     assert page.form("Create account").fields["email"] == EMAIL
-    assert held(world) == []
+    assert all_accounts(world) == []
 
 
-def test_a_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="optional")
     visitor = new_visitor_at(world)
     page = visitor.asked_by(world.application("shop"))
     form = page.follow("Create an account")
     sign_up(form)
     assert sign_up(form).address.endswith("/profile")
-    assert len(held(world)) == 1
+    assert len(all_accounts(world)) == 1
 
 
-def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_registrations_are_limited_per_ip_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits={"register_per_minute_per_address": 1})
     sign_up(new_visitor_at(world).open("/register"))
     page = sign_up(new_visitor_at(world).open("/register"), email="b@example.test")
@@ -251,9 +247,7 @@ def test_too_many_from_one_address_are_told_to_wait(new_world: NewWorld, new_vis
     assert page.form("Create account").fields["email"] == "b@example.test"
 
 
-def test_the_rules_of_the_password_are_those_that_are_enforced(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_password_rules_follow_the_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(password_policy={"min_length": 14, "require_symbol": False, "require_uppercase": True})
     page = new_visitor_at(world).open("/register")
     assert "At least 14 characters" in page.text
@@ -261,46 +255,42 @@ def test_the_rules_of_the_password_are_those_that_are_enforced(
     assert "A sign such as" not in page.text
 
 
-def test_an_attempt_that_is_over_starts_again(world: World, visitor: Visitor) -> None:
+def test_unknown_interaction_answers_410(world: World, visitor: Visitor) -> None:
     visitor.asked_by(world.application("shop"))
     assert visitor.open("/register?attempt=unknown").status == 410
 
 
-def test_a_tenant_that_wants_a_captcha_asks_one_of_everybody(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_registration_captcha_is_required(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, registration_captcha=True)
     visitor = new_visitor_at(world)
     visitor.open("/register")
     page = visitor.open("/register")
     assert page.cost["api"] == 1
     wrong = sign_up(page, captcha="77")
-    assert (wrong.status, held(world)) == (403, [])
+    assert (wrong.status, all_accounts(world)) == (403, [])
     assert wrong.form("Create account").fields["email"] == EMAIL
-    right = sign_up(wrong, captcha=str(answer_to(asked_on(wrong, "Create account"))))
-    assert EMAIL in right.text
-    assert len(held(world)) == 1
+    accepted = sign_up(wrong, captcha=str(answer_to(asked_on(wrong, "Create account"))))
+    assert EMAIL in accepted.text
+    assert len(all_accounts(world)) == 1
 
 
-def test_what_is_refused_after_the_captcha_brings_another_one(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_refusal_after_captcha_brings_a_new_one(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, registration_captcha=True)
     page = new_visitor_at(world).open("/register")
     weak = sign_up(page, password="Password123!", captcha=str(answer_to(asked_on(page, "Create account"))))
     assert 'id="password-problem"' in weak.html
     again = sign_up(weak, captcha=str(answer_to(asked_on(weak, "Create account"))))
     assert EMAIL in again.text
-    assert len(held(world)) == 1
+    assert len(all_accounts(world)) == 1
 
 
-def test_who_is_signed_in_may_make_another_account_where_the_application_asks(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_prompt_create_registers_a_second_account(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, email_verification="optional")
     visitor, shop = new_visitor_at(world), world.application("shop")
     sign_up(visitor.open("/register"))
     page = visitor.asked_by(shop, prompt="create")
     assert page.heading == "Create your account"
     assert page.follow("Sign in").heading == "Is it still you?"
-    landed = sign_up(page, email="second@example.test")
-    assert landed.query["code"]
-    assert len(held(world)) == 2
+    callback = sign_up(page, email="second@example.test")
+    assert callback.query["code"]
+    assert len(all_accounts(world)) == 2

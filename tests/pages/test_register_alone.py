@@ -1,4 +1,4 @@
-"""Signing up where no application asked: the mail leads back into the browser that registered, which shows one person."""
+"""Registration without an application: confirming in the registering browser proves a single owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def link(world: World) -> str:
     return link_in(mails_to(world.services, world.tenant_id, EMAIL)[-1])
 
 
-def test_the_link_signs_in_where_the_password_was_typed_and_marks_nobody(world: World, new_visitor: NewVisitor) -> None:
+def test_link_in_registering_browser_signs_in_unmarked(world: World, new_visitor: NewVisitor) -> None:
     visitor = new_visitor()
     sign_up(visitor, MINE)
     assert visitor.open(link(world)).press("Confirm").address.endswith("/profile")
@@ -29,9 +29,7 @@ def test_the_link_signs_in_where_the_password_was_typed_and_marks_nobody(world: 
     assert UNCLAIMED not in account.private
 
 
-def test_the_link_in_another_browser_marks_the_account_and_signs_nobody_in(
-    world: World, new_visitor: NewVisitor
-) -> None:
+def test_link_in_another_browser_marks_account_unclaimed(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), MINE)
     page = new_visitor().open(link(world)).press("Confirm")
     assert (page.status, page.address.endswith("/profile")) == (200, False)

@@ -1,4 +1,4 @@
-"""An account made with somebody else's address before its owner comes: the owner loses nothing and inherits nothing."""
+"""Pre-registration attacks: an attacker registers a victim's address before the owner does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.visitor import NewVisitor, NewVisitorAt, Seen, Visitor
 
 MINE, SQUATTERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
-ASKED = "Which registration is yours?"
+WHICH_REGISTRATION = "Which registration is yours?"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 FORM = (
     {"name": "email", "required": True},
@@ -42,9 +42,9 @@ def signed_in(visitor: Visitor, password: str, name: str = EMAIL) -> bool:
 
 
 def confirm(visitor: Visitor, link: str, password: str) -> Seen:
-    """Open a link, and show the password of its registration where it is asked."""
+    """Confirm a link; type the registration's password if asked."""
     page = visitor.open(link).press("Confirm")
-    return page.press("Confirm", password=password) if page.heading == ASKED else page
+    return page.press("Confirm", password=password) if page.heading == WHICH_REGISTRATION else page
 
 
 def rows(world: World, table: Any) -> list[Any]:
@@ -59,9 +59,7 @@ def links(world: World) -> list[str]:
     return [link_in(mail) for mail in mails_to(world.services, world.tenant_id, EMAIL)]
 
 
-def test_the_owner_gets_what_the_owner_typed_and_the_squatters_password_dies(
-    world: World, new_visitor: NewVisitor
-) -> None:
+def test_owner_keeps_own_data_and_squatter_is_out(world: World, new_visitor: NewVisitor) -> None:
     squatter, owner = new_visitor(), new_visitor()
     sign_up(squatter, SQUATTERS, first_name="Eve", username="eve")
     sign_up(owner, MINE, first_name="Olivia")
@@ -72,7 +70,7 @@ def test_the_owner_gets_what_the_owner_typed_and_the_squatters_password_dies(
     assert signed_in(new_visitor(), MINE)
 
 
-def test_the_squatters_link_is_dead_once_the_owner_has_come(world: World, new_visitor: NewVisitor) -> None:
+def test_squatters_link_is_dead_after_confirmation(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     sign_up(owner, MINE)
@@ -86,7 +84,7 @@ def test_the_squatters_link_is_dead_once_the_owner_has_come(world: World, new_vi
 
 
 @pytest.mark.database_alone
-def test_a_link_of_who_waits_that_is_over_is_replaced_by_a_new_one(world: World, new_visitor: NewVisitor) -> None:
+def test_expired_link_of_pending_owner_is_renewed(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     sign_up(owner, MINE)
@@ -94,17 +92,15 @@ def test_a_link_of_who_waits_that_is_over_is_replaced_by_a_new_one(world: World,
     assert isinstance(clock, MovableClock)
     clock.advance(minutes=4321)
     clean(world.services.database, world.services.clock.now())
-    over = owner.open(links(world)[-1])
-    assert over.heading == "This link no longer works"
-    assert over.press("Send a new link").heading == "Check your mail"
+    expired = owner.open(links(world)[-1])
+    assert expired.heading == "This link no longer works"
+    assert expired.press("Send a new link").heading == "Check your mail"
     confirm(owner, links(world)[-1], MINE)
     assert signed_in(new_visitor(), MINE)
     assert not signed_in(new_visitor(), SQUATTERS)
 
 
-def test_a_squatter_who_comes_after_the_owner_cannot_take_the_owners_link_away(
-    world: World, new_visitor: NewVisitor
-) -> None:
+def test_later_squatter_does_not_kill_the_owners_link(world: World, new_visitor: NewVisitor) -> None:
     owner = new_visitor()
     sign_up(owner, MINE)
     sign_up(new_visitor(), SQUATTERS)
@@ -113,25 +109,25 @@ def test_a_squatter_who_comes_after_the_owner_cannot_take_the_owners_link_away(
     assert not signed_in(new_visitor(), SQUATTERS)
 
 
-def test_another_mail_is_that_of_this_browsers_own_registration(world: World, new_visitor: NewVisitor) -> None:
+def test_resend_is_for_this_browsers_registration(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
-    world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # the tests' clock
+    world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # a test clock
     page.press("Send another mail")
     owner.open(links(world)[-1]).press("Confirm")
     assert signed_in(new_visitor(), MINE)
 
 
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
-def test_an_account_in_use_stays_whoever_registers_with_its_address(
+def test_account_in_use_survives_another_registration(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
     world = new_world(limits=UNLIMITED, email_verification=mode)
-    owner, stranger = new_visitor_at(world), new_visitor_at(world)
+    owner, attacker = new_visitor_at(world), new_visitor_at(world)
     assert sign_up(owner, MINE).address.endswith("/profile")
     (before,) = rows(world, accounts)
-    page = sign_up(stranger, SQUATTERS)
+    page = sign_up(attacker, SQUATTERS)
     assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL)[-1])
     for mail in mails_to(world.services, world.tenant_id, EMAIL):
         if "vtoken" in str(mail):
@@ -144,16 +140,16 @@ def test_an_account_in_use_stays_whoever_registers_with_its_address(
     assert signed_in(new_visitor_at(world), MINE)
 
 
-def test_a_strangers_link_opened_by_the_owner_gives_the_stranger_nothing(world: World, new_visitor: NewVisitor) -> None:
-    owner, stranger = new_visitor(), new_visitor()
+def test_owner_confirming_foreign_link_grants_nothing(world: World, new_visitor: NewVisitor) -> None:
+    owner, attacker = new_visitor(), new_visitor()
     sign_up(owner, MINE)
     (before,) = rows(world, accounts)
-    page = sign_up(stranger, SQUATTERS)
+    page = sign_up(attacker, SQUATTERS)
     asked = owner.open(links(world)[-1]).press("Confirm")
-    assert (asked.status, asked.heading) == (200, ASKED)
+    assert (asked.status, asked.heading) == (200, WHICH_REGISTRATION)
     assert asked.press("Confirm", password="").status == 400
     wrong = asked.press("Confirm", password=MINE)
-    assert (wrong.status, wrong.heading) == (401, ASKED)
+    assert (wrong.status, wrong.heading) == (401, WHICH_REGISTRATION)
     assert "vtoken=" in wrong.html
     assert not page.press("I have opened the link").visitor.cookies("session")
     assert [(row.uid, row.email_verified) for row in rows(world, accounts)] == [(before.uid, False)]
@@ -162,9 +158,7 @@ def test_a_strangers_link_opened_by_the_owner_gives_the_stranger_nothing(world: 
     assert not signed_in(new_visitor(), SQUATTERS)
 
 
-def test_who_waited_signs_in_with_the_password_and_not_by_a_click_elsewhere(
-    world: World, new_visitor: NewVisitor
-) -> None:
+def test_confirmation_elsewhere_does_not_sign_this_one_in(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
@@ -173,7 +167,7 @@ def test_who_waited_signs_in_with_the_password_and_not_by_a_click_elsewhere(
     assert signed_in(owner, MINE)
 
 
-def test_an_account_that_the_tenant_made_does_not_give_way(world: World, new_visitor: NewVisitor) -> None:
+def test_managed_account_is_not_replaced(world: World, new_visitor: NewVisitor) -> None:
     world.person(EMAIL, MINE)
     sign_up(new_visitor(), SQUATTERS)
     assert rows(world, waiting_accounts) == []
@@ -181,7 +175,7 @@ def test_an_account_that_the_tenant_made_does_not_give_way(world: World, new_vis
     assert signed_in(new_visitor(), MINE)
 
 
-def test_a_username_that_was_taken_meanwhile_is_let_go(world: World, new_visitor: NewVisitor) -> None:
+def test_username_taken_meanwhile_is_dropped(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), SQUATTERS)
     owner = new_visitor()
     sign_up(owner, MINE, username="olivia")
@@ -193,12 +187,12 @@ def test_a_username_that_was_taken_meanwhile_is_let_go(world: World, new_visitor
     assert signed_in(new_visitor(), MINE)
 
 
-def test_a_taken_username_is_said_whoever_has_the_address(world: World, new_visitor: NewVisitor) -> None:
+def test_taken_username_is_reported_for_any_address(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), MINE, username="olivia")
-    said = [
+    pages = [
         new_visitor().open("/register").press("Create account", email=one, password=SQUATTERS, username="Olivia")
         for one in (EMAIL, "free@example.test")
     ]
-    assert [seen.status for seen in said] == [403, 403]
-    assert said[0].says(but_for=EMAIL) == said[1].says(but_for="free@example.test")
-    assert said[0].cost["hashes"] == said[1].cost["hashes"]
+    assert [seen.status for seen in pages] == [403, 403]
+    assert pages[0].says(but_for=EMAIL) == pages[1].says(but_for="free@example.test")
+    assert pages[0].cost["hashes"] == pages[1].cost["hashes"]

@@ -1,6 +1,6 @@
-"""How long pages and operations take for a name that somebody has and for one that nobody has: printed, not asserted.
+"""Print how long pages and operations take for known and unknown identifiers; nothing is asserted.
 
-`TIMINGS=200 pytest -q tests/pages/test_timings.py` on a quiet machine prints medians of 200; without it a few show that it works.
+`TIMINGS=200 pytest -q tests/pages/test_timings.py` prints medians of 200 runs; the default of 2 only shows that it works.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.support.registering import primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
-TIMES = int(os.environ.get("TIMINGS", "2"))
+RUNS = int(os.environ.get("TIMINGS", "2"))
 AUTH = "/identity/v2/auth"
 FREE = {"amount": 0, "minutes": 1}
 UNLIMITED = {
@@ -48,7 +48,7 @@ Timed = Iterator[tuple[str, Callable[[], Any]]]
 
 
 def operations(who: Subject) -> Timed:
-    """What a program asks, in an order in which each finds what the one before left."""
+    """Yield the API operations in an order in which each finds the state that the one before left."""
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
         yield f"POST login, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login", body)
@@ -69,8 +69,8 @@ def operations(who: Subject) -> Timed:
         yield f"GET securityquestion/{name}", lambda path=path, asked=asked: who.ask("GET", path, **asked)
 
 
-def without_password(who: Subject) -> Timed:
-    """The operations that send what signs in, and that take it."""
+def passwordless(who: Subject) -> Timed:
+    """Yield the passwordless operations: send a code or link, and redeem it."""
     less = f"{AUTH}/login/passwordlesslogin"
     for name in ("email", "username"):
         asked = {name: who.names[name]}
@@ -86,13 +86,13 @@ def without_password(who: Subject) -> Timed:
     yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
 
 
-def touches(who: Subject) -> Timed:
-    """One-touch: the captcha is solved before the clock starts."""
-    for way, name in (("email", "email"), ("phone", "phone")):
-        path, body = f"{AUTH}/onetouchlogin/{way}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
+def one_touch(who: Subject) -> Timed:
+    """Yield the one-touch operations; the captcha is solved before the measurement."""
+    for method, name in (("email", "email"), ("phone", "phone")):
+        path, body = f"{AUTH}/onetouchlogin/{method}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
         asked = who.ask("POST", path, body).get_json()["Data"]["Captcha"]
         shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
-        yield f"POST onetouchlogin/{way}", lambda path=path, body={**body, **shown}: who.ask("POST", path, body)
+        yield f"POST onetouchlogin/{method}", lambda path=path, body={**body, **shown}: who.ask("POST", path, body)
     guess = {"phone": who.phone}
     yield (
         "PUT onetouchlogin/phone/verify",
@@ -101,7 +101,7 @@ def touches(who: Subject) -> Timed:
 
 
 def with_pin_or_passkey(who: Subject) -> Timed:
-    """What is lost and set anew, and what begins with a name."""
+    """Yield PIN and passkey operations that take an identifier."""
     for name, value in who.names.items():
         forgot, reset = f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", f"{AUTH}/pin/reset/otp/{name}"
         body = {name: value, "otp": "000000", "pin": "905142"}
@@ -110,44 +110,44 @@ def with_pin_or_passkey(who: Subject) -> Timed:
     body = {"email": who.email, "pin": "905142", "securityanswer": {"pet": "no"}}
     yield "PUT pin/reset/securityanswer", lambda: who.ask("PUT", f"{AUTH}/pin/reset/securityanswer/email", body)
     yield "POST passkey/forgot", lambda: who.ask("POST", f"{AUTH}/passkey/forgot", {"email": who.email})
-    begun = {"identifier": who.email}
-    yield "GET login/passkey/begin", lambda: who.ask("GET", f"{AUTH}/login/passkey/begin", **begun)
-    yield "GET register/passkey/begin", lambda: who.ask("GET", f"{AUTH}/register/passkey/begin", **begun)
+    started = {"identifier": who.email}
+    yield "GET login/passkey/begin", lambda: who.ask("GET", f"{AUTH}/login/passkey/begin", **started)
+    yield "GET register/passkey/begin", lambda: who.ask("GET", f"{AUTH}/register/passkey/begin", **started)
 
 
-def two_steps(who: Subject) -> Timed:
+def second_factor_operations(who: Subject) -> Timed:
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
         yield f"POST login/2fa, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login/2fa", body)
     yield "GET account/2fa/email", lambda: who.ask("GET", f"{AUTH}/account/2fa/email", emailid=who.email)
 
 
-def page_of_a_lost_passkey(who: Subject, hub: Flask) -> Timed:
+def lost_passkey_page(who: Subject, hub: Flask) -> Timed:
     page = browser_of(who, hub).open("/passkeys/lost")
     yield "page: lost passkey", lambda: page.press("Send me a link", identifier=who.email)
 
 
-def pages_without_password(who: Subject, hub: Flask) -> Timed:
-    for way, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
-        page, sent = browser_of(who, hub).open(f"/sign-in/{way}"), []
+def passwordless_pages(who: Subject, hub: Flask) -> Timed:
+    for method, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
+        page, sent = browser_of(who, hub).open(f"/sign-in/{method}"), []
         value = who.names[name]
         yield (
-            f"page: sign in by {way}",
+            f"page: sign in by {method}",
             lambda page=page, value=value, sent=sent, button=button: sent.append(page.press(button, identifier=value)),
         )
-        yield f"page: code of a sign-in by {way}", lambda sent=sent: sent[0].press("Sign in", code="000000")
+        yield f"page: code of a sign-in by {method}", lambda sent=sent: sent[0].press("Sign in", code="000000")
     device = browser_of(who, hub).open("/sign-in/device")
     yield "page: ask another device", lambda: device.press("Ask my mailbox", identifier=who.email)
 
 
 def registrations(who: Subject) -> Timed:
-    """Somebody unknown has an account afterwards: the next time it is another."""
+    """Yield the registration; an unknown subject has an account afterwards, so each run needs a new one."""
     body, sott = {"Email": primary(who.email), "Password": WRONG}, sott_of(who.tenant)
     yield "POST register", lambda: who.ask("POST", f"{AUTH}/register", body, sott=sott)
 
 
 def pages(who: Subject, hub: Flask) -> Timed:
-    """What a person sees; each form is opened before the clock starts."""
+    """Yield the pages; each form is opened before the measurement."""
     visitor = browser_of(who, hub)
     for name, value in who.names.items():
         page = visitor.open("/login")
@@ -166,13 +166,13 @@ def pages(who: Subject, hub: Flask) -> Timed:
 
 
 def sign_up(who: Subject, hub: Flask) -> Timed:
-    """With what is right for nobody else: in the browser that signs up, and in another one."""
+    """Yield registration pages, then sign-ins in the registering browser and in another one."""
     page, made = browser_of(who, hub).open("/register"), []
     yield "page: sign up", lambda: made.append(page.press("Create account", email=who.email, password=WRONG))
     seen = made[0]
     yield "page: check your mail", lambda: seen.visitor.open(seen.address)
     yield "page: code of a sign-up", lambda: seen.press("Confirm", code="000000")
-    who.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # the tests' clock
+    who.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
     yield "page: another mail", lambda: seen.press("Send another mail")
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
@@ -182,11 +182,11 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
 
 def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
     visitor = browser_of(who, hub)
-    page, device, told = visitor.open("/register"), Authenticator(visitor.home), []
+    page, device, report = visitor.open("/register"), Authenticator(visitor.home), []
     typed = {**page.form("Create it with a passkey").fields, "email": who.email}
     address = f"{visitor.home}/register/passkey/options"
-    yield "page: options of a sign-up by passkey", lambda: told.append(visitor.send("POST", address, typed))
-    made = json.dumps(device.makes(json.loads(told[0].html)))
+    yield "page: options of a sign-up by passkey", lambda: report.append(visitor.send("POST", address, typed))
+    made = json.dumps(device.makes(json.loads(report[0].html)))
     yield "page: sign up by passkey", lambda: page.press("Create it with a passkey", email=who.email, credential=made)
     login = browser_of(who, hub).open("/login")
     asked = login.visitor.send(
@@ -196,61 +196,61 @@ def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
     yield "page: sign in by what was signed up with", lambda: login.press("Sign in with a passkey", credential=shown)
 
 
-def take(taken: dict[tuple[str, str], list[tuple[float, float]]], timed: Timed, kind: str) -> None:
-    for what, act in timed:
-        begun, worked = perf_counter(), process_time()
-        act()
-        taken[what, kind].append((perf_counter() - begun, process_time() - worked))
+def measure(times: dict[tuple[str, str], list[tuple[float, float]]], timed: Timed, kind: str) -> None:
+    for name, action in timed:
+        started, worked = perf_counter(), process_time()
+        action()
+        times[name, kind].append((perf_counter() - started, process_time() - worked))
 
 
-@pytest.mark.timeout(120 + 20 * TIMES)
-def test_the_times_are_printed(
+@pytest.mark.timeout(120 + 20 * RUNS)
+def test_timings_of_known_and_unknown_are_printed(
     new_tenant_server: NewTenantServer, hub_app: Flask, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tenant = new_tenant_server(
         **{**HIDING, **UNLIMITED, "registration_form": FORM, "pin": {"is_on": True}, "passkeys": True}
     )
     assert isinstance(tenant.services.clock, MovableClock)
-    ada, nobody = Subject(tenant, "known").comes(), Subject(tenant, UNKNOWN)
+    ada, unknown = Subject(tenant, "known").comes(), Subject(tenant, UNKNOWN)
     two = Subject(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
-    taken: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for number in range(TIMES + 1):
+    times: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for number in range(RUNS + 1):
         if number == 1:
-            taken.clear()  # the first of each loads what the others have
+            times.clear()  # the first run warms caches
         if number % 20 == 1:
             tidy(tenant)
-        order = [(ada, "known"), (nobody, UNKNOWN)]
+        order = [(ada, "known"), (unknown, UNKNOWN)]
         for who, kind in order if number % 2 else reversed(order):
-            take(taken, operations(who), kind)
-            take(taken, pages(who, hub_app), kind)
-            take(taken, without_password(who), kind)
-            take(taken, pages_without_password(who, hub_app), kind)
-            take(taken, touches(who), kind)
-            take(taken, with_pin_or_passkey(who), kind)
-            take(taken, two_steps(two if kind == "known" else Subject(two.tenant, UNKNOWN)), kind)
-            take(taken, page_of_a_lost_passkey(who, hub_app), kind)
+            measure(times, operations(who), kind)
+            measure(times, pages(who, hub_app), kind)
+            measure(times, passwordless(who), kind)
+            measure(times, passwordless_pages(who, hub_app), kind)
+            measure(times, one_touch(who), kind)
+            measure(times, with_pin_or_passkey(who), kind)
+            measure(times, second_factor_operations(two if kind == "known" else Subject(two.tenant, UNKNOWN)), kind)
+            measure(times, lost_passkey_page(who, hub_app), kind)
             by_page = (partial(sign_up, hub=hub_app), partial(sign_up_by_passkey, hub=hub_app))
             for walk in (registrations, *by_page):
-                take(taken, walk(who if kind == "known" else Subject(tenant, UNKNOWN)), kind)
+                measure(times, walk(who if kind == "known" else Subject(tenant, UNKNOWN)), kind)
     with capsys.disabled():
-        print(told(taken))
-    assert all(len(seconds) == TIMES for seconds in taken.values())
+        print(report(times))
+    assert all(len(seconds) == RUNS for seconds in times.values())
 
 
 def tidy(tenant: TenantServer) -> None:
-    """Do what a PostgreSQL in use does by itself, and the one of the tests does not: else plans are made for empty tables."""
+    """Run VACUUM ANALYZE, which autovacuum does in production; otherwise plans assume empty tables."""
     if url := tenant.services.settings.migrate_url:
         with create_engine(url, isolation_level="AUTOCOMMIT").connect() as owner:
             owner.execute(text("VACUUM ANALYZE"))
 
 
-def told(taken: dict[tuple[str, str], list[tuple[float, float]]]) -> str:
-    """Return the table: medians by the clock and of this process' own work, which others on the machine disturb less."""
-    lines = [f"\n  medians of {TIMES}, ms{'':24} known  unknown        CPU: known  unknown"]
-    for what in dict.fromkeys(what for what, _ in taken):
-        line = f"  {what:40}"
+def report(times: dict[tuple[str, str], list[tuple[float, float]]]) -> str:
+    """Return a table of medians, by wall clock and by CPU time of this process."""
+    lines = [f"\n  medians of {RUNS}, ms{'':24} known  unknown        CPU: known  unknown"]
+    for name in dict.fromkeys(name for name, _ in times):
+        line = f"  {name:40}"
         for which in (0, 1):
-            known, unknown = (median(times[which] for times in taken[what, kind]) * 1000 for kind in ("known", UNKNOWN))
+            known, unknown = (median(times[which] for times in times[name, kind]) * 1000 for kind in ("known", UNKNOWN))
             line += f" {known:8.2f} {unknown:8.2f}  {(unknown / known - 1) * 100:+4.0f} % "
         lines.append(line)
     return "\n".join(lines)

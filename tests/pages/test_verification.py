@@ -1,4 +1,4 @@
-"""Check your mail, and where its link leads: over the whole house, reading the pages as a person does."""
+"""Email verification pages: "check your mail" and the mailed link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADA = "ada@example.com"
 
 
 def unverified(world: World, email: str = ADA) -> Person:
-    """Add an account whose address nobody has confirmed."""
+    """Add an account with an unverified address."""
     person = world.person(email)
     change(world, person, email_verified=False)
     return person
@@ -49,8 +49,8 @@ def is_verified(world: World, person: Person) -> bool:
         work.rollback()
 
 
-def looks(world: World) -> list[str]:
-    """By whom mailed links were looked at, in order."""
+def link_views(world: World) -> list[str]:
+    """Return who opened mailed links, in order, from the audit log."""
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
         of_links = (audit.c.tenant_id == world.tenant_id, audit.c.event == "verification.link_looked_at")
@@ -59,19 +59,19 @@ def looks(world: World) -> list[str]:
         work.rollback()
 
 
-def asking(world: World, email: str = ADA) -> list[dict[str, Any]]:
-    """The mails that lead to a verification, the oldest first."""
+def verification_mails(world: World, email: str = ADA) -> list[dict[str, Any]]:
+    """Return the mails with a verification link, oldest first."""
     return [one for one in mails_to(world.services, world.tenant_id, email) if "vtoken=" in str(one)]
 
 
-def wait(world: World, **by: float) -> None:
+def wait(world: World, **delta: float) -> None:
     clock = world.services.clock
     assert isinstance(clock, MovableClock)
-    clock.advance(**by)
+    clock.advance(**delta)
 
 
-class Door:
-    """Ada, unverified, who comes from the shop and signs in with her password."""
+class PendingVerification:
+    """A sign-in from a shop that waits for the verification of the account's address."""
 
     def __init__(self, world: World, visitor: Visitor) -> None:
         self.world, self.visitor = world, visitor
@@ -81,220 +81,222 @@ class Door:
 
     @property
     def link(self) -> str:
-        return link_in(asking(self.world)[-1])
+        return link_in(verification_mails(self.world)[-1])
 
-    def is_home(self, seen: Seen) -> bool:
-        """Whether the person stands at the shop with a code."""
+    def is_at_application(self, seen: Seen) -> bool:
+        """Return whether the browser is at the shop's callback with a code."""
         return seen.address.startswith(self.shop.redirect_uri) and bool(seen.query.get("code"))
 
 
 @pytest.fixture
-def door(world: World, visitor: Visitor) -> Door:
-    return Door(world, visitor)
+def pending(world: World, visitor: Visitor) -> PendingVerification:
+    return PendingVerification(world, visitor)
 
 
-def test_a_right_password_with_an_unverified_address_leads_to_the_mail(door: Door) -> None:
-    assert door.page.heading == "Check your mail"
-    assert f"We wrote to {ADA}" in door.page.text
-    assert urlsplit(door.page.address).path == "/verify"
-    assert len(asking(door.world)) == 1
+def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification) -> None:
+    assert pending.page.heading == "Check your mail"
+    assert f"We wrote to {ADA}" in pending.page.text
+    assert urlsplit(pending.page.address).path == "/verify"
+    assert len(verification_mails(pending.world)) == 1
 
 
-def test_the_link_leads_back_to_the_attempt_and_on_to_the_application(door: Door) -> None:
-    looked = door.visitor.open(door.link)
-    assert looked.heading == "Is this your address?"
-    assert ADA in looked.text
-    assert not is_verified(door.world, door.ada)
-    assert door.is_home(looked.press("Confirm"))
-    assert is_verified(door.world, door.ada)
+def test_link_continues_to_the_application(pending: PendingVerification) -> None:
+    link_page = pending.visitor.open(pending.link)
+    assert link_page.heading == "Is this your address?"
+    assert ADA in link_page.text
+    assert not is_verified(pending.world, pending.ada)
+    assert pending.is_at_application(link_page.press("Confirm"))
+    assert is_verified(pending.world, pending.ada)
 
 
-def test_the_code_leads_on_to_the_application(door: Door) -> None:
-    code = code_in(asking(door.world)[-1])
-    assert door.is_home(door.page.press("Confirm", code=f"{code[:3]} {code[3:]}"))
+def test_code_continues_to_the_application(pending: PendingVerification) -> None:
+    code = code_in(verification_mails(pending.world)[-1])
+    assert pending.is_at_application(pending.page.press("Confirm", code=f"{code[:3]} {code[3:]}"))
 
 
-def test_an_old_address_of_the_link_lands_there_too(door: Door) -> None:
-    link = door.link.replace("/verify?", "/auth.aspx?")
-    looked = door.visitor.open(link)
-    assert looked.heading == "Is this your address?"
-    assert door.is_home(looked.press("Confirm"))
+def test_legacy_link_address_resolves(pending: PendingVerification) -> None:
+    link = pending.link.replace("/verify?", "/auth.aspx?")
+    link_page = pending.visitor.open(link)
+    assert link_page.heading == "Is this your address?"
+    assert pending.is_at_application(link_page.press("Confirm"))
 
 
-def test_scanners_use_nothing_up_and_are_noted_as_such(door: Door, new_visitor: NewVisitor) -> None:
+def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     scanner = new_visitor()
-    assert scanner.send("HEAD", door.link, None).status == 200
-    assert scanner.send("GET", door.link, None, **{"User-Agent": "Barracuda Sentinel (EE)"}).status == 200
-    assert scanner.send("GET", door.link, None, **{"User-Agent": ""}).status == 200
-    assert scanner.send("GET", door.link, None, **{"Sec-Purpose": "prefetch"}).status == 200
-    assert not is_verified(door.world, door.ada)
-    assert door.visitor.open(door.link).heading == "Is this your address?"
-    assert looks(door.world) == ["machine"] * 4 + ["browser"]
+    assert scanner.send("HEAD", pending.link, None).status == 200
+    assert scanner.send("GET", pending.link, None, **{"User-Agent": "Barracuda Sentinel (EE)"}).status == 200
+    assert scanner.send("GET", pending.link, None, **{"User-Agent": ""}).status == 200
+    assert scanner.send("GET", pending.link, None, **{"Sec-Purpose": "prefetch"}).status == 200
+    assert not is_verified(pending.world, pending.ada)
+    assert pending.visitor.open(pending.link).heading == "Is this your address?"
+    assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 
-def test_in_another_browser_it_is_confirmed_and_the_first_goes_on(door: Door, new_visitor: NewVisitor) -> None:
-    elsewhere = new_visitor().open(door.link)
-    done = elsewhere.press("Confirm")
-    assert done.heading == "Your address is confirmed"
-    assert "vtoken" not in done.address
-    assert not done.visitor.cookies("session")
-    assert door.is_home(door.page.press("I have opened the link"))
+def test_confirming_elsewhere_lets_first_browser_continue(
+    pending: PendingVerification, new_visitor: NewVisitor
+) -> None:
+    other = new_visitor().open(pending.link)
+    confirmed = other.press("Confirm")
+    assert confirmed.heading == "Your address is confirmed"
+    assert "vtoken" not in confirmed.address
+    assert not confirmed.visitor.cookies("session")
+    assert pending.is_at_application(pending.page.press("I have opened the link"))
 
 
-def test_another_browser_is_led_to_the_application_that_asked(door: Door, new_visitor: NewVisitor) -> None:
-    """Its attempt is the first browser's, so that only its home can be offered."""
-    done = new_visitor().open(door.link).press("Confirm")
-    assert "Acme Shop" in done.text
-    home = re.findall(r'href="([^"]+)"[^>]*>Continue to Acme Shop', done.html)
+def test_other_browser_gets_link_to_the_application(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+    """The interaction belongs to the first browser, so only the application's home can be offered."""
+    confirmed = new_visitor().open(pending.link).press("Confirm")
+    assert "Acme Shop" in confirmed.text
+    home = re.findall(r'href="([^"]+)"[^>]*>Continue to Acme Shop', confirmed.html)
     assert len(home) == 1
-    assert door.shop.redirect_uri.startswith(home[0])
+    assert pending.shop.redirect_uri.startswith(home[0])
 
 
-def test_a_link_that_was_used_says_so_and_leads_on(door: Door, new_visitor: NewVisitor) -> None:
-    link = door.link
+def test_used_link_is_reported_with_a_way_on(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+    link = pending.link
     new_visitor().open(link).press("Confirm")
     again = new_visitor().open(link)
     assert "It was confirmed before" in again.text
     assert again.follow("Go to sign in").heading == "Welcome back"
-    own = door.visitor.open(link)
-    assert "It was confirmed before" in own.text
-    assert door.is_home(own.press("Continue to Acme Shop"))
+    own_page = pending.visitor.open(link)
+    assert "It was confirmed before" in own_page.text
+    assert pending.is_at_application(own_page.press("Continue to Acme Shop"))
 
 
-def test_a_double_click_harms_nothing(door: Door) -> None:
-    looked = door.visitor.open(door.link)
-    assert door.is_home(looked.press("Confirm"))
-    after = looked.press("Confirm")
+def test_double_submit_is_harmless(pending: PendingVerification) -> None:
+    link_page = pending.visitor.open(pending.link)
+    assert pending.is_at_application(link_page.press("Confirm"))
+    after = link_page.press("Confirm")
     assert after.status == 200
-    assert door.visitor.open(door.page.address).status in (200, 410)
+    assert pending.visitor.open(pending.page.address).status in (200, 410)
 
 
-def test_a_link_that_is_over_is_replaced_by_a_new_one(door: Door, new_visitor: NewVisitor) -> None:
-    wait(door.world, minutes=4321)
+def test_expired_link_is_renewed(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+    wait(pending.world, minutes=4321)
     visitor = new_visitor()
-    over = visitor.open(door.link)
-    assert over.heading == "This link no longer works"
-    waiting = over.press("Send a new link")
+    expired = visitor.open(pending.link)
+    assert expired.heading == "This link no longer works"
+    waiting = expired.press("Send a new link")
     assert waiting.heading == "Check your mail"
-    assert len(asking(door.world)) == 2
-    assert visitor.open(door.link).press("Confirm").heading == "Your address is confirmed"
+    assert len(verification_mails(pending.world)) == 2
+    assert visitor.open(pending.link).press("Confirm").heading == "Your address is confirmed"
 
 
-def test_a_newer_mail_ends_the_older_link(door: Door) -> None:
-    older = door.link
-    wait(door.world, seconds=31)
-    sent = door.page.press("Send another mail")
+def test_newer_mail_kills_the_older_link(pending: PendingVerification) -> None:
+    older = pending.link
+    wait(pending.world, seconds=31)
+    sent = pending.page.press("Send another mail")
     assert "We sent another message" in sent.text
-    assert door.visitor.open(older).heading == "This link no longer works"
-    assert door.is_home(door.visitor.open(door.link).press("Confirm"))
+    assert pending.visitor.open(older).heading == "This link no longer works"
+    assert pending.is_at_application(pending.visitor.open(pending.link).press("Confirm"))
 
 
 @pytest.mark.parametrize("token", ["x", "", "%00", "a" * 2000, "%F0%9F%9A%AA", "<script>"])
-def test_what_is_no_link_of_ours_is_said_to_be_incomplete(visitor: Visitor, token: str) -> None:
+def test_malformed_token_is_reported_incomplete(visitor: Visitor, token: str) -> None:
     seen = visitor.open(f"/verify?vtoken={token}&x=1")
     assert seen.heading in ("This link is not complete", "Welcome back", "The application's request is incomplete")
 
 
-def test_a_link_of_another_tenant_is_none(door: Door, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_link_of_another_tenant_is_unknown(
+    pending: PendingVerification, new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
     other = new_visitor_at(new_world())
-    token = door.link.partition("vtoken=")[2].partition("&")[0]
+    token = pending.link.partition("vtoken=")[2].partition("&")[0]
     assert other.open(f"/verify?vtoken={token}").heading == "This link is not complete"
 
 
-def test_a_link_of_an_account_that_was_closed_leads_nowhere(door: Door) -> None:
-    looked = door.visitor.open(door.link)
-    change(door.world, door.ada, is_active=False)
-    assert looked.press("Confirm").heading == "This link no longer works"
-    assert not is_verified(door.world, door.ada)
+def test_link_of_deactivated_account_is_refused(pending: PendingVerification) -> None:
+    link_page = pending.visitor.open(pending.link)
+    change(pending.world, pending.ada, is_active=False)
+    assert link_page.press("Confirm").heading == "This link no longer works"
+    assert not is_verified(pending.world, pending.ada)
 
 
-def test_the_next_mail_has_to_wait_without_scripts_too(door: Door) -> None:
-    early = door.page.press("Send another mail")
+def test_resend_waits_for_the_cool_down(pending: PendingVerification) -> None:
+    early = pending.page.press("Send another mail")
     assert early.status == 429
     assert early.answer is not None
     assert 0 < int(early.answer.headers["Retry-After"]) <= 30
     assert "A message is on its way" in early.text
     assert ADA in early.text
-    assert len(asking(door.world)) == 1
-    wait(door.world, seconds=31)
+    assert len(verification_mails(pending.world)) == 1
+    wait(pending.world, seconds=31)
     assert early.press("Send another mail").status == 200
-    assert len(asking(door.world)) == 2
+    assert len(verification_mails(pending.world)) == 2
 
 
-def test_signing_in_again_at_once_sends_no_second_mail(door: Door) -> None:
-    again = door.page.follow("Use another address").press("Sign in", identifier=ADA, password=PASSWORD)
+def test_immediate_second_sign_in_sends_no_mail(pending: PendingVerification) -> None:
+    again = pending.page.follow("Use another address").press("Sign in", identifier=ADA, password=PASSWORD)
     assert again.heading == "Check your mail"
-    assert len(asking(door.world)) == 1
+    assert len(verification_mails(pending.world)) == 1
 
 
-def test_it_is_not_confirmed_before_it_is(door: Door) -> None:
-    early = door.page.press("I have opened the link")
+def test_continue_before_confirmation_is_refused(pending: PendingVerification) -> None:
+    early = pending.page.press("I have opened the link")
     assert early.status == 403
     assert "Not confirmed yet" in early.text
     assert early.form("Confirm").fields["code"] == ""
 
 
-def test_wrong_void_and_locked_codes_look_the_same(door: Door) -> None:
-    wrong = f"{(int(code_in(asking(door.world)[-1])) + 1) % 1_000_000:06d}"
-    wait(door.world, seconds=31)  # the page counts no seconds any more
-    said = [door.page.press("Confirm", code=wrong) for _ in range(8)]
-    assert {seen.status for seen in said} == {403}
-    assert len({seen.text for seen in said}) == 1
-    assert "That code did not work" in said[0].text
-    assert not is_verified(door.world, door.ada)
+def test_wrong_and_locked_codes_look_the_same(pending: PendingVerification) -> None:
+    wrong = f"{(int(code_in(verification_mails(pending.world)[-1])) + 1) % 1_000_000:06d}"
+    wait(pending.world, seconds=31)  # the cool-down shows no seconds any more
+    pages = [pending.page.press("Confirm", code=wrong) for _ in range(8)]
+    assert {seen.status for seen in pages} == {403}
+    assert len({seen.text for seen in pages}) == 1
+    assert "That code did not work" in pages[0].text
+    assert not is_verified(pending.world, pending.ada)
 
 
-def test_an_empty_code_is_named(door: Door) -> None:
-    empty = door.page.press("Confirm")
+def test_empty_code_is_named(pending: PendingVerification) -> None:
+    empty = pending.page.press("Confirm")
     assert empty.status == 422
     assert 'href="#code"' in empty.html
     assert ADA in empty.text
 
 
-def test_a_form_of_another_browser_is_drawn_again(door: Door) -> None:
-    assert "Please send that once more" in door.page.press("Confirm", code="123456", token="x").text
-    looked = door.visitor.open(door.link)
-    assert "Please send that once more" in looked.press("Confirm", token="x").text
-    assert not is_verified(door.world, door.ada)
+def test_foreign_form_token_is_refused(pending: PendingVerification) -> None:
+    assert "Please send that once more" in pending.page.press("Confirm", code="123456", token="x").text
+    link_page = pending.visitor.open(pending.link)
+    assert "Please send that once more" in link_page.press("Confirm", token="x").text
+    assert not is_verified(pending.world, pending.ada)
 
 
-def test_an_attempt_waits_for_an_hour_and_then_starts_again(door: Door) -> None:
-    wait(door.world, minutes=50)
-    assert door.visitor.open(door.page.address).heading == "Check your mail"
-    wait(door.world, minutes=15)
-    late = door.visitor.open(door.page.address)
-    assert late.status == 410
-    done = door.visitor.open(door.link).press("Confirm")
-    assert done.heading == "Your address is confirmed"
+def test_interaction_expires_after_an_hour(pending: PendingVerification) -> None:
+    wait(pending.world, minutes=50)
+    assert pending.visitor.open(pending.page.address).heading == "Check your mail"
+    wait(pending.world, minutes=15)
+    expired = pending.visitor.open(pending.page.address)
+    assert expired.status == 410
+    confirmed = pending.visitor.open(pending.link).press("Confirm")
+    assert confirmed.heading == "Your address is confirmed"
 
 
-def test_another_password_meanwhile_asks_for_it_again(door: Door) -> None:
-    change(door.world, door.ada, password_hash=None)
-    done = door.visitor.open(door.link).press("Confirm")
-    assert done.heading == "Your address is confirmed"
-    assert not done.visitor.cookies("session")
-    assert done.follow("Continue to Acme Shop").heading == "Welcome back"
+def test_changed_password_must_be_typed_again(pending: PendingVerification) -> None:
+    change(pending.world, pending.ada, password_hash=None)
+    confirmed = pending.visitor.open(pending.link).press("Confirm")
+    assert confirmed.heading == "Your address is confirmed"
+    assert not confirmed.visitor.cookies("session")
+    assert confirmed.follow("Continue to Acme Shop").heading == "Welcome back"
 
 
-def test_without_an_application_it_ends_at_the_profile(world: World, visitor: Visitor) -> None:
+def test_verification_without_application_ends_at_profile(world: World, visitor: Visitor) -> None:
     unverified(world)
     page = visitor.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)
     assert page.heading == "Check your mail"
-    landed = visitor.open(link_in(asking(world)[-1])).press("Confirm")
-    assert urlsplit(landed.address).path == "/profile"
+    final = visitor.open(link_in(verification_mails(world)[-1])).press("Confirm")
+    assert urlsplit(final.address).path == "/profile"
 
 
-def test_whoever_confirms_is_signed_in_where_the_tenant_wants_it(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
+def test_confirmation_signs_in_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(login_on_email_verification=True)
-    door, other = Door(world, new_visitor_at(world)), new_visitor_at(world)
-    landed = other.open(door.link).press("Confirm")
-    assert urlsplit(landed.address).path == "/profile"
-    assert landed.visitor.cookies("session")
+    pending, other = PendingVerification(world, new_visitor_at(world)), new_visitor_at(world)
+    final = other.open(pending.link).press("Confirm")
+    assert urlsplit(final.address).path == "/profile"
+    assert final.visitor.cookies("session")
 
 
-def test_sessions_end_where_the_tenant_wants_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_confirmation_ends_sessions_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(logout_on_email_verification=True)
     visitor, ada = new_visitor_at(world), world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)
@@ -302,41 +304,41 @@ def test_sessions_end_where_the_tenant_wants_it(new_world: NewWorld, new_visitor
     change(world, ada, email_verified=False)
     second = new_visitor_at(world)
     second.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)
-    second.open(link_in(asking(world)[-1])).press("Confirm")
+    second.open(link_in(verification_mails(world)[-1])).press("Confirm")
     assert visitor.open("/profile").heading == "Welcome back"
     assert urlsplit(second.open("/profile").address).path == "/profile"
 
 
-def test_two_tabs_end_each_at_its_own_application(world: World, visitor: Visitor) -> None:
-    first, second = Door(world, visitor), world.application("games", client_name="Games")
+def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visitor) -> None:
+    first, second = PendingVerification(world, visitor), world.application("games", client_name="Games")
     other = visitor.asked_by(second).press("Sign in", identifier=ADA, password=PASSWORD)
     assert other.heading == "Check your mail"
-    link = link_in(asking(world)[-1])
-    landed = visitor.open(link).press("Confirm")
-    assert landed.address.startswith(second.redirect_uri)
-    assert first.is_home(visitor.open(first.page.address))
+    link = link_in(verification_mails(world)[-1])
+    final = visitor.open(link).press("Confirm")
+    assert final.address.startswith(second.redirect_uri)
+    assert first.is_at_application(visitor.open(first.page.address))
 
 
-def test_the_page_asks_the_service_once(door: Door) -> None:
-    assert door.visitor.open(door.page.address).cost["api"] == 1
-    looked = door.visitor.open(door.link)
-    assert looked.cost["api"] == 1
-    assert door.page.press("Confirm", code="000000").cost["api"] == 1
-    assert door.visitor.open("/verify?confirmed=now").cost["api"] == 0
+def test_each_page_makes_one_api_call(pending: PendingVerification) -> None:
+    assert pending.visitor.open(pending.page.address).cost["api"] == 1
+    link_page = pending.visitor.open(pending.link)
+    assert link_page.cost["api"] == 1
+    assert pending.page.press("Confirm", code="000000").cost["api"] == 1
+    assert pending.visitor.open("/verify?confirmed=now").cost["api"] == 0
 
 
-def test_nothing_of_the_link_is_kept_or_told(door: Door) -> None:
-    looked = door.visitor.open(door.link)
-    assert looked.answer is not None
-    assert looked.answer.headers["Cache-Control"] == "no-store"
-    assert looked.answer.headers["Referrer-Policy"] == "no-referrer"
+def test_link_page_is_not_stored_and_sends_no_referrer(pending: PendingVerification) -> None:
+    link_page = pending.visitor.open(pending.link)
+    assert link_page.answer is not None
+    assert link_page.answer.headers["Cache-Control"] == "no-store"
+    assert link_page.answer.headers["Referrer-Policy"] == "no-referrer"
 
 
-def test_it_speaks_the_visitors_language(world: World, visitor: Visitor) -> None:
+def test_page_and_digits_follow_the_visitors_language(world: World, visitor: Visitor) -> None:
     unverified(world)
     visitor.language = "ar"
     page = visitor.open("/login").press("تسجيل الدخول", identifier=ADA, password=PASSWORD)
     assert (page.language, page.heading) == ("ar", "تحقق من بريدك")
     assert 'dir="rtl"' in page.html
-    code = "".join(chr(0x660 + int(digit)) for digit in code_in(asking(world)[-1]))
+    code = "".join(chr(0x660 + int(digit)) for digit in code_in(verification_mails(world)[-1]))
     assert urlsplit(page.press("تأكيد", code=code).address).path == "/profile"

@@ -1,4 +1,4 @@
-"""Check your mail tells nobody who has an account: the same text and status for every address."""
+"""The page "check your mail" does not reveal registered addresses."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ def world(new_world: NewWorld) -> World:
     return new_world(limits=UNLIMITED)
 
 
-class Waiting:
-    """Somebody who signed up with an address and looks at the page."""
+class PendingRegistration:
+    """A registration that waits for verification."""
 
     def __init__(self, world: World, visitor: Visitor, email: str) -> None:
         self.world, self.email = world, email
         self.page = visitor.open("/register").press("Create account", email=email, password=STRONG)
 
-    def says(self, seen: Seen) -> tuple[int, str]:
+    def summary(self, seen: Seen) -> tuple[int, str]:
         return seen.status, seen.says(but_for=self.email)
 
-    def goes_through(self) -> list[tuple[int, str]]:
-        """Do everything that the page offers; return what is said each time."""
-        said = [self.says(self.page), self.says(self.page.press("Send another mail"))]
+    def walk_through(self) -> list[tuple[int, str]]:
+        """Use everything that the page offers; return status and text of each answer."""
+        answers = [self.summary(self.page), self.summary(self.page.press("Send another mail"))]
         wait(self.world, seconds=31)
-        said += [self.says(self.page.press("Confirm", code="000000")) for _ in range(7)]
-        said += [self.says(self.page.press("Confirm")), self.says(self.page.press("I have opened the link"))]
+        answers += [self.summary(self.page.press("Confirm", code="000000")) for _ in range(7)]
+        answers += [self.summary(self.page.press("Confirm")), self.summary(self.page.press("I have opened the link"))]
         for _ in range(8):
-            said.append(self.says(self.page.press("Send another mail")))
+            answers.append(self.summary(self.page.press("Send another mail")))
             wait(self.world, seconds=31)
-        return [(status, "".join(letter for letter in text if not letter.isdigit())) for status, text in said]
+        return [(status, "".join(letter for letter in text if not letter.isdigit())) for status, text in answers]
 
 
-@pytest.mark.parametrize("comes_again", [False, True])
-def test_every_answer_is_the_same_for_known_and_unknown_addresses(
-    world: World, new_visitor_at: NewVisitorAt, comes_again: bool
+@pytest.mark.parametrize("is_second_time", [False, True])
+def test_known_and_unknown_addresses_get_the_same_answers(
+    world: World, new_visitor_at: NewVisitorAt, is_second_time: bool
 ) -> None:
-    """The second time the unknown address has an account that waits to be confirmed; both have got one mail by then."""
+    """The second time the unknown address has a pending account; both have received one mail by then."""
     world.person(ADA)
-    for email in (ADA, "nobody@example.com") if comes_again else ():
-        Waiting(world, new_visitor_at(world), email)
-    known = Waiting(world, new_visitor_at(world), ADA).goes_through()
-    unknown = Waiting(world, new_visitor_at(world), "nobody@example.com").goes_through()
+    for email in (ADA, "nobody@example.com") if is_second_time else ():
+        PendingRegistration(world, new_visitor_at(world), email)
+    known = PendingRegistration(world, new_visitor_at(world), ADA).walk_through()
+    unknown = PendingRegistration(world, new_visitor_at(world), "nobody@example.com").walk_through()
     assert known == unknown
     assert {status for status, _ in known} >= {200, 403, 422, 429}
 
 
-def test_whoever_has_the_address_is_told_by_mail_alone(world: World, new_visitor_at: NewVisitorAt) -> None:
+def test_owner_is_notified_by_mail_only(world: World, new_visitor_at: NewVisitorAt) -> None:
     world.person(ADA)
-    waiting = Waiting(world, new_visitor_at(world), ADA)
+    pending = PendingRegistration(world, new_visitor_at(world), ADA)
     wait(world, seconds=31)
-    waiting.page.press("Send another mail")
+    pending.page.press("Send another mail")
     mails = mails_to(world.services, world.tenant_id, ADA)
     assert len(mails) == 2
     assert "vtoken" not in str(mails)
